@@ -46,8 +46,11 @@ type RunWhy =
   | { readonly type: 'queued'; readonly behind: string }
   /** `goesOn`: when it is resumed, without a new start of the command. */
   | { readonly type: 'paused'; readonly order: Order; readonly goesOn: boolean }
-  /** Dead: its process has ended, or only its heartbeat has. */
-  | { readonly type: 'gone' | 'silent' }
+  /**
+   * Dead: its process has ended, or only its heartbeat has. `goesOn`: with the next process that
+   * takes its job over, without a new start of the command.
+   */
+  | { readonly type: 'gone' | 'silent'; readonly goesOn: boolean }
   | { readonly type: 'cancelled'; readonly order: Order }
   | { readonly type: 'held'; readonly hold: RunHold }
   | { readonly type: 'nothing matched' }
@@ -99,12 +102,12 @@ function stateOf(run: RunRecord, standing: Standing): RunState {
 }
 
 function whyOf(run: RunRecord, standing: Standing, hold: RunHold | null, isGone: boolean): RunWhy | null {
+  // A command whose process has ended is started anew.
+  const isCommand = run.job === run.id;
   // One that works with nothing left to ask for is not held by a pause.
-  if (run.paused !== null && standing !== 'running') {
-    // A command whose process has ended is started anew.
-    return { type: 'paused', order: run.paused, goesOn: standing === 'held' || run.job !== run.id };
-  }
-  if (standing === 'dead') return { type: isGone ? 'gone' : 'silent' };
+  if (run.paused !== null && standing !== 'running')
+    return { type: 'paused', order: run.paused, goesOn: standing === 'held' || !isCommand };
+  if (standing === 'dead') return { type: isGone ? 'gone' : 'silent', goesOn: !isCommand };
   if (run.cancelled !== null) return { type: 'cancelled', order: run.cancelled };
   if (standing === 'held' && hold !== null) return { type: 'held', hold };
   if (run.stop !== null) return { type: 'stopped', stop: run.stop };

@@ -22,12 +22,12 @@ export function sayRun(
       return `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`;
     case 'gone':
       return isPage
-        ? `Its process is gone. ${AGAIN}`
-        : 'its process is gone; run the same command again to continue';
+        ? `Its process is gone. ${goesOnText(why.goesOn)}`
+        : `its process is gone; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
     case 'silent':
       return isPage
-        ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ${AGAIN}`
-        : 'it has no heartbeat: it was killed, or lost its engine; run the same command again to continue';
+        ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ${goesOnText(why.goesOn)}`
+        : `it has no heartbeat: it was killed, or lost its engine; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
     case 'cancelled':
       return isPage ? sentenceOf(cancelledText(why.order)) : cancelledText(why.order);
     case 'held':
@@ -42,7 +42,12 @@ export function sayRun(
   }
 }
 
-const AGAIN = 'Run the same command again to continue; paid answers are stored.';
+const AGAIN = 'run the same command again to continue';
+const TAKEN_OVER = 'the next watcher or scheduled start goes on with it';
+
+function goesOnText(isTakenOver: boolean): string {
+  return `${sentenceOf(isTakenOver ? TAKEN_OVER : AGAIN)} Paid answers are stored.`;
+}
 
 function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
   switch (hold) {

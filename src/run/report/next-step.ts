@@ -16,15 +16,18 @@ type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'
 
 /**
  * null: nothing is left to do. `plan`: how remaining identifiers could be covered. `seesQuota`: as
- * `seesRaisedQuota`.
+ * `seesRaisedQuota`. `hasOutage`: lookups failed because the service was unavailable.
  */
 export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
   plan: RunSettings['plan'],
   reader: Reader,
-  seesQuota = true,
+  { seesQuota = true, hasOutage = false } = {},
 ): string | null {
+  // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
+  if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
+    return 'how it goes on is in reason.txt, next to this report';
   const step = stepOf(report, end, plan, reader, seesQuota);
   return step && sayTo(reader, step);
 }
@@ -37,6 +40,7 @@ function stepOf(
   seesQuota: boolean,
 ): Phrase | null {
   const { run, rows, identifiers } = report;
+  const again = reader === 'inbox' ? 'put the file into the inbox again' : 'run the same command again';
   const sentence = end.type === 'halted' ? sayHalt(end.halt, reader) : '';
   const isUseless = end.type === 'halted' && end.halt.why === 'useless';
   if (end.type === 'declined') return AFTER_TRIAL;
@@ -46,12 +50,12 @@ function stepOf(
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
         const fetched = countOf(identifiers.beingFetched, 'identifier');
-        return `the service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes to look up only those`;
+        return `the service is still fetching ${fetched} (crawl_queued): ${again} in 2 minutes to look up only those`;
       }
-      return noMatch(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${CORRECT}` : null);
+      return noMatch(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${correct(reader)}` : null);
     case EXIT.someFailed:
-      if (rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
-      return phrase`failed because of ${{ setting: 'strict' }}: ${joinPhrases(strictReasons(report), ', and ')}${rows.invalid > 0 ? `; ${CORRECT}` : ''}`;
+      if (rows.failed > 0) return `some rows failed: ${again} to retry only those`;
+      return phrase`failed because of ${{ setting: 'strict' }}: ${joinPhrases(strictReasons(report), ', and ')}${rows.invalid > 0 ? `; ${correct(reader)}` : ''}`;
     case EXIT.tooManyErrors:
       return phrase`stopped by ${{ setting: 'maxErrors' }}: run the same command again to continue`;
     case EXIT.credentials:
@@ -65,7 +69,7 @@ function stepOf(
         return 'paused: it continues when it is resumed; all paid answers are stored';
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
-      return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
+      return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
     default:
       return null;
   }
@@ -94,7 +98,10 @@ const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands
 
 const AFTER_TRIAL = phrase`that was the trial: every paid answer is stored; to continue, run the same command without ${{ setting: 'try' }}, or answer y`;
 
-const CORRECT = 'correct them in the errors file and run that file: only those rows are looked up';
+function correct(reader: Reader): string {
+  const run = reader === 'inbox' ? 'put that file into the inbox' : 'run that file';
+  return `correct them in the errors file and ${run}: only those rows are looked up`;
+}
 
 /** The reasons why `--strict` fails a run without failed rows. */
 function strictReasons({ run, rows }: Figures): Phrase[] {

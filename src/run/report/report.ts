@@ -57,7 +57,10 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     version: DOCUMENT_VERSION,
     ...figures,
     reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
-    next: nextStepOf(figures, end, plan, request.reader, seesRaisedQuota(plan, result.ledger)),
+    next: nextStepOf(figures, end, plan, request.reader, {
+      seesQuota: seesRaisedQuota(plan, ledger),
+      hasOutage: facts.hasOutage,
+    }),
     listed: { ...written.listed, invalid: scan.invalid.map(inWords) },
     reasons: countsInWords([...scan.reasons.invalid, ...scan.reasons.skipped], sayRowReason, REASONS_LISTED),
     failures: countsInWords(facts.failures, sayFailure),

@@ -77,7 +77,12 @@ describe('the headline', () => {
     [
       'is dead',
       { heartbeatAt: NOW - 12 * MINUTE, tally },
-      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.',
+      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue. Paid answers are stored.',
+    ],
+    [
+      'of an inbox is dead',
+      { heartbeatAt: NOW - 12 * MINUTE, tally, job: 'j-1', owner: 'j-1' },
+      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. The next watcher or scheduled start goes on with it. Paid answers are stored.',
     ],
     [
       'ended before it knew its size',

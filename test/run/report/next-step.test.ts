@@ -28,7 +28,7 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
     halted('limit', { name: 'quota', quota: 20, overage: 0 }),
     /9 identifiers are left: a higher --quota/,
   ],
-  [130, {}, { type: 'cancelled' }, /^cancelled with `brand-enrich cancel`/],
+  [130, {}, { type: 'cancelled' }, /^cancelled: all paid answers are stored; run the same command again/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });
   expect(nextStepOf(report, end, 'unspecified', 'terminal')).toMatch(words);
@@ -48,11 +48,22 @@ it('does not question the columns where every lookup failed', () => {
   expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run }), 'terminal')).toMatch(/--column/);
 });
 
+it('sends people who drop files to the inbox, and to the reason of a file that is not done', () => {
+  const say = (parts: FigureParts, end: LookupsEnd = FINISHED, hasOutage = false) =>
+    nextStepOf(figures(parts), end, 'free', 'inbox', { hasOutage });
+  const failed = { rows: { failed: 1 }, run: { exitCode: 1 } } as const;
+  expect(say(failed)).toBe('some rows failed: put the file into the inbox again to retry only those');
+  expect(say({ rows: { matched: 1, invalid: 1 } })).toMatch(/put that file into the inbox: only those rows/);
+  const beside = 'how it goes on is in reason.txt, next to this report';
+  expect(say(failed, FINISHED, true)).toBe(beside);
+  const parked = { rows: { deferred: 9 }, run: { exitCode: 7, isComplete: false } } as const;
+  expect(say(parked, halted('limit', { name: 'account', overage: 0 }))).toBe(beside);
+});
+
 it('names settings as its reader does', () => {
   const report = figures({ rows: { deferred: 9 }, run: { exitCode: 7 } });
   const end = halted('limit', { name: 'account', overage: 0 });
-  const say = (reader: 'terminal' | 'inbox' | 'program') => nextStepOf(report, end, 'unspecified', reader);
+  const say = (reader: 'terminal' | 'program') => nextStepOf(report, end, 'unspecified', reader);
   expect(say('terminal')).toMatch(/--plan paid --overage-budget AMOUNT/);
-  for (const reader of ['inbox', 'program'] as const)
-    expect(say(reader)).toMatch(/plan: 'paid', overageBudget: 'AMOUNT' if/);
+  expect(say('program')).toMatch(/plan: 'paid', overageBudget: 'AMOUNT' if/);
 });
