@@ -1,6 +1,6 @@
 /** `init`: asks for the main settings, tries them at no cost, and writes a config file. */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -72,9 +72,13 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
     if (pasted !== null) await writePrivate(values.tokenFile ?? '', pasted);
     const isSecret = maskAddress(values.engine ?? '').includes('***@');
     const options = { mode: isSecret ? 0o600 : 0o644, flag: isThere ? 'w' : 'wx' };
-    await writeFile(path, text, options).catch((error: unknown) => {
+    try {
+      // The mode is only that of a new file.
+      if (isThere && isSecret) await chmod(path, options.mode);
+      await writeFile(path, text, options);
+    } catch (error) {
       throw writeFailure(path, error);
-    });
+    }
     const tokenFile = values.tokenFile ?? null;
     const lines = [
       ...results,

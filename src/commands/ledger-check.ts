@@ -9,6 +9,7 @@ import { printText } from '../core/terminal-text.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { askOnTerminal } from '../run/terminal-view.js';
+import { labelText } from '../stores/run-store.js';
 import { readIdentifier } from './admin.js';
 import { type CommandCall, show } from './answer.js';
 
@@ -21,7 +22,7 @@ export function runLedgerCheck(call: CommandCall): Promise<ExitCode> {
     const { engine, service, stateFolder } = context;
     const plan = await planCheck(engine, runSettingsOf(settings, service), given);
     const price = moneyText(settings.overagePrice, settings.currency, 'price');
-    const from = plan.run === null ? '' : `, the first that ${plan.run.label} deferred`;
+    const from = plan.run === null ? '' : `, the first that ${labelText(plan.run.label)} deferred`;
     printText(stderr, `one request, for ${plan.text}${from}: it costs at most ${price}\n`);
     const isAsked = stdin.isTTY === true && stderr.isTTY === true && !settings.yes;
     if (isAsked && !(await askOnTerminal('spend it?', { streams: { stdin, stderr }, stop }))) {

@@ -177,9 +177,11 @@ const TABLE = {
     summary: 'look up the first deferred identifier, beyond the limit, to see whether the quota was raised',
     exits: {
       [EXIT.credentials]: 'the service refused the credentials',
-      [EXIT.limit]: 'spending is paused, or the account was checked less than an hour ago',
+      [EXIT.someFailed]: 'the service gave no usable answer',
+      [EXIT.limit]: 'the quota is still used up, or nothing may be asked now: the message says why',
+      [EXIT.interrupted]: 'interrupted; nothing was sent if it was at the question',
     },
-    notes: ['One request, at most one an hour. It says its highest price first, and keeps the answer.'],
+    notes: ['One request, at most one an hour. It says first what that costs at most. The answer is stored.'],
     examples: {
       'ledger check': 'what the newest run would have asked for next',
       'ledger check acme.com': 'after a run without deferred rows',
@@ -187,6 +189,7 @@ const TABLE = {
   },
   'ledger reset': {
     summary: 'forget the account and its spending',
+    notes: ['Stop its runs and workers first: they write back what they have seen.'],
     examples: { 'ledger reset --account team': 'the next run reads usage from the service' },
   },
   'outcomes stats': {
@@ -223,7 +226,7 @@ const TABLE = {
     },
   },
   'engine import': {
-    argument: { name: 'FILE', description: 'an export, plain or .gz; - is standard input' },
+    argument: { name: 'FILE', description: 'an export, plain or .gz; - is standard input, plain' },
     summary: 'import the answers and the spending of another engine',
     exits: TRANSFER,
     notes: [

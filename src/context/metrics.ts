@@ -25,7 +25,7 @@ const OUTCOMES: Readonly<Record<Meaning['type'], string>> = {
   matched: 'matched',
   not_found: 'not_found',
   failed: 'failed',
-  unusable: 'wasted',
+  unusable: 'unusable',
   unavailable: 'unavailable',
   credentials: 'credentials',
   refused: 'refused',
@@ -45,7 +45,7 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   const lookups = new Counter({
     name: 'brand_enrich_lookups_total',
-    help: 'Requests sent, by the meaning of the answer: matched, not_found, failed, wasted (damaged or lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused (429)',
+    help: 'Requests sent, by the meaning of the answer: matched, not_found, failed, unusable (damaged or lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused (429)',
     labelNames: ['outcome'] as const,
     registers,
   });
@@ -80,8 +80,8 @@ export function createMetrics() {
       if (value !== null && account !== null) each.set({ account }, value);
     });
   gauge('in_flight', 'Requests under way in this process', [], (each) => each.set(worker?.inFlight ?? 0));
-  const away = '1 while the service gives no good answers and is asked one request at a time';
-  gauge('service_away', away, [], (each) => each.set(worker?.outage ? 1 : 0));
+  const offline = '1 while the service gives no good answers and is asked one request at a time';
+  gauge('service_offline', offline, [], (each) => each.set(worker?.outage ? 1 : 0));
   gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
   const left = 'Requests of the limit that are left, as this process last saw the account';
   gaugeOfAccounts('limit_left', left, roomOf);

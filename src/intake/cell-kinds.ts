@@ -57,23 +57,23 @@ function profileOf(rows: readonly (readonly string[])[], column: number) {
 /** Below this share of a column a kind of value is an exception in it. */
 const LEAST_SHARE = 0.05;
 /** From this share on cells of a neighbour's kind are not an exception in a column. */
-const MUDDLED_SHARE = 0.1;
+const MIXED_SHARE = 0.1;
 
 /** What columns hold, as sampled rows show it. A cell that is judged does not count for itself. */
 export class ColumnKinds {
   /** Whether some column holds many cells of a neighbour's kind, as where many rows are shifted. */
-  readonly isMuddled: boolean;
+  readonly isMixed: boolean;
   readonly #profiles: readonly ColumnProfile[];
 
   constructor(rows: readonly (readonly string[])[], columnCount: number) {
     this.#profiles = Array.from({ length: columnCount }, (_, column) => profileOf(rows, column));
     const mainKinds = this.#profiles.map(mainKind);
-    this.isMuddled = this.#profiles.some(({ kinds, filled }, column) => {
+    this.isMixed = this.#profiles.some(({ kinds, filled }, column) => {
       const own = mainKinds[column];
       if (own === null) return false;
       return [mainKinds[column - 1], mainKinds[column + 1]].some((kind) => {
         const strangers = kind && kind !== own ? (kinds.get(kind) ?? 0) : 0;
-        return strangers >= 2 && strangers > filled * MUDDLED_SHARE;
+        return strangers >= 2 && strangers > filled * MIXED_SHARE;
       });
     });
   }

@@ -42,7 +42,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   const fitting = rows.filter(({ length }) => length <= columnCount);
   const columns = new ColumnKinds(fitting, columnCount);
   const emptyFrom = firstEmptyColumn();
-  const isTrimmed = ragged !== 'invalid' && !columns.isMuddled && leavesBlanksOut(rows, columnCount);
+  const isTrimmed = ragged !== 'invalid' && !columns.isMixed && leavesBlanksOut(rows, columnCount);
   const shorter = rows.filter(({ length }) => length < columnCount).length;
   /** Where every row is as wide as the header no cell can be in a wrong place. */
   const isUniform = addedColumns === 0 && rows.every(({ length }) => length === columnCount);
@@ -63,7 +63,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
       const filled = fitting.filter((cells) => !isBlank(cells[from - 1] ?? ''));
       if (header === null && filled.length > 0) break;
       const isUsual = from <= usualWidth && filled.length >= rows.length * EMPTY_BELOW;
-      if (header !== null && !columns.isMuddled && isUsual && !areCut(header, filled)) break;
+      if (header !== null && !columns.isMixed && isUsual && !areCut(header, filled)) break;
     }
     return from;
   }
@@ -122,13 +122,13 @@ function countColumns(header: Cells | null, rows: readonly Cells[], usual: numbe
   if (usual <= header.length) return header.length;
   const longer = rows.filter((cells) => cells.length === usual && hasBlankEnd(cells, header.length));
   const isHabit = longer.length >= 2 && longer.length > rows.length / 2;
-  return isHabit && !areCut(header, longer) && !areMuddled(longer, usual) ? usual : header.length;
+  return isHabit && !areCut(header, longer) && !areMixed(longer, usual) ? usual : header.length;
 }
 
 /** Whether the columns hold a bit of everything, as where delimiters are too many in any place. */
-function areMuddled(rows: readonly Cells[], columnCount: number): boolean {
+function areMixed(rows: readonly Cells[], columnCount: number): boolean {
   const columns = new ColumnKinds(rows, columnCount);
-  if (columns.isMuddled || rows.length < LEAST_ROWS) return columns.isMuddled;
+  if (columns.isMixed || rows.length < LEAST_ROWS) return columns.isMixed;
   const foreign = rows.filter((cells) => cells.some((cell, at) => columns.isForeign(at, cell)));
   return foreign.length > rows.length / 3;
 }

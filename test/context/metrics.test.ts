@@ -46,7 +46,7 @@ describe('lookups', () => {
     expect(await client.lookup(ACME, OPTIONS)).toMatchObject(MATCHED);
     const { value } = await scrape(url);
     const lookups = (outcome: string) => value('brand_enrich_lookups_total', { outcome });
-    expect(['matched', 'not_found', 'unavailable', 'wasted', 'refused'].map(lookups)).toEqual([
+    expect(['matched', 'not_found', 'unavailable', 'unusable', 'refused'].map(lookups)).toEqual([
       3, 1, 1, 1, 0,
     ]);
     expect(value('brand_enrich_billed_total')).toBe(5);
@@ -79,7 +79,7 @@ describe('gauges', () => {
     metrics.watchWorker(worker, 'team');
     const first = await scrape(url);
     expect(first.value('brand_enrich_in_flight')).toBe(3);
-    expect(first.value('brand_enrich_service_away')).toBe(0);
+    expect(first.value('brand_enrich_service_offline')).toBe(0);
     expect(first.value('brand_enrich_limit', { account: 'team' })).toBe(110);
     expect(first.value('brand_enrich_limit_left', { account: 'team' })).toBe(78);
     expect(first.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(90);
@@ -89,7 +89,7 @@ describe('gauges', () => {
     state = ledgerState();
     const second = await scrape(url);
     expect(second.value('brand_enrich_in_flight')).toBe(0);
-    expect(second.value('brand_enrich_service_away')).toBe(1);
+    expect(second.value('brand_enrich_service_offline')).toBe(1);
     // No quota is known, and no pace is set.
     expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
     expect(second.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(Number.POSITIVE_INFINITY);

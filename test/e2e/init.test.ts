@@ -1,6 +1,6 @@
 /** `init`: a config file from flags or from questions on a terminal, tried at no cost. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
@@ -109,6 +109,22 @@ describeOn([redisEngine()], (engine) => {
       expect(kept).toContain('nothing was done: you declined');
       expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
       expect(scene.service.meter.billed).toBe(0);
+
+      // A password in it is not for everybody who could read the file before.
+      await chmod(scene.path(CONFIG), 0o644);
+      await talk(scene, [
+        [/Replace it\? \[y\/N\] $/, 'y'],
+        [/Address of the service: $/, scene.service.url],
+        [/File that holds the token .*: $/, 'secret/token'],
+        [/Plan .*\[free\]: $/, ''],
+        [
+          /Engine.*\[embedded\]: $/,
+          (scene.env.BRAND_ENRICH_ENGINE ?? '').replace('//', '//:not-its-password@'),
+        ],
+        [/own domain .*: $/, ''],
+      ]);
+      expect(await readFile(scene.path(CONFIG), 'utf8')).toContain('not-its-password');
+      expect((await stat(scene.path(CONFIG))).mode & 0o777).toBe(0o600);
     },
   );
 });

@@ -52,7 +52,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
 
     const checked = await scene.run(['ledger', 'check', '--json', 'other.com'], PAID);
     expect(checked.code, checked.stderr).toBe(0);
-    expect(checked.stderr).toMatch(/it costs at most 0\.10/);
+    expect(checked.stderr).toMatch(/the first that \S+: list\.csv deferred: it costs at most 0\.10/);
     const { identifier, outcome, account } = JSON.parse(checked.stdout) as Document<'ledger-check'>;
     expect(identifier).toMatch(/^domain:brand-0000[1-9]\.com$/);
     expect(outcome).toMatch(/matched|not_found/);

@@ -1,6 +1,6 @@
 /** Tables of settings for the README and the other documents; a test keeps them up to date. */
-import type { Setting } from '../../src/config/setting.js';
-import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
+import type { CommandName, Setting } from '../../src/config/setting.js';
+import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../src/config/settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
@@ -31,8 +31,11 @@ function tableRow(line: Setting<unknown>): string {
 
 /** `config` accepts nearly all settings, so naming it would say nothing. */
 function commandsText(line: Setting<unknown>): string {
-  const commands = line.commands.filter((name) => name !== 'config');
-  return commands.length > COMMAND_NAMES.length / 2 ? 'all' : commands.join(', ');
+  const accepts = (name: CommandName) => line.commands.includes(name);
+  const commands = COMMANDS_WITH_SETTINGS.filter((name) => name !== 'config');
+  const others = commands.filter((name) => !accepts(name));
+  if (others.length >= commands.length / 2) return commands.filter(accepts).join(', ');
+  return others.length === 0 ? 'all' : `all but ${others.join(', ')}`;
 }
 
 function code(text: string | null): string {
