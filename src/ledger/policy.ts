@@ -148,12 +148,16 @@ export function judgeDenial(state: LedgerState, turn: TurnQuestion): Denial {
   if (!state.isTurnUnconfirmed && roomOf(state) === 0)
     return out > 0 ? wait(100) : exhausted(state, turn, accountLimit(state));
   const { maxRequests } = run;
+  // What its key still holds on another account does not come back here.
+  const held = Math.min(run.held, out);
   if (maxRequests !== null && run.requests >= maxRequests)
-    return capped(run.held, { name: 'maxRequests', maxRequests });
-  // The service bills overage from its own quota on. What others have out may leave room in it.
+    return capped(held, { name: 'maxRequests', maxRequests });
+  // The service bills overage from its own quota on. What others have out may leave room in it, and
+  // decides how much of the run's may be overage.
   const quota = state.quota ?? state.quotaCap ?? Infinity;
+  const isBeyond = state.sent + state.others >= quota && run.overageInFlight === 0;
   if (overageLeftFor(run) === 0 && state.sent + out + state.others >= quota)
-    return capped(state.sent + state.others >= quota ? run.held : out, { name: 'maxCost' });
+    return capped(isBeyond ? held : out, { name: 'maxCost' });
   if (pace.floorMs > 0) return wait(Math.min(pace.floorMs, 1_000));
   return wait(pace.rate === null ? 50 : Math.min(Math.max(1_000 / pace.rate, 20), 1_000));
 }

@@ -140,6 +140,16 @@ describe('a denied permit', () => {
       exhausted({ name: 'maxCost' }),
     ],
     [
+      'the same, with one of its key stranded on another account',
+      stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),
+      exhausted({ name: 'maxRequests', maxRequests: 5 }),
+    ],
+    [
+      'the cap on money, while requests of others decide what was overage',
+      stateOf({ sent: 100, held: 1, overage: 10 }, { overageInFlight: 1, maxOverageRequests: 1 }),
+      wait(100),
+    ],
+    [
       'the cap on money, with requests of others in flight',
       stateOf({ sent: 102, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
       exhausted({ name: 'maxCost' }),

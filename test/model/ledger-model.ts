@@ -39,6 +39,7 @@ const TURN_MARGIN_MS = 900_000;
 /** Runs whose bookings may still change. */
 const BILLS_KEPT = 50;
 const UNUSABLE_ALLOWED = 2;
+const WORKER_HEARTBEAT_MS = 5_000;
 const WORKER_DEAD_AFTER_MS = 15_000;
 const WORKER_KEPT_MS = 86_400_000;
 const RUN_DEAD_AFTER_MS = 30_000;
@@ -738,8 +739,8 @@ function noteDay(account: ModelAccount, now: number): void {
 
 /**
  * A heartbeat. When the clock was set back all others go back with it: none is in the future. And
- * when the store was away they go on with it, so that who lives is heard before it counts as dead:
- * all seem dead, this one is here, and was alive when the last heartbeat was heard.
+ * when the store was away they go on with it, one interval short: all seem dead, this one is here,
+ * and was alive when the last heartbeat was heard.
  */
 export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
   const latest = Math.max(...world.heartbeats.values());
@@ -747,8 +748,8 @@ export function noteHeartbeat(world: ModelWorld, worker: string, now: number): v
   const silentMs = now - latest;
   const wasAway =
     silentMs >= WORKER_DEAD_AFTER_MS && silentMs < WORKER_KEPT_MS && latest - own < WORKER_DEAD_AFTER_MS;
-  if (silentMs < -CLOCK_BACK_MS || wasAway)
-    for (const [name, heartbeatAt] of world.heartbeats) world.heartbeats.set(name, heartbeatAt + silentMs);
+  const shift = silentMs < -CLOCK_BACK_MS ? silentMs : wasAway ? silentMs - WORKER_HEARTBEAT_MS : 0;
+  for (const [name, heartbeatAt] of world.heartbeats) world.heartbeats.set(name, heartbeatAt + shift);
   world.heartbeats.set(worker, now);
 }
 

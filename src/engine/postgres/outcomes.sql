@@ -16,12 +16,13 @@ CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTAB
 -- How far all heartbeats are moved before a worker's own is noted, in milliseconds; 0: not at all.
 -- Back with a clock that was set back, so that none is from the future. And on when the store was
 -- away, so that who lives is heard before it counts as dead: all seem dead, this worker is here, and
--- was alive when the last heartbeat was heard.
+-- was alive when the last heartbeat was heard. One interval short: who is dead does not live on by
+-- many such times.
 CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURNS bigint LANGUAGE sql AS $$
   SELECT coalesce((SELECT CASE
       WHEN latest - p_now > brand_enrich.clock_back_ms() THEN p_now - latest
       WHEN p_now - latest >= brand_enrich.worker_dead_after_ms() AND p_now - latest < brand_enrich.worker_kept_ms()
-        AND latest - own < brand_enrich.worker_dead_after_ms() THEN p_now - latest
+        AND latest - own < brand_enrich.worker_dead_after_ms() THEN p_now - latest - brand_enrich.worker_heartbeat_ms()
       ELSE 0 END
     FROM (SELECT max(heartbeat_at) AS latest, max(heartbeat_at) FILTER (WHERE id = p_worker) AS own
             FROM brand_enrich.worker) seen), 0)
@@ -38,6 +39,7 @@ BEGIN
   IF brand_enrich.heartbeat_shift(p_worker, v_now) <> 0 THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
     -- Another worker may have moved them meanwhile.
+    v_now := brand_enrich.now_ms(p_offset);
     UPDATE brand_enrich.worker w SET heartbeat_at = w.heartbeat_at + s.shift
       FROM brand_enrich.heartbeat_shift(p_worker, v_now) s(shift) WHERE s.shift <> 0;
   END IF;

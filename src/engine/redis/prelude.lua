@@ -92,13 +92,16 @@ local function wasAway(workers, worker, latestAt)
   return own and latestAt - tonumber(own) < rules.workerDeadAfterMs
 end
 -- A heartbeat. When the clock was set back all others go back with it: none is from the future. And
--- when the store was away they go on with it: who lives is heard before it counts as dead.
+-- when the store was away they go on with it, one interval short: who lives is heard before it
+-- counts as dead, and who is dead does not live on by many such times.
 local function noteHeartbeat(worker)
   local workers = root .. 'workers'
   local latestAt = tonumber(redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')[2]) or now
-  if latestAt - now > rules.clockBackMs or wasAway(workers, worker, latestAt) then
+  local shift = latestAt - now > rules.clockBackMs and now - latestAt
+    or wasAway(workers, worker, latestAt) and now - latestAt - rules.workerHeartbeatMs
+  if shift then
     local all = redis.call('ZRANGE', workers, 0, -1)
-    for _, name in ipairs(all) do redis.call('ZINCRBY', workers, shown(now - latestAt), name) end
+    for _, name in ipairs(all) do redis.call('ZINCRBY', workers, shown(shift), name) end
   end
   redis.call('ZADD', workers, shown(now), worker)
 end

@@ -85,6 +85,16 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, keys.slice(1))).toEqual(['ours']);
   });
 
+  test('a dead worker does not live on by the long silences of another', async () => {
+    const { keys, first, second } = begin(1);
+    await claim(first, keys);
+    await store().heartbeat(second);
+    for (let times = 0; times < 3; times += 1) {
+      clock.advance(16_000);
+      expect(await claim(second, keys)).toEqual([times < 2 ? 'busy' : 'ours']);
+    }
+  });
+
   test('an exchange for a permit counts as a heartbeat', async () => {
     const { keys, first, second, mark } = begin(1);
     await claim(first, keys);

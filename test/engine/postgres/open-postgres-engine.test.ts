@@ -214,11 +214,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 7, tables: 'd63f8d596cca8cae' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 8, tables: 'd63f8d596cca8cae' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 7,
-      functionsVersion: 2,
-      functions: '55c1c1b03f4b4128',
+      version: 8,
+      functionsVersion: 1,
+      functions: 'fa534bc3d403da54',
     });
   });
 
