@@ -75,7 +75,10 @@ const parkStateShape = z.object({
 export type ParkState = z.infer<typeof parkStateShape>;
 
 /** Others may write a record: one that names anything but an entry of its folder is none. */
-const nameShape = z.string().regex(/^(?!\.{1,2}$)[^/]+$/);
+const nameShape = z
+  .string()
+  .min(1)
+  .refine((name) => name === basename(name) && name !== '.' && name !== '..');
 
 const recordShape = z.object({
   /** Made when the file is taken: what a person orders for it is kept under this id. */

@@ -25,6 +25,7 @@ export function nextStepOf(
   reader: Reader,
   { seesQuota = true, hasOutage = false } = {},
 ): string | null {
+  if (report.run.isComplete && (end.type === 'cancelled' || end.type === 'paused')) return null;
   // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
   if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
     return 'how it goes on is in reason.txt, next to this report';

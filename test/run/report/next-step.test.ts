@@ -28,7 +28,12 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
     halted('limit', { name: 'quota', quota: 20, overage: 0 }),
     /9 identifiers are left: a higher --quota/,
   ],
-  [130, {}, { type: 'cancelled' }, /^cancelled: all paid answers are stored; run the same command again/],
+  [
+    130,
+    { run: { isComplete: false } },
+    { type: 'cancelled' },
+    /^cancelled: all paid answers are stored; run the same command again/,
+  ],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });
   expect(nextStepOf(report, end, 'unspecified', 'terminal')).toMatch(words);
@@ -56,6 +61,7 @@ it('sends people who drop files to the inbox, and to the reason of a file that i
   expect(say({ rows: { matched: 1, invalid: 1 } })).toMatch(/put that file into the inbox: only those rows/);
   const beside = 'how it goes on is in reason.txt, next to this report';
   expect(say(failed, FINISHED, true)).toBe(beside);
+  expect(say({ run: { exitCode: 130 } }, { type: 'cancelled' })).toBeNull();
   const parked = { rows: { deferred: 9 }, run: { exitCode: 7, isComplete: false } } as const;
   expect(say(parked, halted('limit', { name: 'account', overage: 0 }))).toBe(beside);
 });
