@@ -42,9 +42,10 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   scene.service.options.latencyMs = 0;
   // The run ends, and its file waits without a place; a resume begins another run of it.
   await scene.until('waiting', 1);
-  const paused = (await page(path)).text;
-  expect(paused).toContain('Paused by job since ');
-  expect(paused).toContain(`action="${path}/resume"`);
+  // What a page shows may be a second old.
+  const paused = async () => (await page(path)).text;
+  await expect.poll(paused, { timeout: 20_000 }).toContain('Paused by job since ');
+  expect(await paused()).toContain(`action="${path}/resume"`);
   const billed = scene.service.meter.billed;
   const { get, press } = await signIn(dashboardUrl(up));
   const question = await (await press(await get(path), 'Resume')).text();

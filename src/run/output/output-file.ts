@@ -41,8 +41,8 @@ export interface OutputOptions {
 type Verify = (path: string) => Promise<void>;
 
 /**
- * Clears what killed processes of this host left near it. Throws FailFileError `output-unwritable`, and
- * InterruptedError when stopped while a named pipe has no reader.
+ * Clears what killed processes of this host left near it. Throws FailFileError `output-unwritable`,
+ * and InterruptedError when stopped while a named pipe has no reader.
  */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
