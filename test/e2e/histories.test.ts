@@ -49,7 +49,9 @@ async function live(scene: Scene, dice: Dice): Promise<void> {
   );
   let hasTurned = false;
   for (const happening of happenings) {
-    const enough = meter.billed + dice.between(0, 15);
+    // Unless usage is seen to fall, what is lost at the turn stays in doubt for 15 minutes.
+    const least = happening === 'turn' && !hasTurned ? 4 * concurrency : 0;
+    const enough = Math.max(least, meter.billed + dice.between(0, 15));
     const running = scene.start(command);
     const isDone = await untilSeen(
       scene,

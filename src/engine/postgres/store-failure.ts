@@ -29,8 +29,7 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['28', 'correct user and password in the address, then run again'],
   ['3D', 'use an existing database in the address, then run again'],
   ['58', DAMAGED], // system errors: a file is missing, or the disk reports an error
-  ['XX001', DAMAGED], // data corrupted
-  ['XX002', DAMAGED], // index corrupted
+  ['XX', DAMAGED], // data or an index corrupted, or what the server finds impossible in them
   ['42501', 'grant this user all rights in the schemas bullmq and brand_enrich, then run again'],
 ];
 
