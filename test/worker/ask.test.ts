@@ -353,16 +353,22 @@ describe('a failing service', () => {
     },
   );
 
-  it('is given up after half an hour: identifiers have failed, unpaid', async () => {
+  it.each([
+    ['given up after half an hour: identifiers have failed, unpaid', false],
+    ['waited for as long as it refuses', true],
+  ])('is %s', async (_, isThere) => {
     const asking = createAsking({ answers: [DOWN] });
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
       asking.clock.pass(60_000);
-      const admission = asking.context.breaker.enter(asking.clock.monotonic());
-      if (admission.type === 'pass') asking.context.breaker.note(admission, false, asking.clock.monotonic());
+      const now = asking.clock.monotonic();
+      const admission = asking.context.breaker.enter(now);
+      if (admission.type === 'pass') asking.context.breaker.note(admission, false, now, isThere);
     }
     expect(await askFor(asking)).toEqual({
-      result: { type: 'failed', reason: { code: 'unavailable' }, billed: false },
+      result: isThere
+        ? { type: 'again', retryInMs: 10_000, failedAttempt: null }
+        : { type: 'failed', reason: { code: 'unavailable' }, billed: false },
       requests: 0,
       billed: 0,
     });

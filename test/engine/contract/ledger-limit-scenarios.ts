@@ -6,6 +6,18 @@
 import type { LedgerScenario } from './ledger-scenario-steps.js';
 import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
+/** A quota of one that is used, and the probe of a new run right after it. */
+const PROBED_AT_ONCE = [
+  ...start(),
+  { type: 'open', account: 0, rate: undefined, burst: 1 },
+  read(0, 1),
+  read(0, 1),
+  ask({ take: [0] }),
+  answered(0, 0, 1, '2020-01-01'),
+  { type: 'open', account: 0, rate: undefined, burst: 1 },
+  ask({ take: [1] }),
+] as const;
+
 /**
  * A used-up account whose probe is the first to name the next period. Three permits were granted.
  */
@@ -91,14 +103,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
     title: 'so does the probe of a new run whose header may not show the last requests yet',
     steps: [
-      ...start(),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(0, 1),
-      read(0, 1),
-      ask({ take: [0] }),
-      answered(0, 0, 1, '2020-01-01'),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [1] }),
+      ...PROBED_AT_ONCE,
       answered(1, 0, 1, '2020-01-01'),
       { type: 'show', account: 0, run: 0 },
       { type: 'open', account: 0, rate: undefined, burst: 1 },
@@ -109,14 +114,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
     title: 'and one that was sent before its header could show them, however late it is settled',
     steps: [
-      ...start(),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(0, 1),
-      read(0, 1),
-      ask({ take: [0] }),
-      answered(0, 0, 1, '2020-01-01'),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [1] }),
+      ...PROBED_AT_ONCE,
       ...wait(64_000),
       answered(1, 0, 1, '2020-01-01'),
       { type: 'open', account: 0, rate: undefined, burst: 1 },

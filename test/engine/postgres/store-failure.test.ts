@@ -37,6 +37,7 @@ test.each([
   [failed('could not extend file: No space left on device', '53100'), /space on the disk/],
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],
+  [failed('unexpected data beyond EOF in block 0', 'XX000'), /restore them from a backup/],
 ])('%s is permanent', (error, todo) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',

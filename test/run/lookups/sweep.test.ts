@@ -328,7 +328,10 @@ describe('a limit', () => {
     world.ledger = { quota: 200, sent: 100 };
     world.shown = { halt: LIMIT };
     world.workers = 'answer';
-    expect(await endWithin(world.clock, ending, 12_000)).toEqual({ type: 'finished' });
+    // Workers elsewhere still remember the halt.
+    expect(await endWithin(world.clock, ending, 9_000)).toBeNull();
+    expect(seen).toEqual(['free look']);
+    expect(await endWithin(world.clock, ending, 3_000)).toEqual({ type: 'finished' });
     expect(seen).toEqual(['free look', 'resumed']);
     expect(world.seen).toEqual(['chunk 0', 'halt cleared', 'chunk 1']);
   });
