@@ -35,7 +35,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
   [EXIT.credentials, 'the service refused the credentials'],
   [EXIT.ioError, "a problem with input, output, engine or the service's address"],
-  [EXIT.limit, 'stopped by quota, budget or a pause; run again to continue'],
+  [EXIT.limit, 'stopped by quota, budget or a pause, run again to continue, or held for a person'],
   [EXIT.interrupted, 'interrupted; run again to continue'],
 ];
 

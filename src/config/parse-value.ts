@@ -246,10 +246,22 @@ type ErrorLimit =
   | { readonly type: 'count'; readonly count: number }
   | { readonly type: 'percent'; readonly percent: number };
 
-export const errorLimit = oneText('N|N%', (seen): ErrorLimit | Refusal => {
+/** null: no share from 0% to 100%. */
+function percentIn(seen: string): number | null {
   const percent = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(seen)?.[1];
-  if (percent !== undefined && Number(percent) <= 100) return { type: 'percent', percent: Number(percent) };
+  return percent === undefined || Number(percent) > 100 ? null : Number(percent);
+}
+
+export const errorLimit = oneText('N|N%', (seen): ErrorLimit | Refusal => {
+  const percent = percentIn(seen);
+  if (percent !== null) return { type: 'percent', percent };
   if (/^\d{1,12}$/.test(seen)) return { type: 'count', count: Number(seen) };
   const write = 'a whole number or a share from 0% to 100%, for example 100 or 5%';
   return new Refusal('a number of errors', write);
+});
+
+/** In percent; 0 never holds. */
+export const matchShare = oneText('N%', (seen): number | Refusal => {
+  const write = 'a share from 0% to 100%, for example 30%, or 0 for no check';
+  return (seen === '0' ? 0 : percentIn(seen)) ?? new Refusal('a share of matches', write);
 });

@@ -19,6 +19,7 @@ import {
   errorLimit,
   listOf,
   matching,
+  matchShare,
   path,
   ratePerSecond,
   scoreValue,
@@ -211,6 +212,10 @@ export const RUN_SETTINGS = {
   maxErrors: limiting('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
+  minMatch: limiting('--min-match', matchShare).describe(
+    'hold the run for a person if fewer of the first 50 answers match; 0 lifts the hold',
+    { note: 'at least one match' },
+  ),
   onLimit: limiting('--on-limit', choice(['stop', 'wait']), 'stop').describe(
     'at the limit: defer the remaining rows and finish the file, or wait until the limit is raised',
     { isMain: true, commands: ['run', 'config'] },

@@ -24,6 +24,11 @@ const rows = z.object(
   >,
 );
 
+const stopped = z
+  .literal('min-match')
+  .nullable()
+  .describe('min-match: it is held for a person, because too few of its first answers match');
+
 /** What a person ordered: `user@host`, or a name of the dashboard. */
 const order = z.object({ by: z.string(), at: time }).nullable();
 
@@ -247,6 +252,7 @@ export const DOCUMENTS = {
         nothingMatched: z.boolean(),
         exitCode: z.literal(Object.values(EXIT)),
       }),
+      stopped,
       reason: z.string().nullable().describe('why it stopped'),
       next: z.string().nullable().describe('what to do next, in words; null: nothing'),
       input: z.object(input),
@@ -453,6 +459,7 @@ export const DOCUMENTS = {
       at: time,
       isSample: z.boolean(),
       run: z.object({ id: z.string().nullable(), label: z.string() }),
+      stopped,
       reason: z.string().nullable(),
       rows: rows.nullable(),
       requests: z.object({ ...requests, overageCost: money }).nullable(),

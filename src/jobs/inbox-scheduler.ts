@@ -47,7 +47,7 @@ const ARRIVALS = {
   parked: { level: 'warn', words: 'waiting: retried automatically' },
 } as const;
 /** Nothing but a person's word continues these. */
-const HELD: readonly ParkState['why'][] = ['paused', 'tried'];
+const HELD: readonly ParkState['why'][] = ['paused', 'tried', 'unmatched'];
 
 /** Whether a file may take long. False if it cannot be opened: that is seen later. */
 async function takesLong(path: string, size: number): Promise<boolean> {

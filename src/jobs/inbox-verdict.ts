@@ -48,7 +48,7 @@ const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
 /** Why a file is parked. Files that would waste money are not retried automatically. */
-type ParkReason = Exclude<RunHalt['why'], 'useless'>;
+type ParkReason = Exclude<RunHalt['why'], 'useless' | 'unmatched'>;
 type Failures = Pick<EnrichResult['facts'], 'hasOutage' | 'identifiers'>;
 
 /**
@@ -96,6 +96,7 @@ export function verdictOfResult(
       if (halt.why === 'credentials')
         return { type: 'refused', why: `the service refuses the credentials: ${words}` };
       if (halt.why === 'useless') return failed(words, CHECK_ADDRESS);
+      if (halt.why === 'unmatched') return unmatchedEnd(words, facts.identifiers.deferred);
       if (halt.why !== 'limit') return parked(halt.why, words);
       if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
       // Settings of the inbox that limit each file.
@@ -135,14 +136,22 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
   const counts = `${countText(matched)} matched, ${countText(notFound)} not found, ${countText(failed)} failed`;
   const headline = `tried first: ${counts}; ${countOf(deferred, 'identifier waits', 'identifiers wait')} for your word`;
-  const details = `To look up the rest, press "Look up the rest" on the page of its run on the dashboard, or put the file into the inbox again\nwithout the setting try. ${STORED} ${RESULTS}`;
-  return {
-    type: 'parked',
-    reason: reasonOf(headline, details),
-    state: { why: 'tried', capMark: null },
-    holdMs: 0,
-  };
+  const details = `${THE_REST}, or put the file into the inbox again\nwithout the setting try. ${STORED} ${RESULTS}`;
+  return undecided('tried', headline, details);
 }
+
+/** Too few of its first answers are matches. */
+function unmatchedEnd(question: string, deferred: number): JobEnd {
+  const rest = `${countOf(deferred, 'identifier waits', 'identifiers wait')} for a person.`;
+  const advice = settingsAdvice(phrase`${{ choose: 'column', example: 'NAME:KIND' }}`, '');
+  return undecided('unmatched', question, `${rest} ${THE_REST}. ${STORED} ${RESULTS}\n\n${advice}`);
+}
+
+function undecided(why: ParkState['why'], headline: string, details: string): JobEnd {
+  return { type: 'parked', reason: reasonOf(headline, details), state: { why, capMark: null }, holdMs: 0 };
+}
+
+const THE_REST = 'To look up the rest, press "Look up the rest" on the page of its run on the dashboard';
 
 const STORED = 'Paid answers are stored: they are not bought again.';
 

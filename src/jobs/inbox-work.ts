@@ -73,7 +73,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     const isTrial = asked.trial !== null && job.record.isTried !== true;
     // The cap holds for what a trial sends again, and over all starts until it is over.
     const cap = lower(asked.maxRequests, asked.trial, (one, other) => one > other);
-    const settings = isTrial ? { ...asked, maxRequests: cap } : { ...asked, trial: null };
+    const minMatch = job.record.isTried === true ? 0 : asked.minMatch;
+    const settings = isTrial ? { ...asked, maxRequests: cap } : { ...asked, trial: null, minMatch };
     const id = newRunId(clock.now());
     // The watcher that takes the file over finds the run by it.
     await writeRecord(job.folder, { ...job.record, run: id });
@@ -97,6 +98,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         reader: 'inbox',
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
         job: { id, job: owner, owner },
+        series: `inbox:${hostname()}:${folder}`,
         worker: worker && { type: 'shared', ...worker },
         opensAccount() {
           const opens = opensAccount;

@@ -54,7 +54,8 @@ export const CANCELLED = 'cancelled';
 
 const parkStateShape = z.object({
   /**
-   * `tried`: a person decides about the rest. `again`: it waits only for its turn, because a person
+   * `tried`, `unmatched`: a person decides about the rest, after a trial or because too few of the
+   * first answers match. `again`: it waits only for its turn, because a person
    * asked for it.
    */
   why: z.enum([
@@ -66,6 +67,7 @@ const parkStateShape = z.object({
     'doubtful',
     'paused',
     'tried',
+    'unmatched',
     'again',
   ]),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
@@ -73,6 +75,9 @@ const parkStateShape = z.object({
 });
 /** What decides when a parked job goes on. */
 export type ParkState = z.infer<typeof parkStateShape>;
+
+/** Whether a person decides about the rest of a file that waits for this. */
+export const isUndecided = (why: ParkState['why'] | null): boolean => why === 'tried' || why === 'unmatched';
 
 /** Others may write a record: one that names anything but an entry of its folder is none. */
 const nameShape = z
@@ -94,7 +99,7 @@ const recordShape = z.object({
   reason: reasonShape.nullable(),
   /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
-  /** A person has seen its trial, and ordered the rest. */
+  /** A person has seen its first answers, and ordered the rest. */
   isTried: z.literal(true).optional(),
   /** The record was lost, and this one was made from the files: the id may be another one. */
   isDerived: z.literal(true).optional(),

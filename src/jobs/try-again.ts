@@ -15,6 +15,7 @@ import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { readOwnSettings } from './inbox-folder-settings.js';
 import {
   isOurs,
+  isUndecided,
   type JobRecord,
   moveTo,
   NOTE,
@@ -124,8 +125,8 @@ type GoneOn = Pick<JobRecord, 'id' | 'run' | 'file'>;
 export type GivenCaps = Readonly<Record<string, string | null>>;
 
 /**
- * A person's word on a waiting file: after its trial it goes on with the rest, at a limit with
- * these caps instead of its own. `folder`: of the job, which stays the same. Throws
+ * A person's word on a waiting file: after its first answers it continues with the rest, at a limit
+ * with these caps instead of its own. `folder`: of the job, which stays the same. Throws
  * `NeverStartError` where it does not wait for that any more.
  */
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<GoneOn> {
@@ -133,13 +134,13 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
   const went = await oneAtATime(async () => {
     const record = await readRecord(folder).catch(() => null);
     const why = record?.parked?.state.why;
-    if (record?.parked == null || (why !== 'tried' && why !== 'limit')) throw gone();
+    if (record?.parked == null || (!isUndecided(why ?? null) && why !== 'limit')) throw gone();
     // First, so that killed between the two it has its caps, which the watcher sees.
     await writeCaps(sideFileOf(join(folder, record.file)), caps);
-    const next = why === 'tried' ? 'The rest is looked up' : 'It goes on';
+    const next = why !== 'limit' ? 'The rest is looked up' : 'It goes on';
     await writeRecord(folder, {
       ...record,
-      ...(why === 'tried' && { isTried: true }),
+      ...(why !== 'limit' && { isTried: true }),
       reason: { headline: `${next} as soon as there is room for it.`, details: '' },
       parked: { ...record.parked, state: { why: 'again', capMark: null } },
     });

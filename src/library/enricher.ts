@@ -378,6 +378,13 @@ export interface FileOptions extends SharedOptions {
    */
   readonly maxErrors?: number | string | undefined;
   /**
+   * The share of the first 50 answers that must match; otherwise the run is held, as `stopped`
+   * says. `0` never holds it, and lifts the hold of an earlier run.
+   * @default at least one match
+   * @example '30%'
+   */
+  readonly minMatch?: number | string | undefined;
+  /**
    * Format of the enriched file.
    * @default that of the ending of `output`, otherwise of the input
    */
@@ -452,6 +459,8 @@ export interface FileResult {
   readonly exitCode: ExitCode;
   /** False: the result is a partial one, and running again goes on. */
   readonly isComplete: boolean;
+  /** It is held for a person: too few of its first answers match (`minMatch`). null: it is not. */
+  readonly stopped: 'min-match' | null;
   /** Why the run stopped; null: it did not. */
   readonly reason: string | null;
   readonly rows: Readonly<StatusCounts>;

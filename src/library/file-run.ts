@@ -111,6 +111,7 @@ function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   return {
     exitCode,
     isComplete: result.isComplete,
+    stopped: report.stopped,
     reason: stop && sayDeferred(stop, 'program'),
     rows: report.rows,
     requests: { sent, billed, overageCost },

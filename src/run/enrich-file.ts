@@ -10,6 +10,7 @@ import { freshnessOf, type RunProgress } from '../stores/run-store.js';
 import { sayTo } from '../words/say-reason.js';
 import { type EnrichProgress, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
+import { noteMatches } from './lookups/match-check.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
 import { tellMatches } from './newest-matches.js';
@@ -182,6 +183,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       });
       await matches.end();
       const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
+      await noteMatches(active, isComplete).catch((err) => log.debug({ err }, 'matches were not noted'));
       return {
         run: ended,
         end,

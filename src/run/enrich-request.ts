@@ -68,6 +68,10 @@ export interface EnrichRuntime {
   readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
   /** Asks a person whether a paused command may go on; false, or absent: it may not. */
   readonly resumes?: (pause: Pause) => Promise<boolean>;
+  /** Asks a person whether a held run continues; absent: nobody can be asked. */
+  readonly asks?: (question: string) => Promise<boolean>;
+  /** The inbox or the schedule of its file; absent: a file of its own. */
+  readonly series?: string;
   /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
   readonly isInteractive?: boolean;
 }

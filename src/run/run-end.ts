@@ -11,7 +11,8 @@ export interface StopFault {
 
 /**
  * `finished`: every wanted identifier is answered or failed. `declined`: ended after its trial.
- * `paused`: its job goes on when a person resumes it. Halted as `useless`: none counts.
+ * `paused`: its job goes on when a person resumes it. Halted as `useless`: none counts; as
+ * `unmatched`: it is held for a person.
  */
 export type LookupsEnd =
   | { readonly type: 'finished' | 'cancelled' | 'paused' | 'declined' | 'too_many_failures' }
@@ -35,6 +36,7 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   unreachable: EXIT.ioError,
   lost: EXIT.ioError,
   useless: EXIT.ioError,
+  unmatched: EXIT.limit,
 };
 
 /** Why the run ended before it was complete, as the engine keeps it; null: nothing stopped it. */

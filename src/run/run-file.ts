@@ -23,7 +23,7 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
 }
 
 export interface FileRun
-  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job'>,
+  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job' | 'series'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only'> {
   /** See `EnrichRequest`. Default `terminal`. */
   readonly reader?: EnrichRequest['reader'];
@@ -52,6 +52,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
     ...(view.resumes && { resumes: view.resumes }),
+    ...(view.asks && { asks: view.asks }),
     isInteractive: view.isInteractive,
   };
   const enrich = () => enrichFile(request, runtime);

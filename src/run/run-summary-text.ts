@@ -31,7 +31,8 @@ export function summaryText(run: FinishedRun): string {
   const lines = [...factsOf(run), ...filesOf(run), ['report', pages] as const];
   const outcome = `${countOf(report.input.records, 'row')}: ${rowsText(report.rows)}`;
   const written = lines.map(([name, text]) => `${name}: ${text}`);
-  return `\n${visibleLines([outcome, ...written, ...closingOf(run)])}`;
+  const [first, last] = report.stopped === null ? [[], closingOf(run)] : [closingOf(run), []];
+  return `\n${visibleLines([...first, outcome, ...written, ...last])}`;
 }
 
 /** The same in columns, for a person: what to do next above the files, the report last. */
@@ -50,8 +51,9 @@ export function summaryTable(run: FinishedRun, hasColor: boolean): string {
     visibleLines(lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`));
   const closing = visibleLines(closingOf(run));
   const [mark, tone] = verdictOf(report);
-  const head = `${paint(tone, mark)}: ${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
-  return ['', head, inColumns(facts), ...(closing === '' ? [] : [closing]), inColumns(files)].join('\n');
+  const [first, last] = report.stopped === null || closing === '' ? ['', closing] : [closing, ''];
+  const head = `${first}${paint(tone, mark)}: ${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
+  return ['', head, inColumns(facts), ...(last === '' ? [] : [last]), inColumns(files)].join('\n');
 }
 
 function factsOf({ report }: FinishedRun): Line[] {

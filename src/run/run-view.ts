@@ -7,7 +7,7 @@ import { usesMostOfQuota } from './lookups/spending.js';
 
 export interface RunView
   extends Required<Pick<EnrichRuntime, 'confirm' | 'isInteractive'>>,
-    Pick<EnrichRuntime, 'resumes'> {
+    Pick<EnrichRuntime, 'asks' | 'resumes'> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;

@@ -111,7 +111,10 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     },
     // `--yes` agrees to costs; only a person takes back what a person ordered.
     ...(isTerminal && stdin.isTTY === true
-      ? { resumes: (pause) => askOnTerminal(`it is ${pausedText(pause)}; resume it?`, options) }
+      ? {
+          asks: (question) => askOnTerminal(question, options),
+          resumes: (pause) => askOnTerminal(`it is ${pausedText(pause)}; resume it?`, options),
+        }
       : {}),
     end: clear,
   };

@@ -4,7 +4,7 @@
  * keep their spelling. In the words of the judge an `unproven` answer is untrusted, a `foreign` one
  * is not the service's, and `useless` ones are these and unusable ones.
  */
-import { count, flag, oneOf, type Shaped, text, word } from '../core/shapes.js';
+import { count, flag, list, oneOf, type Shaped, text, word } from '../core/shapes.js';
 import { REACHED_LIMITS } from '../ledger/policy.js';
 
 /**
@@ -50,6 +50,8 @@ export const runHaltShape = oneOf('why', {
   doubtful: { identifiers: count },
   /** The queue lost its chunks. */
   lost: {},
+  /** Too few of the first answers are matches: a person decides about the rest. */
+  unmatched: { matched: count, answered: count, columns: list(text) },
 });
 export type RunHalt = Shaped<typeof runHaltShape>;
 

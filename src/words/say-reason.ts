@@ -1,6 +1,7 @@
 /** Why a run stopped, and why a lookup failed, in the words of its reader. Pure. */
-import { countOf } from '../core/figures.js';
+import { countOf, countText } from '../core/figures.js';
 import { type Naming, type Phrase, phrase, sayPhrase } from '../core/phrase.js';
+import { shortName, visibleLine } from '../core/terminal-text.js';
 import type { FailureReason, RunHalt, RunStop, Unreached, UnusableAnswers } from '../stores/run-reasons.js';
 import { onPage } from './page-words.js';
 
@@ -43,7 +44,16 @@ export function sayHalt(halt: RunHalt, reader: Reader): string {
       return `for ${countOf(halt.identifiers, 'identifier')}, two requests may have been billed and their answers were lost; a run does not retry more often`;
     case 'lost':
       return 'the queue lost its chunks';
+    case 'unmatched':
+      return sayUnmatched(halt);
   }
+}
+
+/** `0 of 50 found: is `website` the right column?` */
+function sayUnmatched({ matched, answered, columns }: Extract<RunHalt, { why: 'unmatched' }>): string {
+  const names = columns.map((name) => `\`${shortName(visibleLine(name))}\``).join(', then ');
+  const right = columns.length === 1 ? `is ${names} the right column` : `are ${names} the right columns`;
+  return `${countText(matched)} of ${countText(answered)} found: ${right}?`;
 }
 
 function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], reader: Reader): string {

@@ -27,6 +27,7 @@ import {
   formatDuration,
   keyValues,
   listOf,
+  matchShare,
   Refusal,
   ratePerSecond,
   statuses,
@@ -130,6 +131,18 @@ const TABLES: readonly KindTable[] = [
       ['100%', { type: 'percent', percent: 100 }],
     ],
     wrong: ['', '101%', '-1', '%', '5 %', '5.5', 'many'],
+  },
+  {
+    name: 'a share of matches',
+    kind: matchShare,
+    right: [
+      ['0', 0],
+      ['0%', 0],
+      ['30%', 30],
+      ['2.5%', 2.5],
+      ['100%', 100],
+    ],
+    wrong: ['', '1', '101%', '-1%', '%', '30 %', '0.3'],
   },
   {
     name: 'a choice',

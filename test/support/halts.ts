@@ -14,6 +14,7 @@ export const HALTS: { readonly [Why in RunHalt['why']]: Extract<RunHalt, { why: 
   useless: { why: 'useless', useless: { how: 'unproven', service: 'https://api.example' } },
   doubtful: { why: 'doubtful', identifiers: 2 },
   lost: { why: 'lost' },
+  unmatched: { why: 'unmatched', matched: 0, answered: 50, columns: ['website'] },
 };
 
 /** `reached`: of a halt at a limit; default: the quota is used up. */

@@ -54,7 +54,7 @@ test.each<[ReachedLimit, flag: string, key: string, inbox: string, plain: string
 test.each(Object.values(HALTS))('%j is said to every reader, with the words of the service', (halt) => {
   for (const reader of READERS) {
     const words = sayHalt(halt, reader);
-    expect(words).toMatch(/^[a-z].*[^.]$/);
+    expect(words).toMatch(/^[a-z0].*[^.]$/);
     if ('reason' in halt) expect(words).toContain(halt.reason);
   }
 });

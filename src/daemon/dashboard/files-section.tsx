@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx';
 import { countOf, spanText } from '../../core/figures.js';
 import type { FailedFile } from '../../jobs/ended-jobs.js';
-import { CANCELLED } from '../../jobs/job-folder.js';
+import { CANCELLED, isUndecided } from '../../jobs/job-folder.js';
 import { Card } from '../../pages/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { Again, jobPath } from './job-page.js';
@@ -133,7 +133,7 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
         }
       />
       <p class="why">{reason}</p>
-      {state.why === 'tried' && run !== null && (
+      {isUndecided(state.why) && run !== null && (
         <div class="actions">
           <a href={runPath(run)}>
             See them and decide<span class="unseen">: {file}</span>

@@ -67,6 +67,7 @@ const WAITS: Readonly<Record<Exclude<WaitingFile['state']['why'], 'again' | 'pau
   lost: 'for another try',
   doubtful: 'for another try',
   tried: 'for your word',
+  unmatched: 'for your word',
 };
 
 /** What waits for a person, the worst first. Pure. */

@@ -5,7 +5,7 @@ import { costOf } from '../../core/decimal.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type StatusCounts } from '../../core/outcome.js';
 import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
-import type { ParkState } from '../../jobs/job-folder.js';
+import { isUndecided, type ParkState } from '../../jobs/job-folder.js';
 import { htmlOf } from '../../pages/page.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { RunRecord } from '../../stores/run-store.js';
@@ -182,7 +182,7 @@ export function actionsOf(
   failedRows = 0,
 ): readonly RunAction[] {
   const { run, standing } = shown;
-  if (waitsFor === 'tried' && run.paused === null) return ['rest', 'cancel'];
+  if (isUndecided(waitsFor) && run.paused === null) return ['rest', 'cancel'];
   if (standing === 'finished') return failedRows > 0 ? ['again'] : [];
   // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
   const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);

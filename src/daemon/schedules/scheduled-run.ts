@@ -159,6 +159,7 @@ function enrichScheduled(
         input: schedule.input,
         settings,
         job: { id: newRunId(host.clock.now()), ...job },
+        series: job.owner,
         // A named pipe would block each of its runs.
         only: 'file',
         worker: settings.worker ? worker : null,

@@ -96,11 +96,13 @@ export class ChunkDispatcher {
    * Hands out chunks of identifier texts until all are finished or something ends it. While the run
    * is paused alone, its chunks leave the queue to those of other runs.
    * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
-   * null: no limit. Throws engine errors.
+   * null: no limit. `isFull`: whether the others are held back; they are not handed out where it is
+   * still true when all before them are finished. Default: never. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
     chunksAhead: (() => Promise<number>) | null,
+    isFull: () => boolean = () => false,
   ): Promise<DispatchEnd> {
     const { engine, queue, runId, stop, clock } = this.options;
     const first = this.#next;
@@ -155,6 +157,11 @@ export class ChunkDispatcher {
       if (ending !== null) break;
       batch.push({ run: runId, chunk: this.#next, identifiers, attempts: {} });
       this.#next += 1;
+      if (isFull()) {
+        await flush();
+        await waitFor(() => (isFull() ? 0 : Number.POSITIVE_INFINITY));
+        if (isFull()) break;
+      }
       // The first chunk goes at once, so that the first answer does not wait for a full batch.
       if (batch.length < ADD_AT_ONCE && this.#next !== first + 1) continue;
       await flush();

@@ -4,7 +4,6 @@ import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { shortName } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import { unfit } from '../../engine/store-calls.js';
 import { judgeAccount } from '../../facts/judge-account.js';
@@ -12,24 +11,16 @@ import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
-import {
-  isAlive,
-  pausedText,
-  queuedText,
-  type RunProgress,
-  type RunRecord,
-  runsBefore,
-} from '../../stores/run-store.js';
+import { isAlive, pausedText, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import { sayHalt, sayTo } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
 import type { ActiveRun, EnrichProgress, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
-import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
-import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
+import { openMatchCheck } from './match-check.js';
 import { foreignTerms, spendingQuestion } from './spending.js';
 import { type SweepContext, sweep } from './sweep.js';
 import { spreadOver, trialResult } from './trial.js';
@@ -58,6 +49,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   if (run.cancelled !== null) return { type: 'cancelled' };
   if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
   await assertEngineRoom(engine);
+  const check = await openMatchCheck(context);
+  const held = await check.halt();
+  if (held !== null) return { type: 'halted', halt: held };
   const state = await engine.ledger.show(account, run.id);
   const terms = foreignTerms(state, run.settings);
   if (terms !== null) onNotice(sayTo(reader, terms));
@@ -77,7 +71,6 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const opensAccount = runtime.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
-  let isWarned = false;
   let isPaused = false;
   let takenAt = Number.NEGATIVE_INFINITY;
   let stranded: string | null = null;
@@ -92,9 +85,6 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       if (latest.isPausedAlone !== isPaused && runtime.job === undefined)
         onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.id), true);
       isPaused = latest.isPausedAlone;
-      const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
-      if (warning !== null && !isWarned) onNotice(sayTo(reader, warning));
-      isWarned ||= warning !== null;
       if (!runtime.stop.aborted && runtime.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
         takenAt = runtime.clock.monotonic();
         const { matched, notFound, stored } = latest.tally;
@@ -132,7 +122,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
   const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
   try {
-    const end = await sweep({ ...context, dispatcher, onParked, trial });
+    const end = await sweep({ ...context, dispatcher, check, onParked, trial });
     if (end.type === 'halted' && end.halt.why === 'limit') await noteNext(context);
     return end;
   } finally {
@@ -272,22 +262,6 @@ export async function readOwnBrand(
 function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: number): number | null {
   if (maxErrors === null) return null;
   return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
-}
-
-/** So many answers and no brand among them are worth a word. */
-const MISSES_AT_LEAST = 20;
-
-/** The warning when the service found nothing; null: no reason for it. Pure. */
-export function noMatchWarning(
-  asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
-  { identifiers }: Pick<RunFacts, 'identifiers'>,
-  choices: Scan['chosen']['choices'],
-): Phrase | null {
-  if (asked.notFound < MISSES_AT_LEAST || asked.matched > 0 || identifiers.matched > 0) return null;
-  const columns = choices.map(
-    ({ column, name, kind }) => `${name === '' ? column + 1 : `"${shortName(name)}"`} (${kind})`,
-  );
-  return phrase`warning: ${asked.notFound} identifiers were looked up and none was found; is column ${columns.join(', then ')} right? If not, stop the run and choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
 }
 
 /** A worker asks one service: the one that its own settings name. */

@@ -11,10 +11,12 @@ import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
 import { type OutcomeCollector, unansweredIn } from './collect-outcomes.js';
 import type { ChunkDispatcher } from './dispatch-chunks.js';
+import type { MatchCheck } from './match-check.js';
 import { accountOfRun, chunksAhead } from './spending.js';
 
 export interface SweepContext extends ActiveRun {
   readonly dispatcher: ChunkDispatcher;
+  readonly check: MatchCheck;
   /** Called with why when spending has to wait, and with null when it goes on. */
   readonly onParked: (halt: RunHalt | null) => void;
   /** Looked up first; null: no trial. */
@@ -33,7 +35,7 @@ const PAID_LOOK_MS = 60_000;
 const CANCEL_LOOK_MS = 1_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
-  const { request, runtime, collector, scan, run, dispatcher, worker } = context;
+  const { request, runtime, collector, scan, run, dispatcher, worker, check } = context;
   const { waterfall, onLimit } = request.settings;
   const ahead = async () => chunksAhead(await accountOfRun(runtime.engine, run.id, run.settings));
   let { trial } = context;
@@ -43,7 +45,13 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const before = scan.answers.answered;
     const only = trial?.indexes;
     const isOrdered = scan.priorities !== null && trial === null;
-    const end = await dispatcher.dispatch(chunksOf(context, isOrdered, only), isOrdered ? ahead : null);
+    const halt = await unlessStopped(check.halt(), runtime.stop);
+    if (halt === 'stopped') return windUp(context, { type: halt });
+    if (halt !== null) return windUp(context, { type: 'halted', halt });
+    check.begin();
+    const isFull = () => check.onlyFirst() !== null;
+    const chunks = chunksOf(context, isOrdered, only);
+    const end = await dispatcher.dispatch(chunks, isOrdered ? ahead : null, isFull);
     if (end.type === 'halted' && isWaitedOut(end.halt) && onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
@@ -64,17 +72,15 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       }
     }
     if (end.type !== 'finished' && end.type !== 'lost') return windUp(context, end);
-    if ((await takeAll(context, only)) > 0) {
+    const onlyFirst = check.onlyFirst();
+    if ((await takeAll(context, onlyFirst ?? only)) > 0 || onlyFirst !== null) {
       emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
       return { type: 'halted', halt: { why: 'lost' } };
     }
     if (trial !== null) {
-      const continues = await trial.continues().catch((error: unknown) => {
-        if (error instanceof InterruptedError || isOfStop(error, runtime.stop)) return null;
-        throw error;
-      });
-      if (continues !== true) return windUp(context, { type: continues === null ? 'stopped' : 'declined' });
+      const continues = await unlessStopped(trial.continues(), runtime.stop);
+      if (continues !== true) return windUp(context, { type: continues || 'declined' });
       trial = null;
       continue;
     }
@@ -82,6 +88,14 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     if ((await takeWaves(collector, scan, waterfall, runtime.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
   }
+}
+
+/** `stopped`: a person ended the question, or the run is stopped. */
+async function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof InterruptedError || isOfStop(error, stop)) return 'stopped';
+    throw error;
+  });
 }
 
 /** Takes stored answers, with `--waterfall` next candidates' too. Returns how many are missing. */
@@ -118,14 +132,15 @@ function finished({ collector, run }: SweepContext): LookupsEnd {
 }
 
 function* chunksOf(
-  { collector, scan, dispatcher }: SweepContext,
+  { collector, scan, dispatcher, check }: SweepContext,
   isOrdered: boolean,
   only?: readonly number[],
 ): Generator<string[]> {
   // Of chunks in order only so many are handed out as can be paid for.
-  const size = isOrdered ? CHUNK_SIZE : () => dispatcher.chunkSize;
+  const size = () => Math.min(isOrdered ? CHUNK_SIZE : dispatcher.chunkSize, check.room());
   for (const batch of unansweredIn(scan, size, only ?? 'priority')) {
     collector.expect(batch);
+    check.handOut(batch.map(({ index }) => index));
     yield batch.map(({ text }) => text);
   }
 }

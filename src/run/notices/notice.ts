@@ -31,6 +31,7 @@ export function noticeOfReport(
     run.exitCode === EXIT.tooManyErrors ? sayStop({ type: 'too_many_failures' }, 'notice') : null;
   return {
     ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report, 'notice')),
+    stopped: report.stopped,
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
     account,
@@ -65,6 +66,7 @@ export function noticeOfAccount(
 export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: string | null): Notice {
   const { at, isSample, run } = scene;
   const unknown = {
+    stopped: null,
     rows: null,
     requests: null,
     currency: null,

@@ -47,7 +47,11 @@ export function createRunNotices(options: {
       notifier.notifyNearLimit(account, ledger, scene().run);
       // A trial ends as intended, and a person who paused it knows.
       const event = end.type === 'declined' || end.type === 'paused' ? null : eventOf(exitCode);
-      if (event !== null) notifier.notify(noticeOfReport(event, scene(), report, resolve(names.report)));
+      if (event === null) return;
+      const notice = noticeOfReport(event, scene(), report, resolve(names.report));
+      // A later start of the same command is still held.
+      if (report.stopped === null) notifier.notify(notice);
+      else notifier.notifyOnce(notice, `held\n${run.key}\n${run.keyStartedAt}`);
     },
     /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */
     async notingErrors<T>(stop: AbortSignal, action: () => Promise<T>): Promise<T> {

@@ -51,7 +51,7 @@ export function namesText({ compared, low, threshold }: NonNullable<RunReport['n
 }
 
 /** The outcomes of the rows, in one sentence. */
-export function headlineOf({ input, rows, run, requests }: RunReport): string {
+export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;
   if (records === 0) return 'The file has no rows.';
   const words = { not_found: 'not found', deferred: 'not looked up yet' } as Readonly<Record<string, string>>;
@@ -65,7 +65,7 @@ export function headlineOf({ input, rows, run, requests }: RunReport): string {
       : `${countOf(requests.billed, 'request was', 'requests were')} billed`;
   const brands = brandsText(rows.matched, records);
   const opening = run.isComplete ? brands : `So far, ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
-  return `${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
+  return `${stopped === null ? '' : `${reason} `}${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
 }
 
 function brandsText(matched: number, records: number): string {

@@ -68,6 +68,8 @@ function stepOf(
     case EXIT.limit:
       if (end.type === 'paused')
         return 'paused: it continues when it is resumed; all paid answers are stored';
+      if (end.type === 'halted' && end.halt.why === 'unmatched')
+        return phrase`${sentence} ${countOf(identifiers.deferred, 'identifier is', 'identifiers are')} left: to look them up all the same, run it again with ${{ set: { minMatch: 0 } }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
       return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;

@@ -56,6 +56,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   return {
     version: DOCUMENT_VERSION,
     ...figures,
+    stopped: end.type === 'halted' && end.halt.why === 'unmatched' ? 'min-match' : null,
     reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
     next: nextStepOf(figures, end, plan, request.reader, {
       seesQuota: seesRaisedQuota(plan, ledger),

@@ -1,7 +1,6 @@
-/** Notices of a run while it waits, and when nothing matches. */
+/** Notices of a run while it waits. */
 import { describe, expect, it } from 'vitest';
-import { sayPhrase } from '../../../src/core/phrase.js';
-import { noMatchWarning, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
+import { strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
 
 describe('a run that waits for permits of a killed one', () => {
@@ -28,29 +27,4 @@ describe('a run that waits for permits of a killed one', () => {
   it('says so without a known quota too, since only few may be in flight then', () => {
     expect(strandedNotice(ledgerState({ now, held: 8 }), alone)).toContain('8 permits of a killed run');
   });
-});
-
-const CHOICES = [
-  { column: 0, name: 'website', kind: 'ticker' },
-  { column: 2, name: '', kind: 'isin' },
-] as const;
-const stored = (matched: number) => ({
-  identifiers: { matched, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: matched },
-});
-
-it.each([
-  [19, 0, 0, false],
-  [20, 0, 0, true],
-  [500, 0, 0, true],
-  [500, 1, 0, false],
-  [500, 0, 1, false],
-])('%i not found, %i matched, %i already stored: %s', (notFound, matched, known, isWarned) => {
-  expect(noMatchWarning({ matched, notFound }, stored(known), CHOICES) !== null).toBe(isWarned);
-});
-
-it('names each column and its kind', () => {
-  const warning = noMatchWarning({ matched: 0, notFound: 20 }, stored(0), CHOICES) ?? '';
-  expect(sayPhrase(warning, 'keys')).toMatch(
-    /is column "website" \(ticker\), then 3 \(isin\) right\?.*column: 'NAME:KIND'$/,
-  );
 });

@@ -28,6 +28,15 @@ import { openSpool } from '../spools.js';
 const { limit: LIMIT, credentials: CREDENTIALS } = HALTS;
 const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
+/** Enough matches were found. */
+const PASSED: SweepContext['check'] = {
+  halt: async () => null,
+  begin: () => undefined,
+  room: () => Number.POSITIVE_INFINITY,
+  handOut: () => undefined,
+  onlyFirst: () => null,
+};
+
 /** Fake workers and stores under the test's control. */
 interface World {
   readonly clock: HandClock;
@@ -162,6 +171,7 @@ async function begin(options: SweepOptions = {}) {
       freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
     }),
     scan,
+    check: PASSED,
     dispatcher: new ChunkDispatcher({
       engine,
       queue,

@@ -52,6 +52,7 @@ describe('a notice', () => {
     expect(noticeOfReport('finish', SCENE, report, '/data/out.report.json')).toEqual({
       version: 1,
       event: 'finish',
+      stopped: null,
       at: '2026-03-15T12:00:00.000Z',
       isSample: false,
       run: { id: 'r-1', label: 'host: customers.csv' },

@@ -27,6 +27,7 @@ export function figures(parts: FigureParts = {}): RunReport {
     version: 1,
     currency: null,
     files: { output: 'customers.enriched.csv', errors: null },
+    stopped: null,
     reason: null,
     next: null,
     listed: {

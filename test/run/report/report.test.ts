@@ -37,6 +37,7 @@ it('has one shape', () => {
   });
   expect(makeReport(requestFor(), result, 1)).toEqual({
     version: 1,
+    stopped: null,
     changes: null,
     nameMatch: null,
     next: 'some rows failed: run the same command again to retry only those',

@@ -1,0 +1,143 @@
+/** A run of which hardly anything matches is held for a person, counted at the service. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startHook } from '../notify/hook-server.js';
+import { isKnown } from '../support/brand-profile.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainAt } from '../support/scene.js';
+
+const QUESTION = '0 of 50 found: is `website` the right column?';
+
+/** As many domains that the service knows, or does not know. */
+function domains(isWanted: boolean, count: number, prefix = 'brand'): string[] {
+  const found: string[] = [];
+  for (let index = 0; found.length < count; index += 1)
+    if (isKnown('domain', domainAt(index, prefix)) === isWanted) found.push(domainAt(index, prefix));
+  return found;
+}
+
+const list = (texts: readonly string[]) => `website\n${texts.join('\n')}\n`;
+const unknown = (count: number, prefix?: string) => domains(false, count, prefix);
+
+describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('of 400 wrong domains 50 are bought; the run is held until --min-match 0', async () => {
+    const hook = await startHook(200);
+    const { run, write, path, files, service } = await createScene(engine);
+    await write('list.csv', list(unknown(400)));
+    const env = { BRAND_ENRICH_NOTIFY_URL: hook.url };
+    const held = await run(['run', 'list.csv', '--json', '--strict', '--concurrency', '16'], env);
+    expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
+    expect(held.stderr.trimStart().split('\n')).toContainEqual(
+      expect.stringMatching(/^0 of 50 found: is `website` the right column\? 350 identifiers are left/),
+    );
+    expect(held.stderr).toContain('--min-match 0');
+    const report = await readReport(path('list.report.json'));
+    for (const each of [report, JSON.parse(held.stdout)])
+      expect(each).toMatchObject({ stopped: 'min-match', reason: QUESTION, run: { exitCode: 7 } });
+    expect(await files()).not.toContain('list.enriched.csv');
+    expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toMatchObject({
+      not_found: 50,
+      deferred: 350,
+    });
+    expect(await readFile(path('list.report.html'), 'utf8')).toContain(
+      '<p class="headline">0 of 50 found: is `website` the right column? So far,',
+    );
+
+    const sent = service.meter.requests.length;
+    for (const share of [[], ['--min-match', '30%']]) {
+      const again = await run(['run', 'list.csv', ...share], env);
+      expect([again.code, service.meter.requests.length], again.stderr).toEqual([7, sent]);
+      expect(again.stderr).toContain(QUESTION);
+    }
+    expect(hook.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { event: 'parked', stopped: 'min-match', reason: QUESTION },
+    ]);
+
+    const lifted = await run(['run', 'list.csv', '--min-match', '0', '--max-requests', '60'], env);
+    expect([lifted.code, service.meter.billed], lifted.stderr).toEqual([7, 60]);
+    expect(lifted.stderr).not.toContain('found: is');
+    const rest = await run(['run', 'list.csv'], env);
+    expect([rest.code, service.meter.billed, service.meter.mostBilledOnce()]).toEqual([0, 400, 1]);
+  });
+
+  test('49 wrong domains, or 50 with nothing left, are finished; 51 are held', async () => {
+    const { run, write, service } = await createScene(engine);
+    for (const [count, code] of [
+      [49, 0],
+      [50, 0],
+      [51, 7],
+    ] as const) {
+      const { billed } = service.meter;
+      await write(`list-${count}.csv`, list(unknown(count, `n${count}`)));
+      const ended = await run(['run', `list-${count}.csv`]);
+      expect([ended.code, service.meter.billed - billed], ended.stderr).toEqual([code, Math.min(50, count)]);
+    }
+  });
+
+  test('one match in 50 is enough by default, and fewer than 30% are held where 30% are asked for', async () => {
+    const { run, write, service } = await createScene(engine);
+    // Two in a hundred: the fiftieth and the hundredth match.
+    const rare = unknown(200).map((each, at) =>
+      (at + 1) % 50 === 0 ? (domains(true, 4)[at % 4] ?? each) : each,
+    );
+    await write('rare.csv', list(rare));
+    expect((await run(['run', 'rare.csv'])).code).toBe(0);
+    const wanted = new Set(rare).size;
+    expect(service.meter.billed).toBe(wanted);
+
+    for (const [matches, code] of [
+      [14, 7],
+      [15, 0],
+    ] as const) {
+      const prefix = `m${matches}`;
+      const mixed = [...unknown(50 - matches, prefix), ...domains(true, matches + 30, prefix)];
+      await write(`${prefix}.csv`, list(mixed));
+      const { billed } = service.meter;
+      const ended = await run(['run', `${prefix}.csv`, '--min-match', '30%']);
+      expect(ended.code, ended.stderr).toBe(code);
+      expect(service.meter.billed - billed).toBe(code === 7 ? 50 : mixed.length);
+      if (code === 7) expect(ended.stderr).toContain('14 of 50 found: is `website` the right column?');
+    }
+  });
+
+  test('stored answers count, and lookups that fail do not', async () => {
+    const { run, write, service } = await createScene(engine);
+    const wrong = unknown(200);
+    await write('first.csv', list(wrong.slice(0, 40)));
+    expect((await run(['run', 'first.csv'])).code).toBe(0);
+    await write('list.csv', list(wrong));
+    const held = await run(['run', 'list.csv']);
+    expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
+    service.options.badShare = 0.5;
+    const others = unknown(300, 'failing');
+    await write('failing.csv', list(others));
+    const failing = await run(['run', 'failing.csv']);
+    expect([failing.code, service.meter.billed], failing.stderr).toEqual([7, 100]);
+    expect(failing.stderr).toContain(QUESTION);
+  });
+
+  test('two workers elsewhere buy 50, and so does a run that was killed and started again', async () => {
+    const { start, run, write, service } = await createScene(engine, { latencyMs: 200 });
+    await write('list.csv', list(unknown(300)));
+    const workers = [start(['worker']), start(['worker'])];
+    const held = await run(['run', 'list.csv', '--no-worker']);
+    expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
+    for (const worker of workers) worker.kill('SIGTERM');
+    await Promise.all(workers.map((worker) => worker.done));
+
+    await write('killed.csv', list(unknown(300, 'killed')));
+    const killed = start(['run', 'killed.csv', '--concurrency', '8']);
+    await service.until((meter) => meter.billed >= 70);
+    killed.kill('SIGKILL');
+    await killed.done;
+    const second = await run(['run', 'killed.csv', '--concurrency', '8']);
+    expect(second.code, second.stderr).toBe(7);
+    // What was in flight at the kill is bought twice.
+    expect(service.meter.billed).toBeGreaterThanOrEqual(100);
+    expect(service.meter.billed).toBeLessThanOrEqual(100 + 16);
+  });
+});
