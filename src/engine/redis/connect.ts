@@ -13,7 +13,7 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
-import { storeFailure } from './store-failure.js';
+import { isRefusedDatabase, storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A store call that is not answered within this time counts as lost. */
@@ -62,6 +62,7 @@ export function createConnection({ url, address, use, log, extraCa }: ConnectOpt
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
+  keepToDatabase(redis);
   // A pending answer keeps the process running, not the connection.
   redis.on('connect', () => redis.stream.unref());
   let isDown = false;
@@ -77,6 +78,19 @@ export function createConnection({ url, address, use, log, extraCa }: ConnectOpt
     isDown = false;
     isKnown = true;
   });
+  return redis;
+}
+
+/**
+ * Never lets it, or what is made from it, be ready on another database than the address names:
+ * where the server refuses that one, `ioredis` emits the error, and would go on with database 0.
+ */
+function keepToDatabase(redis: Redis): Redis {
+  redis.on('error', (error) => {
+    if (isRefusedDatabase(error)) redis.disconnect(true);
+  });
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (override) => keepToDatabase(duplicate(override));
   return redis;
 }
 

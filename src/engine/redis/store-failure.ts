@@ -38,6 +38,13 @@ export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
+/** True for the refusal of the database that an address names, before any other command is sent. */
+export function isRefusedDatabase(error: unknown): boolean {
+  if (!isReply(error) || !('command' in error)) return false;
+  const { name } = error.command as { readonly name?: unknown };
+  return name === 'select';
+}
+
 /**
  * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not
  * answer, the answer was lost, or it answered that it cannot at the moment.
@@ -60,6 +67,11 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     const todo =
       'this usually passes within seconds; see the log of Redis, or use the address of the primary; then run again';
     return unreachable(`${meaning}: ${word}`, todo);
+  }
+  if (isRefusedDatabase(error) && !/^NOAUTH /.test(text)) {
+    const what = 'the engine refuses the database of its address';
+    const todo = phrase`name one in the address (${{ setting: 'engine' }}) that this Redis has and this user may SELECT; a cluster has only 0`;
+    return unfit(what, `${address} (${text})`, todo, cause);
   }
   const [, known] = saidOf(REFUSALS) ?? [];
   // A script of ours fails on what it has read.

@@ -1,0 +1,86 @@
+/** A database that Redis refuses is refused on each connection, and never becomes database 0. */
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
+import { closeConnection, createConnection } from '../../../src/engine/redis/connect.js';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+
+describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
+  const releasers = createReleasers();
+  afterEach(() => releasers.releaseAll());
+
+  async function start(...args: string[]) {
+    const redis = await startRedis({ args });
+    releasers.push(() => redis.stop());
+    const admin = new Redis(redis.url);
+    releasers.push(() => admin.disconnect());
+    return { redis, admin };
+  }
+  const withoutSelect = ['ACL', 'SETUSER', 'ada', 'on', '>pw', '~*', '&*', '+@all', '-select'] as const;
+
+  test.each([
+    ['/99', [], /database of its address.*ERR DB index is out of range/],
+    ['/-1', [], /database of its address.*ERR DB index/],
+    ['/99999999999999999999', [], /database of its address.*ERR/],
+    ['/2', ['--cluster-enabled', 'yes'], /database of its address.*cluster/],
+  ] as const)('%s of a server with %j is refused, and nothing is written', async (path, args, words) => {
+    const { redis, admin } = await start(...args);
+    await expect(openRedisEngine({ url: `${redis.url}${path}`, log: silentLog() })).rejects.toMatchObject({
+      code: 'engine-unfit',
+      exitCode: 5,
+      message: expect.stringMatching(words),
+    });
+    expect(await admin.dbsize()).toBe(0);
+  });
+
+  test('that a user may not SELECT is refused; database 0 needs no SELECT', async () => {
+    const { redis, admin } = await start();
+    await admin.call(...withoutSelect);
+    const url = redis.url.replace('//', '//ada:pw@');
+    const opening = openRedisEngine({ url: `${url}/2`, log: silentLog() });
+    await expect(opening).rejects.toMatchObject({
+      code: 'engine-unfit',
+      message: expect.stringMatching(/database of its address.*NOPERM/),
+    });
+    expect(await admin.dbsize()).toBe(0);
+    const engine = await openRedisEngine({ url: `${url}/0`, log: silentLog() });
+    await engine.close();
+  });
+
+  test.each(['store', 'producer', 'worker'] as const)(
+    'as a %s, and as what BullMQ makes of it, never writes to database 0, also after a reconnect',
+    async (use) => {
+      const { redis, admin } = await start();
+      await admin.call(...withoutSelect);
+      await admin.call('ACL', 'SETUSER', 'ada', '+select');
+      const url = `${redis.url.replace('//', '//ada:pw@')}/2`;
+      const first = createConnection({ url, address: 'redis', use, log: silentLog(), extraCa: null });
+      const second = first.duplicate({ maxRetriesPerRequest: null });
+      const both = [first, second];
+      for (const each of both) {
+        releasers.push(() => closeConnection(each));
+        if (each.status === 'wait') await each.connect();
+        else if (each.status !== 'ready') await new Promise((resolve) => each.once('ready', resolve));
+        await each.set('k', 'v');
+      }
+      await admin.call('ACL', 'SETUSER', 'ada', '-select');
+      const refused = both.map(
+        (each) =>
+          new Promise<void>((resolve) =>
+            each.on('error', (error) => {
+              if (error.message.startsWith('NOPERM')) resolve();
+            }),
+          ),
+      );
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await Promise.all(refused);
+      const written = both.map((each) => each.set('wrong', 'v').catch(() => undefined));
+      await admin.call('ACL', 'SETUSER', 'ada', '+select');
+      for (const each of both) await vi.waitUntil(() => each.status === 'ready', 20_000);
+      await Promise.all(written);
+      expect(await admin.dbsize()).toBe(0);
+    },
+  );
+});
