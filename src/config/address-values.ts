@@ -1,6 +1,7 @@
 /** Addresses among the settings: how they are read and normalised, and how much may be shown. */
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { attempt } from '../core/lifecycle.js';
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
@@ -82,17 +83,50 @@ export const originValue = oneText('URL', (seen) => {
   return url.origin;
 });
 
+/** What may follow the `?` of a PostgreSQL address, and how; Redis takes nothing there. */
+const POSTGRES_PARTS: ReadonlyMap<string, RegExp> = new Map([
+  ['host', /^\//],
+  ['sslmode', /^(disable|no-verify|prefer|require|verify-ca|verify-full)$/],
+  ...['sslrootcert', 'sslcert', 'sslkey', 'options'].map((name): [string, RegExp] => [name, /./]),
+]);
+
+/** What the address of Redis or PostgreSQL is not; null: each part of it is used. Pure. */
+function lackOf({ protocol, hostname, port, pathname, hash, searchParams: parts }: URL): string | null {
+  const isRedis = protocol.startsWith('redis');
+  const names = [...parts.keys()];
+  const isUsed = (name: string, index: number) =>
+    !isRedis && names.indexOf(name) === index && POSTGRES_PARTS.get(name)?.test(parts.get(name) ?? '');
+  const odd = names.find((name, index) => !isUsed(name, index));
+  // The end of a password may have been taken for it.
+  const shown = /^[a-z_]{1,24}$/i.test(odd ?? '') ? ` ("${odd}" is not)` : '';
+  const isSocket = parts.has('host') ? hostname === '' : !isRedis && /^%2f[\w.%-]*$/i.test(hostname);
+  const isHost = !parts.has('host') && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
+  const [mode, hasCert] = [parts.get('sslmode'), parts.has('sslcert')];
+  const isOff = mode === 'disable' || (mode === 'no-verify' && !hasCert);
+  const rules: readonly (readonly [isKept: boolean, expected: string])[] = [
+    [hash === '', 'an address without a part after #, which is written as %23'],
+    [odd === undefined, `an address with only such parts after the ? as are used${shown}`],
+    [isSocket || isHost, 'an address with one host'],
+    [port !== '0', 'an address with a port'],
+    [!isRedis || /^\/?(-?\d+)?$/.test(pathname), 'an address with the number of a database'],
+    [hasCert === parts.has('sslkey'), 'an address with both sslcert and sslkey'],
+    [!isOff || !(hasCert || parts.has('sslrootcert')), 'an address whose sslmode uses its certificates'],
+  ];
+  return rules.find(([isKept]) => !isKept)?.[1] ?? null;
+}
+
 /** `embedded`, or the address of Redis or Postgres, which may hold a password. */
 export const engineValue = oneText('ENGINE', (seen) => {
-  // Postgres takes an empty host: the socket folder is then in the query.
-  const isServer = parseUrl(seen, /^rediss?:$/)?.hostname || parseUrl(seen, /^postgres(ql)?:$/);
-  if (seen === 'embedded' || isServer) return seen;
-  const write = 'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
-  return new Refusal('an engine', write, nearest(seen, ['embedded']));
+  if (seen === 'embedded') return seen;
+  const url = /\s/.test(seen) ? null : parseUrl(seen, /^(rediss?|postgres(ql)?):$/);
+  const isReadable = attempt(() => decodeURIComponent(seen), null) !== null;
+  const lack = url === null ? 'an engine' : isReadable ? lackOf(url) : 'an address with % written as %25';
+  // The clients of engines know a scheme in lower case alone.
+  if (lack === null) return seen.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
+  const write =
+    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS) or postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full';
+  return new Refusal(lack, write, nearest(seen, ['embedded']));
 });
-
-/** Modes with which `pg` uses TLS. */
-const TLS_MODES = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
  * The warning for an engine on another machine that others can reach or listen to: Redis without a
@@ -103,12 +137,11 @@ export function openEngineWarning(engine: string): string | null {
   // The address of a socket has no host, or a folder as one.
   const host = url?.searchParams.get('host') ?? url?.hostname ?? '';
   if (url === null || host === '' || /^(\/|%2f)/i.test(host) || isLoopbackHost(host)) return null;
-  const { protocol, password, searchParams } = url;
+  const { protocol, password, search, searchParams } = url;
   const isRedis = protocol.startsWith('redis');
   const hasTls = isRedis
     ? protocol === 'rediss:'
-    : TLS_MODES.includes(searchParams.get('sslmode') ?? '') ||
-      /^(true|1)$/.test(searchParams.get('ssl') ?? '');
+    : searchParams.get('sslmode') !== 'disable' && /[?&]ssl/.test(search);
   const lacks = [...(isRedis && password === '' ? ['a password'] : []), ...(hasTls ? [] : ['TLS'])];
   if (lacks.length === 0) return null;
   const todo = isRedis

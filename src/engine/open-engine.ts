@@ -5,7 +5,7 @@ import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
 export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop' | 'isReadOnly'> {
-  /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
+  /** As the setting reads it: `embedded`, or an address of which each part is used. */
   readonly engine: string;
   /** Where the embedded engine keeps its files, and workers of any engine paid answers. */
   readonly stateFolder: string;

@@ -1,7 +1,9 @@
 /** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
-import { FailFileError } from '../../core/errors.js';
+import { type FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
+import { readPlainFileSync } from '../../core/plain-file.js';
+import { systemWords } from '../../core/system-error.js';
 import type { EngineWarning } from '../engine.js';
 import { unfit } from '../store-calls.js';
 
@@ -28,48 +30,52 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The address without user, password and parameters: `postgres://host:port/database`. */
 export function shownAddress(url: string): string {
-  const parsed = parseUrl(url);
-  return `postgres://${parsed.host}${parsed.pathname}`;
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
 }
 
 /** The address with our session options added to those that it brings. */
 function sessionAddress(url: string): string {
-  const parsed = parseUrl(url);
+  const parsed = new URL(url);
   const own = parsed.searchParams.get('options');
   parsed.searchParams.set('options', own === null ? SESSION_OPTIONS : `${own} ${SESSION_OPTIONS}`);
   return parsed.href;
 }
 
-/** `pg` treats each of these as the last. */
-const VERIFYING = ['prefer', 'require', 'verify-ca', 'verify-full'];
-/** An address with one of these states what to trust. */
-const OWN_TRUST = ['sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'];
-
-/** The options for `pg`. `extraCa`: trusted besides Node's own if `sslmode` requires TLS. */
+/**
+ * The options for `pg`. TLS is decided here, and not left to what `pg` reads from the address:
+ * `extraCa`, trusted besides Node's own or `sslrootcert`, would not count. Throws
+ * `NeverStartError`.
+ */
 export function connectionOf(url: string, extraCa: string | null): ClientConfig {
   const address = new URL(sessionAddress(url));
-  const { searchParams } = address;
-  const isVerifying = VERIFYING.includes(searchParams.get('sslmode') ?? '');
-  if (extraCa === null || !isVerifying || OWN_TRUST.some((name) => searchParams.has(name)))
-    return { connectionString: address.href };
-  // If both are given, the address wins over `ssl`.
-  searchParams.delete('sslmode');
-  return { connectionString: address.href, ssl: trusting(extraCa) };
+  const take = (part: string) => {
+    const value = address.searchParams.get(part) ?? undefined;
+    address.searchParams.delete(part);
+    return part === 'sslmode' || value === undefined ? value : readPart(part, value);
+  };
+  const [mode, root, cert, key] = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'].map(take);
+  const connectionString = address.href;
+  if (mode === 'disable') return { connectionString, ssl: false };
+  if ((mode ?? root ?? cert) === undefined) return { connectionString };
+  const trust = root === undefined ? trusting(extraCa) : { ca: `${root}\n${extraCa ?? ''}` };
+  return { connectionString, ssl: { ...trust, cert, key, rejectUnauthorized: mode !== 'no-verify' } };
+}
+
+function readPart(part: string, path: string): string {
+  try {
+    return readPlainFileSync(path);
+  } catch (error) {
+    const what = `the file of ${part} in the address of the engine cannot be read`;
+    throw new NeverStartError(usageProblem(what, `${path} (${systemWords(error)})`, 'name a readable file'));
+  }
 }
 
 /** Cuts the password out of a text that may quote the address. */
 export function withoutPassword(text: string, url: string): string {
-  const { password } = parseUrl(url);
+  const { password } = new URL(url);
   if (password === '') return text;
   return text.replaceAll(password, '[removed]').replaceAll(decodedPart(password), '[removed]');
-}
-
-function parseUrl(url: string): URL {
-  if (URL.canParse(url)) return new URL(url);
-  const what = 'the address of the engine cannot be read';
-  const todo = 'use the form postgres://user:password@host:port/database';
-  // The text is not quoted: it may hold a password.
-  throw new FailFileError({ code: 'engine-unreachable', what, subject: 'postgres://…', todo });
 }
 
 /** The oldest server for BullMQ's Postgres backend (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */

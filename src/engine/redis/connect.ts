@@ -8,7 +8,7 @@
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { trusting } from '../../core/connector.js';
-import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
@@ -126,16 +126,8 @@ export async function closeConnection(redis: Redis): Promise<void> {
   redis.disconnect();
 }
 
-/**
- * `redis://host:port/db`: the address as people may see it, never with user or password. Throws
- * `NeverStartError` when the text is not a Redis address; the text itself is not repeated.
- */
+/** `redis://host:port/db`: the address as people may see it, never with user or password. */
 export function shownAddress(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (parsed === null || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
-    const todo = 'use the form redis://host:6379 or rediss://user:password@host:6379/0';
-    throw new NeverStartError({ code: 'usage-invalid', subject: "the engine's address", todo });
-  }
-  const path = parsed.pathname === '/' ? '' : parsed.pathname;
-  return `${parsed.protocol}//${parsed.hostname}:${parsed.port || '6379'}${path}`;
+  const { protocol, hostname, port, pathname } = new URL(url);
+  return `${protocol}//${hostname}:${port || '6379'}${pathname === '/' ? '' : pathname}`;
 }

@@ -33,9 +33,8 @@ export interface RedisEngineOptions extends EngineOptions {
 }
 
 /**
- * Throws `NeverStartError` for what is not an address, and `FailFileError` `engine-unreachable` or
- * `engine-unfit` when the server does not answer or could lose what is given to it. No message
- * holds user or password.
+ * Throws `FailFileError` `engine-unreachable` or `engine-unfit` when the server does not answer or
+ * could lose what is given to it. No message holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, telemetry, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
