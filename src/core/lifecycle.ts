@@ -62,11 +62,15 @@ export function succeeds(promise: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** The promise, or `undefined` after `ms` milliseconds. For closes that may hang. */
+/**
+ * The promise, or `undefined` after `ms` milliseconds and a turn of the event loop: after a
+ * standstill of the process it reads first what has arrived meanwhile. For closes that may hang.
+ */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const settled = new AbortController();
+  const { signal } = settled;
   try {
-    return await Promise.race([promise, sleep(ms, undefined, { signal: settled.signal })]);
+    return await Promise.race([promise, sleep(ms, undefined, { signal }).then(() => setImmediate(undefined))]);
   } finally {
     settled.abort();
   }

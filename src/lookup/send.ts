@@ -58,6 +58,8 @@ export interface HttpSendOptions {
 
 const NO_BYTES = Buffer.alloc(0);
 const STOPPED = 'stopped before the answer arrived';
+/** The most that a request gets back of the time for which this process stood still. */
+const GIVEN_BACK_MS = 1_000;
 
 export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
@@ -70,8 +72,9 @@ export function createHttpSend(options: HttpSendOptions) {
     pipelining: 1,
     allowH2: false,
     connect: createConnector(network, { timeoutMs: Math.min(timeoutMs, 10_000) }),
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    // Undici's own timers close sockets whose answers have arrived unread: ours bounds all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     keepAliveTimeout: 10_000,
     maxHeaderSize: 65_536,
   });
@@ -97,7 +100,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: Record<string, string | undefined> = {};
   #chunks: Buffer[] = [];
   #length = 0;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
+  #lastTurn: NodeJS.Immediate | undefined;
   readonly #onAbort = () => this.#abort(STOPPED);
 
   constructor(
@@ -106,7 +110,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     timeoutMs: number,
     private readonly signal: AbortSignal | undefined,
   ) {
-    this.#timer = setTimeout(() => this.#abort(`no complete answer within ${timeoutMs} ms`), timeoutMs);
+    const dueAt = performance.now() + timeoutMs;
+    const giveUp = () => this.#abort(`no complete answer within ${timeoutMs} ms`);
+    // After a standstill timers ring before the loop reads what has arrived meanwhile.
+    this.#timer = setTimeout(() => {
+      const lateMs = Math.min(performance.now() - dueAt, GIVEN_BACK_MS);
+      this.#timer = setTimeout(() => {
+        this.#lastTurn = setImmediate(giveUp);
+      }, lateMs);
+    }, timeoutMs);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -176,6 +188,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** The first result stands; later ones change nothing. */
   #settle(result: SendResult): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#lastTurn);
     this.signal?.removeEventListener('abort', this.#onAbort);
     this.resolve(result);
   }

@@ -1,0 +1,95 @@
+/**
+ * A process that stood still for longer than its time-outs (a suspended machine, SIGSTOP): answers
+ * that arrived meanwhile are paid for, and are read before anything gives up.
+ */
+import { setTimeout as after } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const CONCURRENCY = 24;
+const ROWS = 120;
+
+interface Standstill {
+  readonly timeout: string;
+  readonly standsMs: number;
+  readonly args?: readonly string[];
+}
+
+/** Stops a run with all its requests in flight, until they are answered and `standsMs` have passed. */
+async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }: Standstill) {
+  const { meter, options } = scene.service;
+  await scene.write('first.csv', domainList(1, 'first'));
+  expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+  await scene.write('list.csv', domainList(ROWS));
+  options.latencyMs = 700;
+  const command = ['run', 'list.csv', '--concurrency', String(CONCURRENCY), '--rate', '0'];
+  const running = scene.start([...command, '--timeout', timeout, ...args]);
+  await scene.service.until(() => meter.billed > 1 && meter.inFlight === CONCURRENCY);
+  running.kill('SIGSTOP');
+  await Promise.all([after(standsMs), scene.service.until(() => meter.inFlight === 0)]);
+  running.kill('SIGCONT');
+  options.latencyMs = 0;
+  return running.done;
+}
+
+describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each(['1s', '2s'])(
+    'answers that arrived while a run stood still for longer than its time-out of %s are used',
+    async (timeout) => {
+      const scene = await createScene(engine);
+      const { meter } = scene.service;
+      const { code, stderr } = await runWithStandstill(scene, { timeout, standsMs: 3_000 });
+      expect(code, stderr).toBe(0);
+      expect(meter.mostBilledOnce()).toBe(1);
+      expect(meter.billed).toBe(1 + ROWS);
+    },
+  );
+
+  test('the same after locks, claims and the heartbeat of the run are out of date', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createScene(engine);
+    const { meter } = scene.service;
+    const { code, stderr } = await runWithStandstill(scene, { timeout: '2s', standsMs: 40_000 });
+    expect(code, stderr).toBe(0);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(meter.billed).toBe(1 + ROWS);
+  });
+
+  test('a worker keeps them although another worker has taken over its chunk', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createScene(engine);
+    const { meter, options } = scene.service;
+    await scene.write('first.csv', domainList(1, 'first'));
+    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    await scene.write('list.csv', domainList(CONCURRENCY));
+    options.latencyMs = 700;
+    const command = ['run', 'list.csv', '--rate', '0'];
+    const running = scene.start([...command, '--no-worker']);
+    const stood = scene.start(['worker', '--concurrency', String(CONCURRENCY), '--timeout', '2s']);
+    await scene.service.until(() => meter.billed > 1 && meter.inFlight === CONCURRENCY);
+    stood.kill('SIGSTOP');
+    await scene.service.until(() => meter.inFlight === 0);
+    options.latencyMs = 60_000;
+    const other = scene.start(['worker']);
+    await scene.service.until(() => meter.billed > 1 + CONCURRENCY);
+    stood.kill('SIGCONT');
+    stood.kill('SIGTERM');
+    const { code, stderr } = await stood.done;
+    expect(code, stderr).toBe(0);
+    other.kill('SIGKILL');
+    running.kill('SIGKILL');
+    await Promise.all([other.done, running.done]);
+
+    options.latencyMs = 0;
+    const { billed } = meter;
+    const again = await scene.run(command);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(billed);
+  });
+});
