@@ -20,17 +20,17 @@ import {
   FailFileError,
   NeverStartError,
   usageProblem,
+  worstExit,
 } from './core/errors.js';
 import { attempt, keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { fileFault, systemWords } from './core/system-error.js';
 import { printJson, printText } from './core/terminal-text.js';
-import { inFlightWarning } from './worker/in-flight.js';
+import { unansweredRequests, unansweredText } from './worker/in-flight.js';
 
-/** SIGTERM gives this long in all; requests in flight get less: the file has to be written too. */
-const TERM_MS = 25_000;
-const TERM_GRACE_MS = 15_000;
+/** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */
+const WRITING_MS = 10_000;
 const LINGER_MS = 3_000;
 
 const STOPPING =
@@ -146,7 +146,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const [family = ''] = command.split(' ', 1);
   const run =
     COMMAND_FILES[command] ?? COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
-  return run({ ...context, ...loaded, command, args });
+  const exitCode = await run({ ...context, ...loaded, command, args });
+  return unansweredRequests() > 0 ? worstExit([exitCode, EXIT.interrupted]) : exitCode;
 }
 
 /** Found upwards: this file runs from `dist/src`. */
@@ -172,21 +173,28 @@ function levelFor(
 
 /** Printed even with `--quiet`: money may be at stake. */
 function leaveAtOnce(): never {
-  const warning = inFlightWarning();
-  if (warning !== '') printText(process.stderr, `\n${warning}\n`);
+  const requests = unansweredRequests();
+  if (requests > 0) printText(process.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
   process.exit(EXIT.interrupted);
 }
 
-function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'graceMs'> {
+function listenForSignals({ quiet, stopGraceMs }: Settings): Pick<CommandContext, 'stop' | 'graceMs'> {
   const stopping = new AbortController();
   // Each inbox, schedule and run listens for the end of the process.
   setMaxListeners(0, stopping.signal);
+  const writingMs = Math.min(WRITING_MS, stopGraceMs / 2);
   let isTerm = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping.signal.aborted) leaveAtOnce();
     if (signal === 'SIGTERM') {
       isTerm = true;
-      setTimeout(leaveAtOnce, TERM_MS).unref();
+      const endsAt = performance.now() + stopGraceMs;
+      const leave = () => {
+        // After a standstill of this process what has arrived meanwhile is read and stored first.
+        if (performance.now() - endsAt < writingMs) leaveAtOnce();
+        setTimeout(leaveAtOnce, writingMs).unref();
+      };
+      setTimeout(leave, stopGraceMs).unref();
     }
     if (!quiet) printText(process.stderr, STOPPING);
     stopping.abort(new Error(`stopped by ${signal}`));
@@ -195,7 +203,7 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
   process.on('SIGTERM', onSignal);
   return {
     stop: stopping.signal,
-    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
+    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, stopGraceMs - writingMs) : timeoutMs),
   };
 }
 

@@ -29,7 +29,7 @@ import { RULES } from '../ledger/rules.js';
 import { outcomeKeys } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
-import { sayRun } from '../words/say-run.js';
+import { sayRun, UNREPORTED } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 import { spendingAnswer } from './spending.js';
@@ -220,9 +220,7 @@ function runLine(judged: JudgedRun, now: number): string {
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,
     ...earlierParts(run),
-    ...(unreported === 0
-      ? []
-      : [`${countText(unreported)} more may have been billed: their workers were killed`]),
+    ...(unreported === 0 ? [] : [`${countText(unreported)} more may have been billed: ${UNREPORTED}`]),
   ];
   return visibleLines([`${parts.join(', ')}${why === null ? '' : `: ${why}`}`]);
 }

@@ -25,7 +25,7 @@ export interface Command {
 
 const STAYING = {
   [EXIT.done]: 'stopped by Ctrl-C or SIGTERM',
-  [EXIT.interrupted]: 'stopped at once by a second signal',
+  [EXIT.interrupted]: 'stopped before all requests in flight had answers; they may be sent again',
 };
 const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
 const TRANSFER = { [EXIT.someFailed]: 'done without the damaged parts', [EXIT.interrupted]: 'interrupted' };

@@ -15,8 +15,8 @@ const GROUPS: readonly SettingGroup[] = [
   'Output',
   'Engine',
 ];
-/** A program has no person to ask, and does its lookups itself. */
-const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker'];
+/** A program has no person to ask, does its lookups itself, and handles its own signals. */
+const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker', 'stopGraceMs'];
 
 /** Settings that an option of a program can set, by the option's name. */
 export const PROGRAM_OPTIONS = new Map(

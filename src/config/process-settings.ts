@@ -41,12 +41,24 @@ const KEEPS_DATA: readonly CommandName[] = [
 ];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
+/** Those that wait for requests in flight at SIGTERM. */
+const COMMANDS_THAT_STOP: readonly CommandName[] = [
+  'run',
+  'watch',
+  'worker',
+  'schedule serve',
+  'up',
+  'ledger check',
+  'config',
+];
+
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
 const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'init', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
+const stopping = linesOf('Engine', COMMANDS_THAT_STOP);
 const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
 const watched = linesOf('Logging and monitoring', [
   'run',
@@ -185,6 +197,9 @@ export const PROCESS_SETTINGS = {
   waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
     'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
     { commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'] },
+  ),
+  stopGraceMs: stopping('--stop-grace', duration('1s', '1h'), '25s').describe(
+    'SIGTERM: end within this time; 10 s of it, at most half, are for writing, the rest for requests in flight',
   ),
   worker: engine('--no-worker', yesOrNo).describe('leave the lookups to other processes', {
     commands: RUNNING,

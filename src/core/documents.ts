@@ -89,7 +89,7 @@ const answers = {
 const requests = {
   sent: count,
   billed: count,
-  unreported: count.describe('may also have been billed: their workers were killed'),
+  unreported: count.describe('may also have been billed: in flight when their worker ended'),
   overage: count,
 };
 
@@ -399,7 +399,7 @@ export const DOCUMENTS = {
           name: z.string().nullable().describe('null: none, or it is not known'),
           runs: count,
           billed: count,
-          unreported: count.describe('may also have been billed: their workers were killed'),
+          unreported: count.describe('may also have been billed: in flight when their worker ended'),
           overage: count,
           overageCost: money,
         }),

@@ -70,7 +70,10 @@ export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promis
   const settled = new AbortController();
   const { signal } = settled;
   try {
-    return await Promise.race([promise, sleep(ms, undefined, { signal }).then(() => setImmediate(undefined))]);
+    return await Promise.race([
+      promise,
+      sleep(ms, undefined, { signal }).then(() => setImmediate(undefined)),
+    ]);
   } finally {
     settled.abort();
   }

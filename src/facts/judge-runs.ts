@@ -64,7 +64,7 @@ export interface JudgedRun {
   readonly why: RunWhy | null;
   /** Requests that are sent and not reported: they are awaited, or at least their permits are. */
   readonly inFlight: number;
-  /** Requests that may have been billed and whose answers are lost: workers were killed. */
+  /** Requests that may have been billed and whose answers are lost: their worker ended. */
   readonly unreported: number;
 }
 

@@ -164,13 +164,13 @@ export async function endRun(
       );
     // The last tally that the engine gave, and what this process knows to have been sent since.
     const tally = progress?.tally ?? run.tally;
-    const { requests, billed } = worker?.sentFor(run.id) ?? NO_TALLY;
+    const { requests, billed, cutOff } = worker?.sentFor(run.id) ?? { ...NO_TALLY, cutOff: 0 };
     const known = {
       ...tally,
       requests: Math.max(tally.requests, requests),
       billed: Math.max(tally.billed, billed),
     };
-    return { ledger: null, ended: { ...run, tally: known } };
+    return { ledger: null, ended: { ...run, tally: known, spent: known.billed + cutOff } };
   }
 }
 

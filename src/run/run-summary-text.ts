@@ -4,7 +4,7 @@ import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Tone } from '../pages/parts.js';
-import { changesText, namesText, rowsText, verdictOf } from './report/headline.js';
+import { changesText, namesText, rowsText, unreportedText, verdictOf } from './report/headline.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
@@ -69,8 +69,7 @@ function factsOf({ report }: FinishedRun): Line[] {
         `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
     ],
   ];
-  if (requests.unreported > 0)
-    lines.push(['perhaps billed', `${countText(requests.unreported)} more, by workers that were killed`]);
+  if (requests.unreported > 0) lines.push(['perhaps billed', unreportedText(report)]);
   if (requests.overage > 0)
     lines.push(['overage', `${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`]);
   if (account && account.limit !== null) {

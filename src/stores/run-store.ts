@@ -184,7 +184,7 @@ export const RUN_PROGRESS = {
 };
 export type RunProgress = ObjectOf<typeof RUN_PROGRESS>;
 
-/** Billed, or perhaps, but unreported: workers were killed, unless they are in flight. */
+/** Billed, or perhaps, but unreported: their worker ended, unless they are in flight. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
   return Math.max(0, spent - tally.billed);
 }

@@ -4,6 +4,9 @@ import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
 import { cancelledText, pausedText, sinceText } from '../stores/run-store.js';
 import { sayStop, settingName } from './say-reason.js';
 
+/** What is said of requests that only the ledger counts for a run. */
+export const UNREPORTED = 'in flight when their worker ended';
+
 /** null: there is nothing to say beside its state. `now`: by the clock that dates its heartbeat. */
 export function sayRun(
   { run, why }: Pick<JudgedRun, 'run' | 'why'>,

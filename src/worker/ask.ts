@@ -160,19 +160,24 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   // The ledger counts it by what it would have cost; for the run it costs nothing.
   const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;
   const isBilled = answer.cost !== 'free';
+  const { type } = answer.meaning;
+  if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
+    // We cut it off: that says nothing of the service, and the next request counts it. Only the
+    // ledger counts it for the run, which reports it as perhaps billed.
+    if (isBilled) {
+      gauge.cutOff += 1;
+      context.onSent?.(run.id, 'cutOff');
+    }
+    breaker.cancel(pass);
+    governor.settle(permit, cost, NO_OBSERVATION);
+    return STOPPED;
+  }
   lookup.requests += 1;
   lookup.tries += 1;
   if (isBilled) {
     lookup.billed += 1;
     context.listener?.onBilled?.(lookup.key);
   }
-  context.onSent?.(run.id, isBilled);
-  const { type } = answer.meaning;
-  if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
-    // We cut it off: that says nothing of the service, and the next request counts it.
-    breaker.cancel(pass);
-    governor.settle(permit, cost, NO_OBSERVATION);
-    return STOPPED;
-  }
+  context.onSent?.(run.id, isBilled ? 'billed' : 'free');
   return handleAnswer(lookup, { pass, permit, answer, cost });
 }

@@ -45,14 +45,17 @@ export interface AskContext {
   /** Why nothing may be asked for a run any more; undefined: it may. */
   readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;
-  /** Called for each request that was sent, and whether it was or may have been billed. */
-  readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
+  /** Called for each request that was sent. `cutOff`: by the stop, and perhaps billed. */
+  readonly onSent?: ((run: string, as: 'free' | 'billed' | 'cutOff') => void) | undefined;
   /** Keeps a failed lookup for its run. Resolves when it is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /** Requests in flight, and why the service is unavailable while the breaker is open. */
-  readonly gauge: { inFlight: number; outage: string | null };
+  /**
+   * Requests in flight, those that a stop cut off and that may have been billed, and why the
+   * service is unavailable while the breaker is open.
+   */
+  readonly gauge: { inFlight: number; cutOff: number; outage: string | null };
 }
 
 /**

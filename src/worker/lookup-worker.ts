@@ -27,7 +27,7 @@ import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
 import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
-import { countInFlight } from './in-flight.js';
+import { addCutOff, countInFlight, unansweredText } from './in-flight.js';
 import { judge, NO_SERIES, observe, trustOf } from './judge.js';
 import { createOwnChunks } from './own-chunks.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
@@ -71,8 +71,8 @@ export const HALT_REMEMBERED_MS = 10_000;
 /** How long a caller waits for the ledger to have what this process knows. */
 const FLUSHED_WITHIN_MS = 5_000;
 
-/** Requests, and those of them that were or may have been billed. */
-const NOTHING_SENT = { requests: 0, billed: 0 };
+/** Requests, and those of them that were or may have been billed; besides, those cut off. */
+const NOTHING_SENT = { requests: 0, billed: 0, cutOff: 0 };
 /** A long-lived process forgets the oldest runs. */
 const RUNS_COUNTED = 1_000;
 
@@ -110,14 +110,16 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     recorder,
     clock,
     listener: options.listener,
-    gauge: { inFlight: 0, outage: null as string | null },
+    gauge: { inFlight: 0, cutOff: 0, outage: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
     halts,
     keepFailure: failures.keep,
-    onSent(run: string, isBilled: boolean) {
-      const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
-      sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
+    onSent(run: string, as: 'free' | 'billed' | 'cutOff') {
+      const counted = { ...(sent.get(run) ?? NOTHING_SENT) };
+      if (as !== 'cutOff') counted.requests += 1;
+      if (as !== 'free') counted[as] += 1;
+      sent.set(run, counted);
       const [oldest] = sent.keys();
       if (sent.size > RUNS_COUNTED && oldest !== undefined) sent.delete(oldest);
     },
@@ -256,6 +258,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await governor.close(settleMs);
     await recorder.leaveRest();
+    const cutOff = context.gauge.cutOff + context.gauge.inFlight;
+    addCutOff(cutOff);
+    if (cutOff > 0) log.warn({ requests: cutOff }, unansweredText(cutOff));
     await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }

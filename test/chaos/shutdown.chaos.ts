@@ -1,12 +1,17 @@
 /**
- * A process exits within 25 s of SIGTERM, however slow the service is and whether or not the engine
- * is reachable.
+ * A process exits within `--stop-grace` (25 s) of SIGTERM, however slow the service is and whether
+ * or not the engine is reachable, and counts what it cuts off.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CliProcess } from '../support/cli.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
+import { expectHonestStop, STOPPED_COMMANDS } from '../support/stopped-work.js';
+import { createDice } from './dice.js';
+
+/** For each time of an answer, each with all commands at once. */
+const MOMENTS = Number(process.env.MOMENTS ?? '1');
 
 /** Seconds from the signal to the end. */
 async function terminate(process: CliProcess): Promise<number> {
@@ -49,5 +54,28 @@ describe.skipIf(redis.missing !== null)('when the engine is gone', () => {
     await redis.server.kill('SIGKILL');
     const seconds = await Promise.all([terminate(worker), terminate(running)]);
     for (const each of seconds) expect(each).toBeLessThan(25.5);
+  });
+});
+
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('at any moment of SIGTERM billed and perhaps billed are never below the bill, and losses are announced', {
+    tags: ['kills'],
+    timeout: 1_800_000,
+  }, async () => {
+    const dice = createDice(`SIGTERM at any moment on ${engine.name}`);
+    for (let moment = 0; moment < MOMENTS; moment += 1)
+      for (const [latencyMs, grace, rows] of [
+        [100, '25s', 600],
+        [3_000, dice.pick(['4s', '25s']), 100],
+        [30_000, dice.pick(['8s', '25s']), 60],
+      ] as const) {
+        const stops = STOPPED_COMMANDS.map((command) =>
+          expectHonestStop(engine, { command, latencyMs, afterMs: dice.between(0, 4_000), grace, rows }),
+        );
+        for (const { lost, seen } of await Promise.all(stops)) console.log(`${lost} lost: ${seen}`);
+      }
   });
 });

@@ -242,12 +242,12 @@ describe('the status text', () => {
   });
 
   it.each([
-    ['stopped', NOON, ', 3 more may have been billed: their workers were killed'],
+    ['stopped', NOON, ', 3 more may have been billed: in flight when their worker ended'],
     ['running', NOON, ''],
     [
       'running',
       NOON + 60_000,
-      ', 3 more may have been billed: their workers were killed: it has no heartbeat: it was killed, or lost its engine; run the same command again to continue',
+      ', 3 more may have been billed: in flight when their worker ended: it has no heartbeat: it was killed, or lost its engine; run the same command again to continue',
     ],
   ] as const)(
     'counts what killed workers may have sent, unless it may be in flight: %s, seen at %d',

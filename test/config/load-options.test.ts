@@ -125,6 +125,7 @@ describe('options', () => {
         "quiet",
         "settle",
         "smtpUrl",
+        "stopGrace",
         "try",
         "worker",
         "yes",

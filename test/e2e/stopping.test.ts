@@ -172,7 +172,9 @@ describeOn([redis], (engine) => {
     // A worker may have been killed between its permit and its request.
     expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
     expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + CONCURRENCY);
-    expect(stderr).toContain(`perhaps billed: ${requests.unreported} more, by workers that were killed`);
+    expect(stderr).toContain(
+      `perhaps billed: ${requests.unreported} more, in flight when their worker ended`,
+    );
     const status = await scene.run(['status']);
     expect(status.stdout).toContain(`${requests.unreported} more may have been billed`);
   });

@@ -184,7 +184,9 @@ it('shows overage and account where there are any', () => {
 
 it('shows what killed workers may have spent where there is any', () => {
   const tally = { requests: 2, billed: 2 };
-  expect(summaryOf({ tally, spent: 5 })).toContain('perhaps billed: 3 more, by workers that were killed');
+  expect(summaryOf({ tally, spent: 5 })).toContain(
+    'perhaps billed: 3 more, in flight when their worker ended',
+  );
   expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
   // A worker that was cut off may have reported to the run before it could report to the ledger.
   expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');

@@ -83,7 +83,10 @@ describe('a stop', () => {
         },
       ],
     });
-    expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
+    // Only the ledger counts it for the run.
+    expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 0, billed: 0 });
+    expect(asking.log).toContain('settle p1 maybe_billed');
+    expect(asking.context.gauge.cutOff).toBe(1);
   });
 
   it('for good ends many at once, which is no evidence about the service: no run is halted for it', async () => {
@@ -98,7 +101,7 @@ describe('a stop', () => {
     await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
-    expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));
+    expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 0, billed: 0 })));
     const next = createAsking({ keyValues, answers: [UNUSABLE] });
     expect((await askFor(next)).result.type).toBe('failed');
     expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);

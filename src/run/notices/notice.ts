@@ -9,6 +9,7 @@ import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal
 import { useOf } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { sayStop } from '../../words/say-reason.js';
+import { UNREPORTED } from '../../words/say-run.js';
 import type { ChangesReport } from '../output/changes.js';
 import { changesText, rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
@@ -111,7 +112,7 @@ function linesOf({ run, reason, rows, requests, account, changes, files, report,
       requests.overage > 0 ? `, ${countText(requests.overage)} as overage for ${requests.overageCost}` : '';
     lines.push(`requests:  ${countText(sent)} sent, ${countText(billed)} billed${overage}`);
     if (unreported > 0)
-      lines.push(`           ${countText(unreported)} more may have been billed: their workers were killed`);
+      lines.push(`           ${countText(unreported)} more may have been billed: ${UNREPORTED}`);
   }
   if (account !== null) {
     const { used, limit, left } = account;

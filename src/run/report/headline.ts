@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { Mark } from '../../pages/parts.js';
+import { UNREPORTED } from '../../words/say-run.js';
 import type { ChangesReport } from '../output/changes.js';
 import type { RunReport } from './report.js';
 
@@ -50,6 +51,12 @@ export function namesText({ compared, low, threshold }: NonNullable<RunReport['n
   return `${countText(low)} of ${countText(compared)} compared with the brand's are below ${threshold}`;
 }
 
+/** `19 more, in flight when their worker ended; they may be sent again`. */
+export function unreportedText({ requests, run }: Pick<RunReport, 'requests' | 'run'>): string {
+  const again = run.isComplete ? '' : '; they may be sent again';
+  return `${countText(requests.unreported)} more, ${UNREPORTED}${again}`;
+}
+
 /** The outcomes of the rows, in one sentence. */
 export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;
@@ -63,9 +70,11 @@ export function headlineOf({ input, rows, run, requests, stopped, reason }: RunR
     requests.billed === 0
       ? 'nothing was billed'
       : `${countOf(requests.billed, 'request was', 'requests were')} billed`;
+  const perhaps = requests.unreported > 0 ? `, perhaps ${countText(requests.unreported)} more` : '';
   const brands = brandsText(rows.matched, records);
   const opening = run.isComplete ? brands : `So far, ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
-  return `${stopped === null ? '' : `${reason} `}${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
+  const head = stopped === null ? '' : `${reason} `;
+  return `${head}${opening}${others === '' ? '' : ` (${others})`}; ${money}${perhaps}.`;
 }
 
 function brandsText(matched: number, records: number): string {

@@ -1,6 +1,7 @@
 /** The section of the page on money, the account, and the age of the answers. */
 import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
 import { Bar, Card, Dot, type Fact, Facts } from '../../pages/parts.js';
+import { UNREPORTED } from '../../words/say-run.js';
 import type { RunReport } from './report.js';
 
 export function MoneySection({ report }: { report: RunReport }) {
@@ -29,7 +30,7 @@ function Spent({ report }: { report: RunReport }) {
   const { unreported } = requests;
   const rows: Fact[] = [
     ['Requests billed', countText(requests.billed)],
-    unreported > 0 && ['May also have been billed: their workers were killed', countText(unreported)],
+    unreported > 0 && [`Perhaps billed: ${UNREPORTED}`, countText(unreported)],
     free > 0 && ['Requests that cost nothing', countText(free)],
     ['Billed beyond the quota', countText(requests.overage)],
     ['Overage cost', moneyText(requests.overageCost, currency)],

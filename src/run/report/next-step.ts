@@ -17,19 +17,20 @@ type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'
 /**
  * null: nothing is left to do. `plan`: how remaining identifiers could be covered. `seesQuota`: as
  * `seesRaisedQuota`. `hasOutage`: lookups failed because the service was unavailable.
+ * `unreported`: requests that may have been billed and have no answer.
  */
 export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
   plan: RunSettings['plan'],
   reader: Reader,
-  { seesQuota = true, hasOutage = false } = {},
+  { seesQuota = true, hasOutage = false, unreported = 0 } = {},
 ): string | null {
   if (report.run.isComplete && (end.type === 'cancelled' || end.type === 'paused')) return null;
   // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
   if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
     return 'how it goes on is in reason.txt, next to this report';
-  const step = stepOf(report, end, plan, reader, seesQuota);
+  const step = stepOf(report, end, plan, reader, seesQuota, unreported);
   return step && sayTo(reader, step);
 }
 
@@ -39,7 +40,12 @@ function stepOf(
   plan: RunSettings['plan'],
   reader: Reader,
   seesQuota: boolean,
+  unreported: number,
 ): Phrase | null {
+  const stored =
+    unreported === 0
+      ? 'all paid answers are stored'
+      : `${countOf(unreported, 'request')} may have been billed and may be sent again; the other paid answers are stored`;
   const { run, rows, identifiers } = report;
   const again = reader === 'inbox' ? 'put the file into the inbox again' : 'run the same command again';
   const sentence = end.type === 'halted' ? sayHalt(end.halt, reader) : '';
@@ -66,13 +72,12 @@ function stepOf(
         ? `stopped: ${sentence}; check the engine, then run the same command again`
         : phrase`stopped: ${sentence}; check ${{ setting: 'baseUrl' }}, the network, its proxy and the service, then run the same command again${isUseless ? UNKNOWN_BRANDS : ''}`;
     case EXIT.limit:
-      if (end.type === 'paused')
-        return 'paused: it continues when it is resumed; all paid answers are stored';
+      if (end.type === 'paused') return `paused: it continues when it is resumed; ${stored}`;
       if (end.type === 'halted' && end.halt.why === 'unmatched')
         return phrase`${sentence} ${countOf(identifiers.deferred, 'identifier is', 'identifiers are')} left: to look them up all the same, run it again with ${{ set: { minMatch: 0 } }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
-      return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
+      return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: ${stored}; run the same command again to continue`;
     default:
       return null;
   }

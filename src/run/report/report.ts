@@ -61,6 +61,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     next: nextStepOf(figures, end, plan, request.reader, {
       seesQuota: seesRaisedQuota(plan, ledger),
       hasOutage: facts.hasOutage,
+      unreported: unreportedOf(run),
     }),
     listed: { ...written.listed, invalid: scan.invalid.map(inWords) },
     reasons: countsInWords([...scan.reasons.invalid, ...scan.reasons.skipped], sayRowReason, REASONS_LISTED),
