@@ -138,7 +138,8 @@ function ledgerText(account: string, state: LedgerState): string {
     `period      ${state.period ?? 'unknown until the first answer'}`,
     `quota       ${state.quota === null ? 'unknown until the first answer' : countText(state.quota)}`,
     `limit       ${limit === null ? 'unknown' : countText(limit)} (${limitText(state)})`,
-    `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(inFlightOf(state))} in flight, ${countText(state.others)} by others`,
+    `used        ${countText(used)}: ${countText(state.sent)} sent by us, ` +
+      `${countText(inFlightOf(state))} in flight, ${countText(state.others)} by others`,
     `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
   ];
   const { own } = state;
@@ -146,7 +147,8 @@ function ledgerText(account: string, state: LedgerState): string {
     lines.push(`free        ${countOf(state.free, 'request')} for the own domain, in no other count`);
   if (own.booked > 0)
     lines.push(
-      `looks       ${countText(own.booked)} of those sent by us for the own domain: given back when they are proven free`,
+      `looks       ${countText(own.booked)} of those sent by us for the own domain: given back ` +
+        'when they are proven free',
     );
   if (left !== null) lines.push(`left        ${countText(left)}`);
   if (state.closedAt !== null)
@@ -191,7 +193,8 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   for (const { label, run, ...order } of status.pauses) {
     const { name } = label;
-    const line = `paused      ${name}: ${pausedText(order)}; \`brand-enrich resume ${run ?? name}\` continues it`;
+    const line =
+      `paused      ${name}: ${pausedText(order)}; \`brand-enrich resume ` + `${run ?? name}\` continues it`;
     parts.push(visibleLines([line]));
   }
   if (status.runs.length === 0) parts.push('no runs yet\n');

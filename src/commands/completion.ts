@@ -138,11 +138,13 @@ function zsh(): string[] {
     '_brand_enrich() {',
     '  local -a names',
     '  local command=$words[2] skip=1',
-    `  if ((CURRENT == 2)); then names=(${described(describedAfter(null))}); _describe command names; return; fi`,
+    `  if ((CURRENT == 2)); then names=(${described(describedAfter(null))}); _describe command ` +
+      'names; return; fi',
     '  case $command in',
     ...FAMILIES.map(
       (family) =>
-        `    ${family}) if ((CURRENT == 3)); then names=(${described(describedAfter(family))}); _describe command names; return; fi; command="$command $words[3]"; skip=2 ;;`,
+        `    ${family}) if ((CURRENT == 3)); then names=(${described(describedAfter(family))}); ` +
+        '_describe command names; return; fi; command="$command $words[3]"; skip=2 ;;',
     ),
     '  esac',
     '  shift $skip words',
@@ -152,7 +154,8 @@ function zsh(): string[] {
     '  esac',
     '}',
     // Either loaded from a folder of fpath, or evaluated.
-    `if [[ $funcstack[1] == _brand_enrich ]]; then _brand_enrich "$@"; else compdef _brand_enrich ${PROGRAM}; fi`,
+    'if [[ $funcstack[1] == _brand_enrich ]]; then _brand_enrich "$@"; else compdef _brand_enrich ' +
+      `${PROGRAM}; fi`,
   ];
 }
 
@@ -191,7 +194,10 @@ function fish(): string[] {
       const options = names.map((name) =>
         name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
       );
-      return `${when(isCommand(commands))} ${options.join(' ')}${value === null ? '' : ` ${action(value)}`} -d ${quoted(description)}`;
+      return (
+        `${when(isCommand(commands))} ` +
+        `${options.join(' ')}${value === null ? '' : ` ${action(value)}`} -d ${quoted(description)}`
+      );
     }),
   ];
 }

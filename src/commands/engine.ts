@@ -90,7 +90,9 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
     const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;
     throw new FailFileError({
       code: 'engine-held',
-      what: `the embedded engine is used by ${first === undefined ? 'a process that is starting' : processes}`,
+      what:
+        'the embedded engine is used by ' +
+        `${first === undefined ? 'a process that is starting' : processes}`,
       subject: state,
       todo: 'stop these processes; the server stops with the last one',
     });

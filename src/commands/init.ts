@@ -186,7 +186,10 @@ async function tryService(settings: Settings, token: string, { stop }: CommandCa
   if (ownDomain === null || baseUrl === null)
     return 'service not tried: only a lookup of its own domain is free';
   if (!mayBeOwnBrand(ownDomain, baseUrl))
-    return `service not tried: ${ownDomain} may not be its own domain, and another domain could cost a request`;
+    return (
+      `service not tried: ${ownDomain} may not be its own domain, and another domain could cost a ` +
+      'request'
+    );
   const client = openClient(settings, baseUrl, token, releasers);
   const identifier = { kind: 'domain', value: ownDomain } as const;
   const options = { allowNsfw: 'unset', freeStatuses, signal: stop } as const;

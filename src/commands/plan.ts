@@ -79,10 +79,12 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     '',
     `rows                ${countText(rows.total)}`,
     ...selectedLine(plan.input.where),
-    `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
+    `  with identifier   ${countText(rows.asked)}, ` +
+      `${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
     ...reasonLines(plan.reasons.skipped),
-    `  invalid           ${countText(rows.invalid + plan.input.unreadable)}, ${countText(plan.input.unreadable)} of them unreadable`,
+    `  invalid           ${countText(rows.invalid + plan.input.unreadable)}, ` +
+      `${countText(plan.input.unreadable)} of them unreadable`,
     ...reasonLines(plan.reasons.invalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
     identifiers.stored === null

@@ -18,7 +18,8 @@ const UNKNOWN: Readonly<Record<SpendingBy, readonly string[]>> = {
   input: ['which of several files of one name: runs are named by the file without its folder'],
   schedule: [],
   person: [
-    'who put a file into an inbox, sent it on the dashboard (its log has the name) or added a schedule: only commands and programs have a person, user@host',
+    'who put a file into an inbox, sent it on the dashboard (its log has the name) or added a ' +
+      'schedule: only commands and programs have a person, user@host',
   ],
   month: ['when earlier starts of a file that stopped spent: they count with its latest start'],
 };
@@ -67,7 +68,9 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
   );
   const rest = account && [
     '',
-    `account ${account.name}, period ${account.period ?? 'unknown'}: ${countText(account.sent)} sent by us, ${countText(account.unattributed)} of them by no run of this list; ${countText(account.others)} by others`,
+    `account ${account.name}, period ${account.period ?? 'unknown'}: ${countText(account.sent)} ` +
+      `sent by us, ${countText(account.unattributed)} of them by no run of this list; ` +
+      `${countText(account.others)} by others`,
   ];
   return visibleLines([
     since === null ? 'no runs are known' : `runs since ${since.slice(0, 10)}, by ${by}`,

@@ -147,7 +147,10 @@ export function openEngineWarning(engine: string): string | null {
   const todo = isRedis
     ? 'use rediss://USER:PASSWORD@HOST:PORT, or a network that no others can reach'
     : 'add sslmode=verify-full to its address, or use a network that no others can reach';
-  return `the engine is on another host without ${lacks.join(' and ')}: all who can write to it can spend the quota and change results; ${todo}`;
+  return (
+    `the engine is on another host without ${lacks.join(' and ')}: all who can write to it can spend ` +
+    `the quota and change results; ${todo}`
+  );
 }
 
 /** A host name or IP address, without port. */

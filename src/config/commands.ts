@@ -123,8 +123,10 @@ const TABLE = {
     },
     summary: 'write a catalogue of invented brands for serve --catalogue, of any size',
     notes: [
-      'The same flags always give the same file. Domains are brand-000000.com, brand-000001.de and so on, stock tickers',
-      'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four of five brands are exactly as',
+      'The same flags always give the same file. Domains are brand-000000.com, brand-000001.de and ' +
+        'so on, stock tickers',
+      'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four ' +
+        'of five brands are exactly as',
       'the specification writes them; every fifth has nulls and gaps, as live services send them.',
     ],
     examples: {
@@ -138,7 +140,8 @@ const TABLE = {
     argument: { ...RUN, isOptional: true },
     summary: 'pause all spending on this engine, or one run, file or schedule',
     notes: [
-      'Requests in flight finish, and their answers are stored. What is paused stays paused through restarts,',
+      'Requests in flight finish, and their answers are stored. What is paused stays paused ' +
+        'through restarts,',
       'until it is resumed.',
     ],
     examples: {
@@ -278,8 +281,10 @@ const TABLE = {
       [EXIT.interrupted]: 'interrupted: nothing was written',
     },
     notes: [
-      'The token is not shown; it is written to a separate file that only you can read. Nothing is spent: the only request',
-      "looks up the service's own brand, which is free, and is sent only if you enter its domain. An existing file is",
+      'The token is not shown; it is written to a separate file that only you can read. Nothing is ' +
+        'spent: the only request',
+      "looks up the service's own brand, which is free, and is sent only if you enter its domain. " +
+        'An existing file is',
       'replaced only if you agree.',
     ],
     examples: {

@@ -28,7 +28,8 @@ const SETTINGS_NOTE = [
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
-    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), you declined, or a trial ended',
+    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), you declined, ' +
+      'or a trial ended',
   ],
   [EXIT.someFailed, 'finished, some rows failed'],
   [EXIT.usage, 'wrong usage or settings: nothing was started'],
@@ -65,7 +66,8 @@ function listOfCommands(family: string | null): string[][] {
   });
   const summary =
     family === null
-      ? 'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the budget holds.'
+      ? 'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the ' +
+        'budget holds.'
       : (COMMAND_FAMILIES[family] ?? '');
   const usage = ['brand-enrich', family, 'COMMAND [flags]'].filter((word) => word !== null);
   const more = ['brand-enrich', family, 'COMMAND --help'].filter((word) => word !== null);

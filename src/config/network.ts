@@ -85,9 +85,12 @@ function readCertificates(path: string): string {
   const wrong = found.findIndex((pem) => attempt(() => new X509Certificate(pem), null) === null);
   if (found.length > 0 && wrong === -1) return `${found.join('\n')}\n`;
   const what = found.length === 0 ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
-  const subject = phrase`${{ setting: 'caFile' }} ${path}${found.length === 0 ? '' : `, number ${wrong + 1}`}`;
+  const subject = phrase`${{ setting: 'caFile' }} ${path}${
+    found.length === 0 ? '' : `, number ${wrong + 1}`
+  }`;
   const todo =
-    'name a text file with BEGIN CERTIFICATE and END CERTIFICATE around each; `openssl x509 -inform der` converts a binary file';
+    'name a text file with BEGIN CERTIFICATE and END CERTIFICATE around each; `openssl x509 ' +
+    '-inform der` converts a binary file';
   throw refuse(what, subject, todo);
 }
 

@@ -133,7 +133,8 @@ export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
 
 /** A whole number within bounds, both included. Digits only: no sign, blanks or exponent. */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
-  const expected = `a whole number ${max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`}`;
+  const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+  const expected = `a whole number ${range}`;
   const example = String(Math.min(Math.max(min, 100), max));
   return oneText('N', (seen) => {
     const value = /^\d{1,16}$/.test(seen) ? Number(seen) : Number.NaN;

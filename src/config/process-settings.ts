@@ -265,7 +265,8 @@ export const PROCESS_SETTINGS = {
     'address to serve it on; other than loopback, a password is required',
   ),
   dashboardUrl: dashboard('--dashboard-url', originValue).describe(
-    'where people reach it, if not there: for links; https makes its cookies secure, and its host name is allowed',
+    'where people reach it, if not there: for links; https makes its cookies secure, and its host ' +
+      'name is allowed',
     { secrecy: 'address', note: 'where it listens' },
   ),
   dashboardPassword: dashboard(null, dashboardPasswordValue).describe(

@@ -122,7 +122,10 @@ function readSecretFile(path: string, { key, kind, variable, noun }: Secret<stri
       code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
       what: `the file of the ${noun} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
-      todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${{ setting: key, shell: variable }}`,
+      todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${{
+        setting: key,
+        shell: variable,
+      }}`,
     });
   }
 }

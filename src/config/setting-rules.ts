@@ -182,7 +182,10 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     add('no token was given', phrase`${TOKEN}`, todo, 'usage-token-missing');
   }
   if (settings.statement && !isGiven('accounts')) {
-    const todo = phrase`give their file with ${{ choose: 'accounts', example: 'FILE' }}; the demo account keeps no usage`;
+    const todo = phrase`give their file with ${{
+      choose: 'accounts',
+      example: 'FILE',
+    }}; the demo account keeps no usage`;
     add('no accounts for a statement', '--statement', todo);
   }
   if (settings.month !== null && !settings.statement)

@@ -128,7 +128,8 @@ export function projectionText(projection: Projection, limit: number | null): st
       : `; ${countText(over)} more than the limit, which is reached on ${limitReachedOn}`;
   return (
     `projected   ${countOf(projected.total, 'request')} by ${endsOn} at the current rate ` +
-    `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
+    (`(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ` +
+      `${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`)
   );
 }
 
@@ -146,5 +147,8 @@ export function budgetText(budget: JudgedBudget): string {
     quotaCap === null
       ? `${left} left for ${countText(requestsLeft)}`
       : `--quota ${quotaCap} leaves it unused`;
-  return `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ${rest}\n`;
+  return (
+    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the ` +
+    `quota at ${price}; ${rest}\n`
+  );
 }

@@ -45,7 +45,10 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   const lookups = new Counter({
     name: 'brand_enrich_lookups_total',
-    help: 'Requests sent, by the meaning of the answer: matched, not_found, failed, unusable (damaged or lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused (429)',
+    help:
+      'Requests sent, by the meaning of the answer: matched, not_found, failed, unusable (damaged or ' +
+      'lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused ' +
+      '(429)',
     labelNames: ['outcome'] as const,
     registers,
   });

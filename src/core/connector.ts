@@ -115,12 +115,15 @@ function openTunnel(
 /** What an answer to CONNECT other than 2xx means. */
 function refusalOf(status: number, proxy: string, target: string): ConnectionFault {
   if (status === 407) {
-    const words = `${proxy} does not accept the user and password (407); set them as http://user:password@HOST:PORT`;
+    const example = 'http://user:password@HOST:PORT';
+    const words = `${proxy} does not accept the user and password (407); set them as ${example}`;
     return new ConnectionFault(words, 'barred');
   }
   if (status >= 500 || status === 408 || status === 429)
     return new ConnectionFault(`${proxy} cannot connect to ${target} at the moment (${status})`, 'passing');
-  const words = `${proxy} refuses to connect to ${target} (${status}); allow the host in the proxy, or name it in NO_PROXY`;
+  const words =
+    `${proxy} refuses to connect to ${target} (${status}); allow the host in the proxy, or name it ` +
+    'in NO_PROXY';
   return new ConnectionFault(words, 'barred');
 }
 

@@ -35,7 +35,12 @@ function assertLeft(folder: string, left: number, bytes: number): void {
   throw new FailFileError({
     code: 'disk-low',
     subject: `${folder} has ${megabytes(left)} MB left`,
-    todo: phrase`free at least ${Math.ceil((LEAST_DISK_BYTES + bytes) / 1_048_576)} MB (or use another disk: ${{ setting: 'state' }}, ${{ setting: 'output', shell: '-o' }}), then run again`,
+    todo: phrase`free at least ${Math.ceil(
+      (LEAST_DISK_BYTES + bytes) / 1_048_576,
+    )} MB (or use another disk: ${{ setting: 'state' }}, ${{
+      setting: 'output',
+      shell: '-o',
+    }}), then run again`,
   });
 }
 
@@ -107,7 +112,11 @@ function assertRoomOn(disk: number | null, input: string, folder: string, bytes 
   if (!isToBlame({ left: left - bytes, own, all })) assertLeft(folder, left, bytes);
   throw new FailFileError({
     code: 'input-exceeds-disk',
-    subject: `${input} takes at least ${megabytes(own)} MB while it is processed, and ${folder} has ${megabytes(left + own - bytes)} MB, of which ${megabytes(LEAST_DISK_BYTES)} stay free`,
-    todo: phrase`split it into several smaller files, or free disk space (or use another disk: ${{ setting: 'state' }}, ${{ setting: 'output', shell: '-o' }}), then run again`,
+    subject:
+      `${input} takes at least ${megabytes(own)} MB while it is processed, and ${folder} has ` +
+      `${megabytes(left + own - bytes)} MB, of which ${megabytes(LEAST_DISK_BYTES)} stay free`,
+    todo: phrase`split it into several smaller files, or free disk space (or use another disk: ${{
+      setting: 'state',
+    }}, ${{ setting: 'output', shell: '-o' }}), then run again`,
   });
 }

@@ -260,7 +260,8 @@ export const DOCUMENTS = {
       listed: z
         .object({ not_found: listed, failed: listed, invalid: listed })
         .describe(
-          'the first hundred rows of each, in the order of the file; value: identifier or invalid cell, cut after 200 characters',
+          'the first hundred rows of each, in the order of the file; value: identifier or invalid ' +
+            'cell, cut after 200 characters',
         ),
       reasons: counts.describe('why rows are invalid or skipped'),
       identifiers: z.object({
@@ -491,7 +492,8 @@ export const DOCUMENTS = {
           ...(['failed', 'cancelled', 'stopped', 'dead'] as const),
         ])
         .describe(
-          'queued: in the inbox, not taken yet; waiting: for quota or budget, it goes on by itself; failed: see reason; stopped, dead: a command that has to be run again',
+          'queued: in the inbox, not taken yet; waiting: for quota or budget, it goes on by ' +
+            'itself; failed: see reason; stopped, dead: a command that has to be run again',
         ),
       isEnded: z.boolean().describe('its files are where the links lead, and stay there'),
       file: z.string().nullable(),

@@ -73,7 +73,9 @@ export function ofAnotherUser(what: string, folder: string, stranger: OwnedPath)
     code: 'engine-unfit',
     what: `${what} ${where} to another user, ${name ?? `number ${uid}`}`,
     subject: folder,
-    todo: phrase`run as that user (sudo -u ${account} brand-enrich ...; in a container --user ${uid}), or use another folder with ${{ setting: 'state' }}`,
+    todo: phrase`run as that user (sudo -u ${account} brand-enrich ...; in a container --user ${
+      uid
+    }), or use another folder with ${{ setting: 'state' }}`,
   });
 }
 

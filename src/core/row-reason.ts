@@ -43,7 +43,8 @@ const SENTENCES = {
   long_symbol: ({ kind, most }: OfSymbol & { readonly most: number }) =>
     `longer than ${most} characters, not a ${SYMBOLS[kind]}`,
   not_recognised:
-    'not recognised: kind auto takes only domains, addresses, ISINs, id_ and AAPL, BRK.B, 1332.T; name another kind',
+    'not recognised: kind auto takes only domains, addresses, ISINs, id_ and AAPL, BRK.B, 1332.T; ' +
+    'name another kind',
   open_number: 'a number: kind auto takes only one with an exchange (1332.T); name the kind ticker or crypto',
   open_lower_case:
     'a word or a symbol in lower case: kind auto takes symbols in capitals; name the kind ticker or crypto',

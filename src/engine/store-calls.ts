@@ -76,8 +76,12 @@ export class ForeignSchemaError extends FailFileError {
   /** `found`: what the engine has as the version of its schema; `known`: ours. */
   constructor(found: unknown, known: number | string, address: string) {
     const version = String(found ?? 'without a version').slice(0, 20);
-    const what = `another build of brand-enrich wrote this engine (schema ${version}; this build has ${known})`;
-    const todo = phrase`to keep the answers, run \`brand-enrich engine export\` of the build that wrote them, then \`brand-enrich engine import\` of this build into another database; the embedded engine sets its data aside with ${{ setting: 'startEmpty' }}`;
+    const what =
+      `another build of brand-enrich wrote this engine (schema ${version}; this ` + `build has ${known})`;
+    const move =
+      'to keep the answers, run `brand-enrich engine export` of the build that wrote them, then ' +
+      '`brand-enrich engine import` of this build into another database';
+    const todo = phrase`${move}; the embedded engine sets its data aside with ${{ setting: 'startEmpty' }}`;
     super({ code: 'engine-unfit', what, subject: address, todo });
   }
 }

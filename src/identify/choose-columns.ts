@@ -86,7 +86,9 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
         code: 'column-ours',
         what: 'this column was added by an earlier run and will be replaced',
         subject: label,
-        todo: phrase`choose another column, or keep this one by setting a ${{ setting: 'prefix' }} other than ${input.prefix}`,
+        todo: phrase`choose another column, or keep this one by setting a ${{
+          setting: 'prefix',
+        }} other than ${input.prefix}`,
       });
     }
     const asked = writtenKind ?? input.kind;
@@ -124,7 +126,8 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
     (one, other) => other.fitting - one.fitting || one.column - other.column,
   );
   const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
-  const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;
+  const because = 'because a website identifies the brand more reliably';
+  const aside = `; e-mail addresses (${names}) are ignored, ${because}`;
   const choice = take(judge, taken);
   const rest = others.filter((other) => !taken.includes(other));
   const blanks = explainBlanks(judge, choice.choices, [...rest, ...mail]);
@@ -152,7 +155,8 @@ function take(
   );
   const parts = choices.map(
     (choice, at) =>
-      `${columnLabel(columns, choice.column)} as ${choice.kind}, because ${readings[at]?.because}${lookedUpIn(choice)}`,
+      `${columnLabel(columns, choice.column)} as ${choice.kind}, because ` +
+      `${readings[at]?.because}${lookedUpIn(choice)}`,
   );
   const sentence = `identifiers come from column ${parts.join('; where it has none, from ')}`;
   return { choices, named: judge.kind === null ? [] : choices, sentence };
@@ -201,8 +205,12 @@ function findOurColumns(columns: readonly string[], prefix: string): number[] {
   if (missing.length === 0) return prefixed;
   throw new NeverStartError({
     code: 'column-ours',
-    what: `some columns begin with "${prefix}" like the columns that a run adds, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    what:
+      `some columns begin with "${prefix}" like the columns that a run adds, but ` +
+      `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     subject: prefixed.map((index) => columns[index]).join(', '),
-    todo: phrase`to keep them, choose another prefix for the added columns, such as ${{ set: { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' } }}`,
+    todo: phrase`to keep them, choose another prefix for the added columns, such as ${{
+      set: { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' },
+    }}`,
   });
 }

@@ -32,6 +32,7 @@ const LEAST_VARIETY = 0.7;
 /** Not `auto`: where no value shows its kind, it would look up nothing. */
 const KINDS = `kinds: ${IDENTIFIER_KINDS.filter((kind) => kind !== 'auto').join(', ')}`;
 const NAMES = 'company names cannot be looked up';
+const ADD_COLUMN = 'add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
 function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers = false) {
@@ -59,14 +60,18 @@ export function explainBlanks(
 ): Phrase {
   const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
   if (blank.length === 0) return '';
-  const blankRows = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const blankRows =
+    `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank ` +
+    'there';
   const [best] = others
     .flatMap(({ column, kind }) => (kind === null ? [] : [{ column, kind }]))
     .map((other) => ({ ...other, fills: blank.filter((row) => isFilled(row[other.column] ?? '')).length }))
     .sort((one, other) => other.fills - one.fills);
   if (best === undefined || best.fills === 0) return blankRows;
   const together = [...choices, best].map(({ column, kind }) => columnSetting(columns, column, kind));
-  return phrase`${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${inTurn(together)} adds it as a fallback`;
+  return phrase`${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${
+    best.fills
+  } of them: ${inTurn(together)} adds it as a fallback`;
 }
 
 /**
@@ -112,8 +117,11 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
   return {
     but,
     todo: isAnyKind
-      ? phrase`${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them ${naming}`
-      : phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${{ choose: 'column', example: `NAME:${kind}` }}`,
+      ? phrase`${NAMES}: ${ADD_COLUMN}, or name the column that holds them ${naming}`
+      : phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${{
+          choose: 'column',
+          example: `NAME:${kind}`,
+        }}`,
   };
 }
 
@@ -201,7 +209,11 @@ export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
   throw inDoubt(
     'the first line looks like a symbol, not like a header',
     columnLabel(columns, column),
-    phrase`use ${joinPhrases(asData, ' or ')} if it is data, or ${asEach(columns, column, asked)} if it is the header`,
+    phrase`use ${joinPhrases(asData, ' or ')} if it is data, or ${asEach(
+      columns,
+      column,
+      asked,
+    )} if it is the header`,
   );
 }
 

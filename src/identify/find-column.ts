@@ -106,7 +106,9 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
   const todo =
     nearest === null
       ? all
-      : phrase`did you mean ${kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)}?${key === 'column' ? '' : ` Otherwise ${all}`}`;
+      : phrase`did you mean ${
+          kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)
+        }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
   return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
 

@@ -25,15 +25,14 @@ interface HeaderReading {
 const words = (text: string) => new Set(splitWords(text));
 
 const DOMAIN =
-  words(`website websites web site sites url urls uri domain domains homepage webpage www internet hostname host
-  websiteurl websiteaddress webaddress companydomain companywebsite companyurl domainname
-  webseite webseiten website webadresse internetadresse internetseite internetauftritt domaene domane
-  siteweb siteinternet domaine sitio sitioweb paginaweb dominio sito sitoweb dominioweb
-  webpagina internetadres webadres enderecoweb indirizzoweb adresseweb
-  webbplats webbsida hemsida hemsidan hjemmeside webside netsted nettside nettsted verkkosivu verkkosivusto kotisivu
-  webova stranka webstranky stranky strona stronawww stronainternetowa adreswww internetowa witryna domena
-  weboldal honlap svetaine interneto tinklalapis tinklapis puslapis koduleht
-  сайт вебсайт домен sitesi`);
+  words(`website websites web site sites url urls uri domain domains homepage webpage www internet hostname
+  host websiteurl websiteaddress webaddress companydomain companywebsite companyurl domainname webseite
+  webseiten website webadresse internetadresse internetseite internetauftritt domaene domane siteweb
+  siteinternet domaine sitio sitioweb paginaweb dominio sito sitoweb dominioweb webpagina internetadres
+  webadres enderecoweb indirizzoweb adresseweb webbplats webbsida hemsida hemsidan hjemmeside webside
+  netsted nettside nettsted verkkosivu verkkosivusto kotisivu webova stranka webstranky stranky strona
+  stronawww stronainternetowa adreswww internetowa witryna domena weboldal honlap svetaine interneto
+  tinklalapis tinklapis puslapis koduleht сайт вебсайт домен sitesi`);
 /** In names of words run together (`SITOWEBSCUOLA`). */
 const DOMAIN_PARTS =
   /website|webpage|webaddr|sitoweb|siteweb|sitioweb|paginaweb|webseite|homepage|internetseite/;
@@ -45,8 +44,8 @@ const EMAIL = words(`email emails mail mails emailaddress mailaddress emailadres
 const EMAIL_SCRIPTS = /邮箱|邮件|郵箱|メール|이메일/;
 const ISIN = words('isin isins isincode isinnumber');
 const TICKER =
-  words(`ticker tickers tickersymbol stocksymbol tickercode emittententicker borsenkurzel boersenkuerzel kurzel
-  kuerzel ric bloombergticker`);
+  words(`ticker tickers tickersymbol stocksymbol tickercode emittententicker borsenkurzel boersenkuerzel
+  kurzel kuerzel ric bloombergticker`);
 const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
 const CRYPTO =
   words(`crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto
@@ -57,26 +56,27 @@ const EXCHANGE = words('nyse nasdaq amex lse xetra euronext tsx asx nse bse tse 
 const CODE = words('code codes kod');
 const BRAND_ID = words('brandid brandfetchid');
 const NEUTRAL =
-  words(`company companies customer customers client clients account accounts firm firma firmen name names business
-  organization organisation org unternehmen kunde kunden empresa entreprise societe azienda cliente
-  primary main official offizielle corporate own our eigene unsere propre propia propio proprio address addresses adresse adress direccion indirizzo adres
-  code codes number nummer no nr value the of de la du del di e y et und and contact work brand marke marque id`);
+  words(`company companies customer customers client clients account accounts firm firma firmen name names
+  business organization organisation org unternehmen kunde kunden empresa entreprise societe azienda
+  cliente primary main official offizielle corporate own our eigene unsere propre propia propio proprio
+  address addresses adresse adress direccion indirizzo adres code codes number nummer no nr value the of de
+  la du del di e y et und and contact work brand marke marque id`);
 const FOREIGN =
-  words(`logo logos image images img photo foto picture avatar icon favicon banner thumbnail video
-  linkedin twitter facebook fb instagram youtube tiktok xing github crunchbase wikipedia wikidata
-  wiki pinterest social glassdoor kununu trustpilot tripadvisor wellfound angellist producthunt bluesky mastodon
-  telegram whatsapp job jobs career careers karriere stellen stellenangebote vacancy vacancies
-  hiring emploi emplois carriere carrieres empleo empleos trabajo lavoro vacature vacatures praca darbas
-  fuente fonte bron zrodlo saltinis kalla bild bilder imagen immagine afbeelding obraz nuotrauka
-  karte carte mapa mappa kaart zemelapis osm openstreetmap coordinates koordinaten
-  noticias noticia nouvelles actualites notizie nieuws aktualnosci naujienos review reviews
-  profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
-  api source quelle redirect callback webhook article news rss feed map maps download
-  wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
+  words(`logo logos image images img photo foto picture avatar icon favicon banner thumbnail video linkedin
+  twitter facebook fb instagram youtube tiktok xing github crunchbase wikipedia wikidata wiki pinterest
+  social glassdoor kununu trustpilot tripadvisor wellfound angellist producthunt bluesky mastodon telegram
+  whatsapp job jobs career careers karriere stellen stellenangebote vacancy vacancies hiring emploi emplois
+  carriere carrieres empleo empleos trabajo lavoro vacature vacatures praca darbas fuente fonte bron zrodlo
+  saltinis kalla bild bilder imagen immagine afbeelding obraz nuotrauka karte carte mapa mappa kaart
+  zemelapis osm openstreetmap coordinates koordinaten noticias noticia nouvelles actualites notizie nieuws
+  aktualnosci naujienos review reviews profile profil tracking referrer referer referral utm unsubscribe
+  invoice document pdf attachment terms privacy api source quelle redirect callback webhook article news
+  rss feed map maps download wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
 /** Parties of a row: two columns of different ones name different companies. */
-const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur proveedor fornitore
-  parent mutter subsidiary tochter agency agentur partner reseller distributor competitor investor owner buyer
-  seller publisher sponsor broker manufacturer hersteller advertiser merchant acquirer target employer school`);
+const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur proveedor fornitore parent
+  mutter subsidiary tochter agency agentur partner reseller distributor competitor investor owner buyer
+  seller publisher sponsor broker manufacturer hersteller advertiser merchant acquirer target employer
+  school`);
 /** People of the user's own firm, whose addresses say nothing about the row. */
 const STAFF =
   words(`assignee assigned creator created createdby updated updatedby modified modifiedby author reporter
@@ -85,28 +85,29 @@ const STAFF =
 const OWNER_MEMBER = /(?:^|[.→])\s*owner\s*[.→]/i;
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
   coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
-const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
-  issuer shares eps pe cik company industry ipo branche sektor secteur sector settore borse boerse gewichtung
-  stocks equities equity aktien actions acciones azioni etfs dax mdax sdax cac ftse nikkei topix sp russell msci
-  nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six`);
+const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf
+  fund issuer shares eps pe cik company industry ipo branche sektor secteur sector settore borse boerse
+  gewichtung stocks equities equity aktien actions acciones azioni etfs dax mdax sdax cac ftse nikkei topix
+  sp russell msci nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six`);
 
 /** Columns of codes, classes and amounts, whose values may look like symbols. */
 const NEVER_SYMBOL =
-  words(`date dates time timestamp created updated modified year month week day quarter datum zeit
-  jahr fecha annee data ano country countries land pays pais paese kraj salis iso iso2 iso3 state states region
-  province bundesland city stadt ort ville ciudad zip plz postcode postal phone tel telefon fax
-  amount price cost revenue sales total sum value betrag preis umsatz montant prix importe precio currency wahrung
-  devise moneda valuta category type class status stage state group segment size level rank position row line
-  batch cohort gender sex language lang locale timezone sku vat tax ein duns commune gemeinde municipio libelle siren siret krs nip hrb number no nr
-  uuid guid hash key version grade rating score tier owner team tag tags`);
+  words(`date dates time timestamp created updated modified year month week day quarter datum zeit jahr
+  fecha annee data ano country countries land pays pais paese kraj salis iso iso2 iso3 state states region
+  province bundesland city stadt ort ville ciudad zip plz postcode postal phone tel telefon fax amount
+  price cost revenue sales total sum value betrag preis umsatz montant prix importe precio currency wahrung
+  devise moneda valuta category type class status stage state group segment size level rank position row
+  line batch cohort gender sex language lang locale timezone sku vat tax ein duns commune gemeinde
+  municipio libelle siren siret krs nip hrb number no nr uuid guid hash key version grade rating score tier
+  owner team tag tags`);
 
 /** Codes of securities; in other lists those of goods. */
 const SECURITY_CODES =
   words(`stockcode securitycode securitiescode sharecode localcode issuecode instrumentcode
   証券コード 銘柄コード 股票代码 股票代碼 证券代码 證券代號 종목코드 단축코드`);
 const LISTING =
-  words(`isin isins weight weighting gewichtung constituents listed listing listings issuer lot hsi hkex jpx topix
-  nikkei ibov ibovespa krx twse`);
+  words(`isin isins weight weighting gewichtung constituents listed listing listings issuer lot hsi hkex
+  jpx topix nikkei ibov ibovespa krx twse`);
 /** Those of the exchange of Brazil. */
 const CERTAIN_CODES = words('codigodenegociacao codigonegociacao');
 const BARE_CODES = words('code codigo codice kod instrument コード 代码 代碼 코드');

@@ -96,7 +96,9 @@ function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, cause
   return new NeverStartError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,
-    subject: `${columnLabel(columns, column)} as ${kind}: ${causes.length} of ${filled} sampled values do not fit (most often: ${mostFrequent})`,
+    subject:
+      `${columnLabel(columns, column)} as ${kind}: ${causes.length} of ${filled} sampled values do ` +
+      `not fit (most often: ${mostFrequent})`,
     todo: phrase`${right}, or use ${{ set: { allowMismatch: true } }} to continue anyway`,
   });
 }

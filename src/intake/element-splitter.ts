@@ -125,7 +125,10 @@ export class ElementSplitter {
       code: 'input-binary',
       what: 'too much text follows the array of rows',
       subject: `${this.name}, line ${this.#line}${path === '' ? '' : `, array ${shortName(path)}`}`,
-      todo: phrase`name another array with ${{ setting: 'records' }}, or write the rows as lines: ${jqFor(this.name, path)}`,
+      todo: phrase`name another array with ${{ setting: 'records' }}, or write the rows as lines: ${jqFor(
+        this.name,
+        path,
+      )}`,
     });
   }
 

@@ -57,7 +57,9 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
     const at = lineOf(header);
     const setting = { setting: 'skipLines' };
     const begins = `the table begins in line ${at} (${quoteShort(header.raw)})`;
-    const warning = phrase`${begins}: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
+    const warning = phrase`${
+      begins
+    }: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
     return { options: { skipLines: at - 1 }, warning };
   }
   const problem: RowReason | null = first.problem ?? (first.raw.includes('\0') ? { code: 'nul' } : null);
@@ -66,7 +68,9 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
       code: 'input-preamble',
       what: 'the header cannot be read',
       subject: `${name}, line ${line} (${sayRowReason(problem)})`,
-      todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
+      todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
+        set: { header: false },
+      }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
     });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);

@@ -206,7 +206,9 @@ export class MisfitTally {
 
   notes(): Phrase[] {
     const { problem } = this.#misfits;
-    const misfit = phrase`invalid, because the cells do not fit the columns (${problem === null ? '' : sayRowReason(problem)}); ${{ set: { ragged: 'take' } }} reads such rows by position`;
+    const misfit = phrase`invalid, because the cells do not fit the columns (${
+      problem === null ? '' : sayRowReason(problem)
+    }); ${{ set: { ragged: 'take' } }} reads such rows by position`;
     return [
       ...noteOf(this.#short, 'shorter than the table: the missing cells at the end are taken as blank'),
       ...noteOf(this.#long, 'longer than the table: read by position, and also kept whole'),
@@ -225,8 +227,14 @@ export class MisfitTally {
     const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
     throw new FailFileError({
       code: 'input-ragged',
-      subject: `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in line ${line} (${cause})`,
-      todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{ setting: 'delimiter' }}, or use ${{ set: { ragged: 'invalid' } }} to continue without these rows, or ${{ set: { ragged: 'take' } }} to read them by position`,
+      subject:
+        `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
+        `line ${line} (${cause})`,
+      todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{
+        setting: 'delimiter',
+      }}, or use ${{ set: { ragged: 'invalid' } }} to continue without these rows, or ${{
+        set: { ragged: 'take' },
+      }} to read them by position`,
     });
   }
 }

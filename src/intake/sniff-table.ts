@@ -174,7 +174,8 @@ function jsonLayout(
     warnings.push('no header: the elements are texts or numbers; the column is named column_1');
   if (rows === 'keyed') {
     warnings.push(
-      `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the output is an array, because ranked rows need an order and members of an object have none`,
+      `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the ` +
+        'output is an array, because ranked rows need an order and members of an object have none',
     );
   } else if (rows === 'columns') {
     warnings.push(
@@ -276,7 +277,9 @@ function csvLayout(
           code: 'input-ragged',
           what: found,
           subject: `${name}, line ${lineOf(first)}, with delimiter ${shown}`,
-          todo: phrase`add the missing name to the header, or use ${{ set: { ragged: 'take' } }} if the last column is the one without a name`,
+          todo: phrase`add the missing name to the header, or use ${{
+            set: { ragged: 'take' },
+          }} if the last column is the one without a name`,
         });
       }
       warnings.push(`${found}: its last columns have no names`);

@@ -29,7 +29,9 @@ interface InboxLook {
 
 const AT_ONCE = 32;
 const IGNORED = {
-  folder: `folders in the inbox are ignored unless they contain ${FOLDER_SETTINGS_FILE}: put the files into the inbox`,
+  folder:
+    `folders in the inbox are ignored unless they contain ${FOLDER_SETTINGS_FILE}: put the files ` +
+    'into the inbox',
   other: 'ignored: this is not a file',
   missing: 'the file name is not UTF-8: rename the file',
   side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',

@@ -68,6 +68,7 @@ export async function whyBlocked(error: unknown): Promise<string> {
   // The system does not say which of the two folders of a move refused it.
   const isFree = await succeeds(access(dirname(dest), constants.W_OK));
   const isBarred = isErrorCode(error, 'EACCES', 'EPERM');
-  const todo = `${isBarred ? 'make it writable for this user' : fault.advice}: then the inbox goes on by itself`;
+  const advice = isBarred ? 'make it writable for this user' : fault.advice;
+  const todo = `${advice}: then the inbox goes on by itself`;
   return unfit(dirname(isFree ? path : dest), systemWords(error), todo).message;
 }

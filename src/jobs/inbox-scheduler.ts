@@ -39,7 +39,8 @@ const SMALL_BYTES = 100_000;
 const SMALL_PACKED_BYTES = 16_384;
 
 const FOLDER_GONE =
-  'the folder of this file is gone: it was removed, or another watcher has taken it over; paid answers are stored';
+  'the folder of this file is gone: it was removed, or another watcher has taken it over; paid ' +
+  'answers are stored';
 const LEFT = 'it stays in processing until the next watcher takes it';
 const ARRIVALS = {
   done: { level: 'info', words: 'done' },

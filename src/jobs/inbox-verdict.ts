@@ -127,16 +127,21 @@ function cancelledEnd(order: Order | null): JobEnd {
 /** `order` null: it was resumed meanwhile. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
   const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
-  const details = `It waits until it is resumed. To continue, ${way}\n\n${STORED} The file then moves to the folder done.`;
+  const details =
+    `It waits until it is resumed. To continue, ${way}\n\n${STORED} The file then moves to the ` +
+    'folder done.';
   const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
   return { type: 'parked', reason, state: { why: 'paused', capMark: null }, holdMs: 0 };
 }
 
 /** It goes on when a person who has seen the first answers says so. */
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
-  const counts = `${countText(matched)} matched, ${countText(notFound)} not found, ${countText(failed)} failed`;
-  const headline = `tried first: ${counts}; ${countOf(deferred, 'identifier waits', 'identifiers wait')} for your word`;
-  const details = `${THE_REST}, or put the file into the inbox again\nwithout the setting try. ${STORED} ${RESULTS}`;
+  const counts =
+    `${countText(matched)} matched, ${countText(notFound)} not found, ` + `${countText(failed)} failed`;
+  const headline =
+    `tried first: ${counts}; ` + `${countOf(deferred, 'identifier waits', 'identifiers wait')} for your word`;
+  const details =
+    `${THE_REST}, or put the file into the inbox again\nwithout the setting ` + `try. ${STORED} ${RESULTS}`;
   return undecided('tried', headline, details);
 }
 
@@ -155,7 +160,11 @@ const THE_REST = 'To look up the rest, press "Look up the rest" on the page of i
 
 const STORED = 'Paid answers are stored: they are not bought again.';
 
-const CHECK_ADDRESS = phrase`ask the administrator of the inbox to check the address of the service; if the service is known not to have these brands, use ${{ set: { allowUnknown: true } }}`;
+const ASK_ADMINISTRATOR = 'ask the administrator of the inbox to check the address of the service';
+
+const CHECK_ADDRESS = phrase`${ASK_ADMINISTRATOR}; if the service is known not to have these brands, use ${{
+  set: { allowUnknown: true },
+}}`;
 
 /** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
@@ -229,15 +238,22 @@ export const CRASHED_TOO_OFTEN = failed(
 );
 
 const WAITING =
-  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers.';
+  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it ' +
+  'and the service\nanswers.';
 
 const UNSEEN =
-  'The remaining rows are looked up in the next period, or when the budget is raised. A raised quota is not seen by itself on\nthis plan: the administrator can set ownDomain, press "Check the quota" on the dashboard, or run `brand-enrich ledger check`\nor `brand-enrich ledger observe --quota N`.';
+  'The remaining rows are looked up in the next period, or when the budget is raised. A raised ' +
+  'quota is not seen by itself on\nthis plan: the administrator can set ownDomain, press "Check ' +
+  'the quota" on the dashboard, or run `brand-enrich ledger check`\nor `brand-enrich ledger ' +
+  'observe --quota N`.';
 
 const CAPPED =
-  'A cap holds the rest (maxRequests, maxCost). To continue, raise it on the page of this file on the dashboard, or in\nbrand-enrich.json where that sets it; otherwise the file waits for the next period.';
+  'A cap holds the rest (maxRequests, maxCost). To continue, raise it on the page of this file on ' +
+  'the dashboard, or in\nbrand-enrich.json where that sets it; otherwise the file waits for the ' +
+  'next period.';
 const RESULTS =
-  'The file then moves to the folder done. The results so far are next to this file (partial).\nRows that were not looked up yet are in the errors file.';
+  'The file then moves to the folder done. The results so far are next to this file ' +
+  '(partial).\nRows that were not looked up yet are in the errors file.';
 
 /** Values together, as a settings file of the inbox can have them. */
 export type InboxValues = Extract<Remedy, { set: unknown }>['set'];
@@ -260,5 +276,9 @@ export function settingsAdvice(todo: Phrase, file: string): string {
   const yours = open === undefined ? '' : ', with the name and kind of your column,';
   const side = sideFileOf(file);
   const alone = isSideFile(side) ? `as ${side} in the inbox for this file only, or ` : '';
-  return `For this inbox, ${which}${yours} ${alone}as ${FOLDER_SETTINGS_FILE} next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
+  return (
+    `For this inbox, ${which}${yours} ${alone}as ${FOLDER_SETTINGS_FILE} next to the folder inbox ` +
+    'for all files (if that file exists, add the line to it), and put the file into the inbox ' +
+    `again:\n\n${lines.join('\n')}`
+  );
 }

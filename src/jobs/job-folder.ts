@@ -201,7 +201,8 @@ async function isPutBack({ inbox }: InboxFolders, { path, record }: Job): Promis
 }
 
 const UNCLEAR =
-  'This folder was found in processing, and it is unclear which of its files is the original.\n\nTo process the original, put it into the inbox again.\n';
+  'This folder was found in processing, and it is unclear which of its files is the ' +
+  'original.\n\nTo process the original, put it into the inbox again.\n';
 
 /** Where a job that was processed goes. */
 export type Arrival =

@@ -120,7 +120,12 @@ export function ownDomainWarning(
 ): Phrase | null {
   if (state === null || ownDomain === null || state.own.of !== ownOf(service, ownDomain)) return null;
   if (state.own.isProven || state.own.rises === 0) return null;
-  return phrase`${{ setting: 'ownDomain' }} ${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account, set ${{ setting: 'ownDomain' }} to the domain of the service itself, or leave it out`;
+  const seen =
+    `${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ` +
+    `ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account`;
+  return phrase`${{ setting: 'ownDomain' }} ${seen}, set ${{
+    setting: 'ownDomain',
+  }} to the domain of the service itself, or leave it out`;
 }
 
 /** The run's period setting, and whether the denied request could ask for the next period. */

@@ -77,7 +77,8 @@ function assertMayCheck({ isPaused, checkedAt, now }: LedgerState, account: stri
   if (isPaused) throw refuse('spending is paused', 'allow it with `brand-enrich resume`, then check again');
   const waitMs = checkedAt + RULES.checkEveryMs - now;
   if (checkedAt === 0 || waitMs <= 0) return;
-  const todo = `check again in ${Math.ceil(waitMs / 60_000)} min, or use \`brand-enrich ledger observe --quota N\``;
+  const minutes = Math.ceil(waitMs / 60_000);
+  const todo = `check again in ${minutes} min, or use \`brand-enrich ledger observe --quota N\``;
   throw refuse('the account was checked less than an hour ago', todo);
 }
 

@@ -104,7 +104,8 @@ export function stopOfError(error: unknown, stop?: AbortSignal): RunStop {
 
 /** A name for one run, unique, with its day (UTC) for people. `now` in milliseconds. */
 export function newRunId(now: number): string {
-  return `r-${new Date(now).toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
+  return `r-${day}-${randomBytes(4).toString('hex')}`;
 }
 
 /**
@@ -159,7 +160,8 @@ export async function endRun(
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0)
       onNotice(
-        `the engine could not store ${countOf(left, 'paid answer')}: they are on disk, and the next run on this engine stores them`,
+        `the engine could not store ${countOf(left, 'paid answer')}: they are on disk, and the ` +
+          'next run on this engine stores them',
         true,
       );
     // The last tally that the engine gave, and what this process knows to have been sent since.

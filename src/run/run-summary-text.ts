@@ -52,7 +52,9 @@ export function summaryTable(run: FinishedRun, hasColor: boolean): string {
   const closing = visibleLines(closingOf(run));
   const [mark, tone] = verdictOf(report);
   const [first, last] = report.stopped === null || closing === '' ? ['', closing] : [closing, ''];
-  const head = `${first}${paint(tone, mark)}: ${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
+  const head =
+    `${first}${paint(tone, mark)}: ` +
+    `${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
   return ['', head, inColumns(facts), ...(last === '' ? [] : [last]), inColumns(files)].join('\n');
 }
 
@@ -66,7 +68,8 @@ function factsOf({ report }: FinishedRun): Line[] {
     [
       countOf(identifiers.distinct, 'distinct identifier'),
       `${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
-        `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
+        `${countText(identifiers.stored)} already stored,${meanwhile} ` +
+        `${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
     ],
   ];
   if (requests.unreported > 0) lines.push(['perhaps billed', unreportedText(report)]);

@@ -41,7 +41,10 @@ export function sayHalt(halt: RunHalt, reader: Reader): string {
     case 'useless':
       return sayUseless(halt.useless);
     case 'doubtful':
-      return `for ${countOf(halt.identifiers, 'identifier')}, two requests may have been billed and their answers were lost; a run does not retry more often`;
+      return (
+        `for ${countOf(halt.identifiers, 'identifier')}, two requests may have been billed and their ` +
+        'answers were lost; a run does not retry more often'
+      );
     case 'lost':
       return 'the queue lost its chunks';
     case 'unmatched':
@@ -73,14 +76,16 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
         ? `the quota of ${reached.quota} that is set here`
         : `${limit('quota')} ${reached.quota}`;
       return reached.overage > 0
-        ? `${quota} and the ${countOf(reached.overage, 'request')} beyond it that the overage budget allows are used up`
+        ? `${quota} and the ${countOf(reached.overage, 'request')} beyond it that the overage budget ` +
+            'allows are used up'
         : `${quota} is used up`;
     }
     case 'maxRequests':
       return isPlain
         ? `the cap of ${countOf(reached.maxRequests, 'request')} is reached`
         : reader === 'inbox'
-          ? `the cap of ${countOf(reached.maxRequests, 'request')} (${settingName('maxRequests', reader)}) is reached`
+          ? `the cap of ${countOf(reached.maxRequests, 'request')} ` +
+            `(${settingName('maxRequests', reader)}) is reached`
           : `${settingName('maxRequests', reader)} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
       if (isPlain) return 'the cap on money is reached';
@@ -88,7 +93,10 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
         ? `the cap on money (${settingName('maxCost', reader)}) is reached`
         : `${settingName('maxCost', reader)} ${byStarts}`;
     case 'overstated':
-      return `the service refuses every request at a usage of ${reached.usage} and a quota of ${reached.quota}: the plan or the overage budget set here is higher than in the account`;
+      return (
+        `the service refuses every request at a usage of ${reached.usage} and a quota of ` +
+        `${reached.quota}: the plan or the overage budget set here is higher than in the account`
+      );
   }
 }
 
@@ -113,17 +121,30 @@ export function sayFailure(reason: FailureReason): string {
     case 'answer':
       return reason.text;
     case 'damaged':
-      return 'the stored answer is damaged; `brand-enrich outcomes forget` removes it, and the next run asks again';
+      return (
+        'the stored answer is damaged; `brand-enrich outcomes forget` removes it, and the next run ' +
+        'asks again'
+      );
     case 'unknown_dictionary':
-      return `the stored answer was packed with dictionary ${reason.dictionary}, which this version does not know; it is not bought again: read it with the version of brand-enrich that stored it, or a later one`;
+      return (
+        `the stored answer was packed with dictionary ${reason.dictionary}, which this version does ` +
+        'not know; it is not bought again: read it with the version of brand-enrich that stored it, ' +
+        'or a later one'
+      );
     case 'unknown':
       return 'the engine no longer has a readable reason';
     case 'unavailable':
       return 'the service gave no good answer for 30 minutes';
     case 'lost':
-      return 'not retried: two requests may have been billed, and their answers were lost with killed workers or connections';
+      return (
+        'not retried: two requests may have been billed, and their answers were lost with killed ' +
+        'workers or connections'
+      );
     case 'unproven':
-      return `${reason.text}, not believed: the address never gave a good answer, and this one has neither a usage header nor an error code`;
+      return (
+        `${reason.text}, not believed: the address never gave a good answer, and this one has ` +
+        'neither a usage header nor an error code'
+      );
     case 'foreign':
       return `${reason.text}, but not from the service: no usage header, no error code, no JSON object`;
   }

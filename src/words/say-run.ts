@@ -21,15 +21,22 @@ export function sayRun(
       return isPage ? `Waiting: ${why.behind}; runs take turns.` : why.behind;
     case 'paused':
       if (isPage)
-        return `${sentenceOf(pausedText(why.order))} ${why.goesOn ? '“Resume” continues it.' : 'Resume it, then run the same command again.'}`;
-      return `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`;
+        return (
+          `${sentenceOf(pausedText(why.order))} ` +
+          `${why.goesOn ? '“Resume” continues it.' : 'Resume it, then run the same command again.'}`
+        );
+      return (
+        `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ` +
+        `${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`
+      );
     case 'gone':
       return isPage
         ? `Its process is gone. ${goesOnText(why.goesOn)}`
         : `its process is gone; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
     case 'silent':
       return isPage
-        ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ${goesOnText(why.goesOn)}`
+        ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ` +
+            `${goesOnText(why.goesOn)}`
         : `it has no heartbeat: it was killed, or lost its engine; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
     case 'cancelled':
       return isPage ? sentenceOf(cancelledText(why.order)) : cancelledText(why.order);

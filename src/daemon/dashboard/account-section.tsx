@@ -157,7 +157,8 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     quota === null && cap !== null && 'The service reports no quota.',
     cap !== null && 'The cap is the quota in the settings.',
     budget !== null &&
-      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota.`,
+      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a ` +
+        'request beyond the quota.',
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
     period !== 'none' && projection === null && 'A projection follows after a day of use.',
   ];

@@ -57,9 +57,11 @@ const BROWSER_KEPT_MS = 365 * 86_400_000;
 const OLD_LINK = 'This link is old: each start of brand-enrich makes a new one.';
 const NO_LINK = 'This link is old: the dashboard has a password now.';
 const FOREIGN =
-  'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or use HTTP Basic; behind a proxy, set --dashboard-url\n';
+  'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or ' +
+  'use HTTP Basic; behind a proxy, set --dashboard-url\n';
 const FOREIGN_HOST =
-  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the address that people use';
+  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the ' +
+  'address that people use';
 
 /** An app that lets through to what is added to it only who may look. */
 export function createGate(options: GateOptions): GatedApp {

@@ -206,10 +206,15 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan }: DashboardD
     case 'paused':
       return 'Spending is paused for all runs; “Resume spending” on the dashboard allows it again.';
     case 'closed':
-      return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
+      return (
+        `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +
+        `the quota is reached. It is checked automatically.${renews}`
+      );
     case 'used up':
       return seesRaisedQuota(plan, ledger)
         ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
-        : `The limit is used up. Work resumes when the budget is raised. This plan shows no raised quota by itself: set ownDomain, press “Check the quota”, or run “brand-enrich ledger observe --quota N”.${renews}`;
+        : 'The limit is used up. Work resumes when the budget is raised. This plan shows no raised ' +
+            'quota by itself: set ownDomain, press “Check the quota”, or run “brand-enrich ledger ' +
+            `observe --quota N”.${renews}`;
   }
 }

@@ -7,7 +7,9 @@ import type { Mark } from '../../pages/parts.js';
 
 /** A square of our colour; inside the page, so that no browser asks for one. */
 const ICON =
-  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect width="16" height="16" rx="4" fill="%2312806e"/%3E%3Cpath d="M4 11V8h2v3zm3 0V5h2v6zm3 0V7h2v4z" fill="%23fff"/%3E%3C/svg%3E';
+  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect ' +
+  'width="16" height="16" rx="4" fill="%2312806e"/%3E%3Cpath d="M4 11V8h2v3zm3 0V5h2v6zm3 ' +
+  '0V7h2v4z" fill="%23fff"/%3E%3C/svg%3E';
 
 /** The style sheet of every page, and that of the dashboard's. */
 export const DASHBOARD_STYLE = STYLE + fileText('dashboard.css');

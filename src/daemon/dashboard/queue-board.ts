@@ -31,7 +31,8 @@ const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"
 /** Its own links are in a menu. First in the page, so the first stop of the Tab key. */
 const WAY_BACK =
   '<a href="/" style="position:fixed;right:16px;bottom:16px;z-index:50;padding:8px 14px;border-radius:99px;' +
-  'background:#1a1d23;color:#fff;border:1px solid #98a1b0;font:600 14px system-ui,sans-serif;text-decoration:none">' +
+  'background:#1a1d23;color:#fff;border:1px solid #98a1b0;font:600 14px ' +
+  'system-ui,sans-serif;text-decoration:none">' +
   '← Back to the dashboard</a>';
 
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';

@@ -260,7 +260,8 @@ const DONE: Readonly<Record<RunAction, string>> = {
 
 export const STORED = 'Paid answers are stored: they are not bought again.';
 const ENDS =
-  'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they are not bought again.';
+  'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they ' +
+  'are not bought again.';
 
 const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
 

@@ -273,7 +273,10 @@ function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
     );
   const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
   if (taken !== undefined && run.status === 'completed')
-    return `Its result waits to be moved to the folder done.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`;
+    return (
+      'Its result waits to be moved to the folder ' +
+      `done.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`
+    );
   if (isOfInbox(run))
     return isOfThisHost
       ? run.status === 'completed'

@@ -219,7 +219,8 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
           lines: [
             await costLine(job),
             'The file is taken as soon as there is room for it, and its earlier results are removed.',
-            'Stored answers cost nothing. Every other identifier needs a request, which can cost money up to the budget.',
+            'Stored answers cost nothing. Every other identifier needs a request, which can cost ' +
+              'money up to the budget.',
           ],
           yes: 'Try again',
         };

@@ -65,7 +65,8 @@ export function scheduleActions(
           title: `Run ${name} now?`,
           lines: [
             `It runs ${what} on ${host}.${next}`,
-            'It can cost money: every identifier without a stored answer needs a request, up to the quota and the budget of the schedule.',
+            'It can cost money: every identifier without a stored answer needs a request, up to ' +
+              'the quota and the budget of the schedule.',
           ],
           yes: 'Run now',
         };

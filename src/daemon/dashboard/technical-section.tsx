@@ -59,11 +59,11 @@ function Queue({ data: { queue, ledger } }: { data: DashboardData }) {
 function Workers({ data: { workers, at } }: { data: DashboardData }) {
   if (workers === null)
     return <p class="empty">Unknown: the server of the engine does not list its sessions.</p>;
+  const up = <code>brand-enrich up</code>;
   if (workers.length === 0)
     return (
       <p class="empty">
-        None: nothing is looked up until <code>brand-enrich up</code>, <code>run</code> or <code>worker</code>{' '}
-        is started.
+        None: nothing is looked up until {up}, <code>run</code> or <code>worker</code> is started.
       </p>
     );
   return (

@@ -286,12 +286,13 @@ function SelectBox(shown: {
 
 function HeaderFields({ choice }: { choice: Choice }) {
   const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
+  const hasNoHeader = choice.header === 'false';
   return (
     <>
       <label for="skip">{FIELD_LABELS.skipLines}</label>
       <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
       <p>
-        <input id="header" type="checkbox" name="header" value="false" checked={choice.header === 'false'} />{' '}
+        <input id="header" type="checkbox" name="header" value="false" checked={hasNoHeader} />{' '}
         <label for="header">{FIELD_LABELS.header}</label>
       </p>
     </>

@@ -180,8 +180,14 @@ function neededText({ least, most }: Plan['requests']): string {
 
 function waitText(plan: Plan, cap: number | null): string {
   if (isCapped(plan, cap))
-    return `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result.`;
-  return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
+    return (
+      `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its ` +
+      'partial result.'
+    );
+  return (
+    `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with ` +
+    'its partial result, and continue when they do.'
+  );
 }
 
 /**

@@ -67,9 +67,11 @@ export function WaitingCard(shown: {
 }
 
 const AT_CAP =
-  'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts towards it. An empty field is no cap.';
+  'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
+  'towards it. An empty field is no cap.';
 const AT_LIMIT =
-  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. What it has bought is stored and counts towards its cap.';
+  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. ' +
+  'What it has bought is stored and counts towards its cap.';
 
 function mostText({ most }: FileCap, unit: string): string | null {
   return most === null ? null : `${most} ${unit}`;

@@ -27,7 +27,8 @@ export const scheduleEntry = z.strictObject({
 });
 
 const EXAMPLE =
-  '{"name": "nightly", "cron": "0 2 * * *", "run": "customers.csv -o out/{date}.csv"}, optionally with "tz" and "catchUp"; "run" may be a list of words';
+  '{"name": "nightly", "cron": "0 2 * * *", "run": "customers.csv -o out/{date}.csv"}, optionally ' +
+  'with "tz" and "catchUp"; "run" may be a list of words';
 
 /** Throws one NeverStartError (`usage-invalid`) for all problems with the schedules of a file. */
 export function readFileSchedules(file: ConfigFile | null, load: CommandContext['load']): Schedule[] {

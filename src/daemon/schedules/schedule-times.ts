@@ -25,7 +25,10 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
   const text = cron.trim();
   const fields = text.split(/\s+/);
   if (!text.startsWith('@') && fields.length !== 5 && fields.length !== 6)
-    return `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the week), or 6 with seconds first`;
+    return (
+      `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the ` +
+      'week), or 6 with seconds first'
+    );
   // The library replaces it by a random value at each reading.
   if (fields.some((field) => /(^|,)H/i.test(field))) return 'H, which is a different time on every machine';
   try {

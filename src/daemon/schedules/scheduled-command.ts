@@ -121,7 +121,8 @@ function findForeignFlags(flags: Record<string, unknown>, place: string): Proble
   return foreign.map((key) => {
     const flag = LINES.find((line) => line.key === key)?.flag ?? key;
     const todo =
-      'omit it: the process that runs the schedules decides on service, token, notifications, network, engine and log';
+      'omit it: the process that runs the schedules decides on service, token, notifications, ' +
+      'network, engine and log';
     return usageProblem('not a flag of a scheduled run', `${flag}${place}`, todo);
   });
 }

@@ -177,7 +177,13 @@ export async function findData({ state, home, data }: ServerFolders) {
 
 const VERSION_FILE = 'PG_VERSION';
 
-export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${{ setting: 'state' }}, or start empty with ${{ setting: 'startEmpty' }}: then all answers are bought again, and \`brand-enrich ledger observe --usage N\` corrects the usage of this period`;
+const OBSERVE = '`brand-enrich ledger observe --usage N`';
+
+export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${{
+  setting: 'state',
+}}, or start empty with ${{
+  setting: 'startEmpty',
+}}: then all answers are bought again, and ${OBSERVE} corrects the usage of this period`;
 
 /** The outcome when the database of a server that was running has vanished; null: it is there. */
 export function lossOfData({ data }: ServerFolders): FailFileError | null {
@@ -276,10 +282,13 @@ export async function assertGoesOn(stop: AbortSignal): Promise<void> {
 function initdbError({ data }: ServerFolders, error: unknown): FailFileError {
   const { stderr = '' } = error as { stderr?: string };
   const words = initdbFailure(stderr);
-  const what = `the database of the embedded engine cannot be created (${words === '' ? errorText(error) : words})`;
+  const reason = words === '' ? errorText(error) : words;
+  const what = `the database of the embedded engine cannot be created (${reason})`;
   const todo =
     INITDB_TODOS.find(([pattern]) => pattern.test(stderr))?.[1] ??
-    phrase`free disk space and allow this user to write there, or use another folder with ${{ setting: 'state' }}`;
+    phrase`free disk space and allow this user to write there, or use another folder with ${{
+      setting: 'state',
+    }}`;
   return unfit(what, data, todo, error);
 }
 

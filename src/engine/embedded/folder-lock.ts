@@ -60,7 +60,9 @@ export async function lockFolder(folder: string, patienceMs: number) {
       const before = await whoIsBefore(folder, name);
       if (before === null && !hasGivenWay) break;
       if (performance.now() > giveUpAt) {
-        const what = `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does not finish`;
+        const what =
+          `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does ` +
+          'not finish';
         const todo = 'end that process, then run again';
         throw new FailFileError({ code: 'engine-held', what, subject: folder, todo });
       }

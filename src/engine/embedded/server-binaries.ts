@@ -61,7 +61,8 @@ export async function findServerBinaries(user: ServerUser | null, wanted: number
     throw new UnusableDataError(
       `PostgreSQL ${wanted} wrote the stored answers and the ledger, but this machine has ${has}`,
       folder,
-      `also install PostgreSQL ${wanted} and run \`brand-enrich engine export\`, then \`brand-enrich engine import --start-empty\` without it`,
+      `also install PostgreSQL ${wanted} and run \`brand-enrich engine export\`, then ` +
+        '`brand-enrich engine import --start-empty` without it',
     );
   }
   const what = 'the embedded engine needs PostgreSQL, and no PostgreSQL on this machine works';

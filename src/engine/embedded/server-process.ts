@@ -249,7 +249,12 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
   onWait();
   await wait(FOREIGN_LOOK_MS);
   if ((await heartbeatAt()) === before) return;
-  const what = `a server on another machine or in another container (${owner.split(' ')[0] ?? owner}) is using this state folder`;
-  const todo = phrase`stop it there, or share one server with ${{ choose: 'engine', example: 'redis://HOST' }} or postgres://HOST`;
+  const what =
+    `a server on another machine or in another container (${owner.split(' ')[0] ?? owner}) is using ` +
+    'this state folder';
+  const todo = phrase`stop it there, or share one server with ${{
+    choose: 'engine',
+    example: 'redis://HOST',
+  }} or postgres://HOST`;
   throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
 }

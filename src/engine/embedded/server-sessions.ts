@@ -192,9 +192,12 @@ export async function lookAtServer(state: string, { stops }: { readonly stops: b
 
 const LOOK = `
 SELECT current_setting('server_version') AS version,
-  (SELECT count(*)::int - 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> '${WATCH_NAME}') AS sessions,
-  ARRAY(SELECT DISTINCT substr(a.application_name, ${CLIENT_NAME.length + 1})::int FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-         WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
+  (SELECT count(*)::int - 1 FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND application_name <> '${WATCH_NAME}') AS sessions,
+  ARRAY(SELECT DISTINCT substr(a.application_name, ${CLIENT_NAME.length + 1})::int
+          FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE}
+           AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
          ORDER BY 1) AS users`;
 
 /**
@@ -244,7 +247,8 @@ BEGIN
       EXECUTE format('COPY (SELECT now()) TO %L', '${heartbeat.replaceAll("'", "''")}');
     EXCEPTION WHEN OTHERS THEN NULL;
     END;
-    IF EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = ${IN_USE}) THEN
+    IF EXISTS (SELECT FROM pg_locks
+                WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = ${IN_USE}) THEN
       v_unused := 0;
     ELSE
       v_unused := v_unused + 1;

@@ -129,7 +129,9 @@ export async function grantAccess(folder: string, user: ServerUser, fallback: st
   const looked = run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/' });
   await looked.catch(() => {
     const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
-    const todo = phrase`use ${{ set: { state: fallback } }}, or allow others to enter the folders above it (chmod o+x)`;
+    const todo = phrase`use ${{
+      set: { state: fallback },
+    }}, or allow others to enter the folders above it (chmod o+x)`;
     throw unfit(what, folder, todo);
   });
 }

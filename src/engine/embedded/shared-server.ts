@@ -188,7 +188,8 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const finding = await findData(folders);
   if (finding.type === 'unusable') throw new UnusableDataError(finding.what, folders.data, UNUSABLE_TODO);
   const looking =
-    'this state folder was last used on another machine or in another container; checking whether it still is';
+    'this state folder was last used on another machine or in another container; checking whether ' +
+    'it still is';
   await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
   const binaries = await findServerBinaries(user, major, folders.home);
@@ -218,7 +219,9 @@ const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   ],
   [
     /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
-    phrase`this file system supports neither file modes nor sockets: use a folder on a local disk with ${{ setting: 'state' }}`,
+    phrase`this file system supports neither file modes nor sockets: use a folder on a local disk with ${{
+      setting: 'state',
+    }}`,
   ],
 ];
 
@@ -226,6 +229,8 @@ function startFailure({ home, log }: ServerFolders, reason: string): FailFileErr
   const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
   if (known !== undefined) return unfit(what, home, known);
-  const todo = phrase`see ${log}; restore the folder from a backup, use another with ${{ setting: 'state' }}, or start empty with ${{ setting: 'startEmpty' }}`;
+  const todo = phrase`see ${log}; restore the folder from a backup, use another with ${{
+    setting: 'state',
+  }}, or start empty with ${{ setting: 'startEmpty' }}`;
   return new UnusableDataError(what, home, todo);
 }

@@ -13,7 +13,8 @@ DECLARE a brand_enrich.account;
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
   IF NOT FOUND THEN
-    INSERT INTO brand_enrich.account (name, epoch) VALUES (p_name, gen_random_uuid()::text) ON CONFLICT DO NOTHING;
+    INSERT INTO brand_enrich.account (name, epoch) VALUES (p_name, gen_random_uuid()::text)
+      ON CONFLICT DO NOTHING;
     SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
   END IF;
   RETURN a;
@@ -25,20 +26,24 @@ DO $do$
 DECLARE v_names text; v_values text; v_new text;
 BEGIN
   SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) FILTER (WHERE c.attname <> 'name'),
-         string_agg('a.' || quote_ident(c.attname), ', ' ORDER BY c.attnum) FILTER (WHERE c.attname <> 'name'),
+         string_agg('a.' || quote_ident(c.attname), ', ' ORDER BY c.attnum)
+           FILTER (WHERE c.attname <> 'name'),
          string_agg(CASE c.attname WHEN 'name' THEN 'p_name' WHEN 'epoch' THEN $$''$$
                     ELSE coalesce(pg_get_expr(d.adbin, d.adrelid), 'NULL') END, ', ' ORDER BY c.attnum)
     INTO v_names, v_values, v_new
     FROM pg_attribute c LEFT JOIN pg_attrdef d ON d.adrelid = c.attrelid AND d.adnum = c.attnum
    WHERE c.attrelid = 'brand_enrich.account'::regclass AND c.attnum > 0 AND NOT c.attisdropped;
-  EXECUTE format('CREATE FUNCTION brand_enrich.save_account(a brand_enrich.account) RETURNS void LANGUAGE plpgsql AS
+  EXECUTE format('CREATE FUNCTION brand_enrich.save_account(a brand_enrich.account) RETURNS void
+    LANGUAGE plpgsql AS
     $$ BEGIN UPDATE brand_enrich.account SET (%s) = ROW(%s) WHERE name = a.name; END $$', v_names, v_values);
-  EXECUTE format('CREATE FUNCTION brand_enrich.new_account(p_name text) RETURNS brand_enrich.account LANGUAGE sql STABLE AS
+  EXECUTE format('CREATE FUNCTION brand_enrich.new_account(p_name text) RETURNS brand_enrich.account
+    LANGUAGE sql STABLE AS
     $$ SELECT ROW(%s)::brand_enrich.account $$', v_new);
 END $do$;
 
 -- NULL: no quota is known.
-CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint)
+  RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   -- The user's own, below the service's, leaves no overage.
   SELECT CASE WHEN p_quota_cap < a.quota THEN p_quota_cap ELSE coalesce(a.quota, p_quota_cap) + p_overage END
 $$;
@@ -46,7 +51,8 @@ $$;
 CREATE FUNCTION brand_enrich.spent_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT a.sent + a.held + a.others
 $$;
-CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(brand_enrich.spent_of(a) < p_limit, true)
 $$;
 
@@ -55,8 +61,10 @@ CREATE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint 
 $$;
 
 -- Whether a period comes after another; false where one of them is unknown or there are no periods.
-CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
+CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C",
+    false)
 $$;
 
 -- When a period begins, by its name.
@@ -67,7 +75,8 @@ $$;
 -- Requests beyond the quota, if so many more than those that are held were taken.
 CREATE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT greatest(0, coalesce(brand_enrich.spent_of(a) + a.probes + p_more - coalesce(a.quota, p_quota_cap), 0))
+  SELECT greatest(0, coalesce(brand_enrich.spent_of(a) + a.probes + p_more - coalesce(a.quota, p_quota_cap),
+    0))
 $$;
 
 -- Moves the windows of a minute and of a second on.
@@ -100,8 +109,10 @@ BEGIN
            ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
 END $$;
 
-CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN a.changed_at = 0 THEN '' ELSE ltrim(concat(a.days, ' ', p_now / 86400000, ':', a.sent + a.others)) END
+CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETURNS text
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN a.changed_at = 0 THEN '' ELSE ltrim(concat(a.days, ' ', p_now / 86400000, ':',
+    a.sent + a.others)) END
 $$;
 
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
@@ -132,7 +143,8 @@ BEGIN
   UPDATE brand_enrich.permit SET deadline = deadline - v_back_ms WHERE account = a.name;
 END $$;
 
-CREATE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigint
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_time = 0 THEN 0 ELSE p_time - p_by_ms END
 $$;
 
@@ -142,7 +154,8 @@ $$;
 
 CREATE FUNCTION brand_enrich.has_heartbeat(p_heartbeat_at bigint, p_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT p_now - p_heartbeat_at < brand_enrich.run_dead_after_ms() AND p_heartbeat_at - p_now <= brand_enrich.run_heartbeat_ahead_ms()
+  SELECT p_now - p_heartbeat_at < brand_enrich.run_dead_after_ms()
+    AND p_heartbeat_at - p_now <= brand_enrich.run_heartbeat_ahead_ms()
 $$;
 
 -- The live runs' policy: of several, the lowest holds. No live run: no overage and no cap.

@@ -15,13 +15,16 @@
 -- granted permit in milliseconds, else why there is none; the same of the look; the date of the
 -- answers; `state_of`.
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_bytes bytea) RETURNS json
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
 DECLARE
   v_recorded_at bigint;
   a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
-  v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint; v_is_probe_within boolean;
+  v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint;
+    v_is_probe_within boolean;
   v_reading jsonb := nullif(p->'reading', 'null'); v_lag_ms float8 := (p->>'usageLagMs')::float8;
-  v_policy record; v_run brand_enrich.run; s record; r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
+  v_policy record; v_run brand_enrich.run; s record; r record; v_billed brand_enrich.billed[];
+    v_answers text[]; v_look text;
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
@@ -34,7 +37,8 @@ BEGIN
   SELECT * INTO r FROM brand_enrich.sweep(a, v_now);
   a := r.a;
   IF NOT r.has_swept AND jsonb_array_length(p->'settle') = 1 AND p->'settle'->0->>'permit' = a.look_out
-    AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN v_was := a; END IF;
+    AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN
+      v_was := a; END IF;
   SELECT * INTO s FROM brand_enrich.settle(a, p->'settle', v_now);
   a := s.a;
   v_billed := r.billed || s.billed;
@@ -46,7 +50,8 @@ BEGIN
     SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
     a := r.a;
   END IF;
-  IF s.is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
+  IF s.is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN
+    a.pending_asked := NULL; END IF;
   a := brand_enrich.note_answer(a, p, s.probed_until IS NOT NULL, v_now);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_quota := coalesce(a.quota, v_policy.quota_cap);
@@ -58,7 +63,8 @@ BEGIN
   END IF;
   -- It went alone, and was sent long enough after all others for its header to show them.
   v_is_probe_within := s.probed_until IS NOT NULL AND jsonb_array_length(p->'settle') = 1
-    AND s.probed_until - (p->>'permitMs')::float8 - v_spent_at >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
+    AND s.probed_until - (p->>'permitMs')::float8 - v_spent_at >= greatest(brand_enrich.probe_every_ms(),
+      v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   a := brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
   IF a.early_bills <> '[]' THEN
@@ -66,14 +72,17 @@ BEGIN
     IF v_reading->>'usage' IS NOT NULL AND v_reading->>'period' = a.period AND brand_enrich.is_drained(a)
       AND v_now - v_spent_at >= brand_enrich.quiet_lags() * v_lag_ms THEN a.early_bills := '[]'; END IF;
   END IF;
-  IF v_reading->>'period' = v_before.period AND a.pending_falls < 2 AND NOT brand_enrich.is_pending_near(a, v_now)
+  IF v_reading->>'period' = v_before.period AND a.pending_falls < 2
+    AND NOT brand_enrich.is_pending_near(a, v_now)
     AND (s.has_confirmed OR v_kept_ms >= brand_enrich.pending_kept_ms()) THEN
     a := brand_enrich.take_back_pending(a, v_quota);
   END IF;
   -- The usage of an earlier period says nothing of this one.
   IF s.probed_until IS NOT NULL AND a.sent + a.others > v_limit
-    AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN a.serves_overage := true; END IF;
-  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
+    AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN
+      a.serves_overage := true; END IF;
+  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
+    a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
   IF p->'take' <> '[]' THEN
     SELECT * INTO r FROM brand_enrich.take(a, v_policy.quota_cap, v_limit, p, v_run, v_now);
@@ -93,12 +102,14 @@ CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now 
 BEGIN
   IF a.pending_period IS NOT NULL THEN RETURN; END IF;
   a.pending_dated := 0;
-  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.undated_bills := '[]'; END IF;
+  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
+    a.pending_sent := 0; a.undated_bills := '[]'; END IF;
 END $$;
 
 -- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
 CREATE FUNCTION brand_enrich.settle(
-  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean, OUT has_confirmed boolean,
+  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
+    OUT has_confirmed boolean,
   OUT billed brand_enrich.billed[], p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -115,7 +126,8 @@ BEGIN
   billed := r.billed;
 END $$;
 
-CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, p_has_probe_billed boolean, p_now bigint)
+CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, p_has_probe_billed boolean,
+  p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
   IF (p->>'isConfirmed')::boolean THEN a.confirmed_at := p_now; END IF;
@@ -128,12 +140,14 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.change_pace(INOUT a brand_enrich.account, p jsonb, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.change_pace(INOUT a brand_enrich.account, p jsonb, p_now bigint)
+  LANGUAGE plpgsql AS $$
 BEGIN
   a.pace_version := a.pace_version + 1;
   a.rate := (p->>'rate')::float8;
   a.burst := (p->>'burst')::float8;
-  IF (p->>'floorMs')::float8 > 0 THEN a.floor_until := greatest(a.floor_until, p_now + (p->>'floorMs')::float8); END IF;
+  IF (p->>'floorMs')::float8 > 0 THEN a.floor_until := greatest(a.floor_until,
+    p_now + (p->>'floorMs')::float8); END IF;
 END $$;
 
 CREATE FUNCTION brand_enrich.is_answered(p jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
@@ -146,7 +160,8 @@ CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
+  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0; v_free_out bigint := 0;
+    v_has_room boolean;
   v_is_due boolean := false; v_is_turn boolean := false;
 BEGIN
   IF a.pending_period IS NOT NULL THEN
@@ -155,7 +170,8 @@ BEGIN
     v_has_room := brand_enrich.has_room(a, brand_enrich.limit_of(a, p_quota_cap, p_overage));
   END IF;
   IF a.look_out IS NOT NULL THEN
-    SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free AND deadline > p_now;
+    SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free
+      AND deadline > p_now;
   END IF;
   IF p_run.id IS NOT NULL THEN
     SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;
@@ -177,16 +193,19 @@ BEGIN
     v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, p_quota_cap, p_run.plan)),
     a.sent, a.held, a.probes, v_free_out, a.others, a.free,
     json_build_array(a.look_of, a.look_proven, a.look_booked, a.look_rises),
-    a.checked_at, a.quota, a.usage, a.confirmed_at, a.answered_at, brand_enrich.days_of(a, p_now), a.closed_at, a.next_probe_at,
+    a.checked_at, a.quota, a.usage, a.confirmed_at, a.answered_at, brand_enrich.days_of(a, p_now),
+      a.closed_at, a.next_probe_at,
     CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END, a.serves_overage,
     (SELECT is_paused FROM brand_enrich.engine_state), p_quota_cap, p_overage,
-    json_build_array(a.pace_version, a.rate, a.burst, greatest(0, a.floor_until - p_now), a.second_before, a.second_sent),
+    json_build_array(a.pace_version, a.rate, a.burst, greatest(0, a.floor_until - p_now), a.second_before,
+      a.second_sent),
     v_run);
 END $$;
 
 -- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is
 -- the store's time from here on.
-CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account
+  LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.load_account(p_account); r record; v_policy record;
 BEGIN
   a := brand_enrich.follow_clock(a, brand_enrich.now_ms(p_offset));
@@ -267,7 +286,8 @@ END $$;
 CREATE FUNCTION brand_enrich.observe_account(
   p_offset bigint, p_account text, p_usage bigint, p_quota bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
-DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account); v_before brand_enrich.account := a;
+DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
+  v_before brand_enrich.account := a;
 BEGIN
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
   a := brand_enrich.book_overage(a, v_before, a.quota, NULL, false);
@@ -294,7 +314,8 @@ DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account
         v_missing bigint; v_ours bigint; v_before brand_enrich.account; r record;
 BEGIN
   IF brand_enrich.is_later(p_period, a.period) THEN
-    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; a.undated_bills := '[]'; END IF;
+    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; a.undated_bills := '[]';
+      END IF;
     a.pending_period := p_period;
     a.pending_falls := 2;
     SELECT * INTO r FROM brand_enrich.open_due_period(a, a.changed_at);
@@ -314,11 +335,13 @@ BEGIN
 END $$;
 
 -- All in one page.
-CREATE FUNCTION brand_enrich.account_names(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.account_names(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb
+  LANGUAGE sql AS $$
   SELECT jsonb_build_array('0', coalesce(jsonb_agg(name), '[]')) FROM brand_enrich.account
 $$;
 
-CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void
+  LANGUAGE plpgsql AS $$
 BEGIN
   -- The account's row first: an exchange that is under way ends before its permits are forgotten.
   DELETE FROM brand_enrich.account WHERE name = p_account;

@@ -8,7 +8,8 @@ CREATE FUNCTION brand_enrich.is_drained(a brand_enrich.account) RETURNS boolean 
   SELECT a.held = 0 AND a.probes = 0
 $$;
 
-CREATE FUNCTION brand_enrich.measure_looks_from(INOUT a brand_enrich.account, p_usage bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.measure_looks_from(INOUT a brand_enrich.account, p_usage bigint)
+  LANGUAGE plpgsql AS $$
 BEGIN
   a.look_base := p_usage; a.look_since := false;
 END $$;
@@ -35,7 +36,8 @@ DECLARE
   v_is_above boolean := coalesce(p_usage > a.look_base, false);
   v_looks bigint := a.look_recent + a.look_earlier;
 BEGIN
-  IF p_was IS NULL OR NOT brand_enrich.is_drained(a) OR a.look_out_at - p_was.spent_at < v_quiet_ms THEN RETURN; END IF;
+  IF p_was IS NULL OR NOT brand_enrich.is_drained(a) OR a.look_out_at - p_was.spent_at < v_quiet_ms THEN
+    RETURN; END IF;
   IF a.look_proven THEN
     IF v_is_above THEN
       -- Older ones would have shown by now.

@@ -201,7 +201,9 @@ async function assertReachable(pool: Pool, server: PostgresServer): Promise<void
       const todo = phrase`check user, password and database in the address (${{ setting: 'engine' }})`;
       throw new FailFileError({ code, what, subject: address, todo });
     }
-    const todo = phrase`check the address (${{ setting: 'engine' }}), and that PostgreSQL is running and reachable; then run again`;
+    const todo = phrase`check the address (${{
+      setting: 'engine',
+    }}), and that PostgreSQL is running and reachable; then run again`;
     throw new FailFileError({ code, subject: `${address} (${reason})`, todo });
   }
 }

@@ -11,7 +11,8 @@
 
 -- Key of the advisory lock that separates exchanges (shared) from the taking over of claims
 -- (alone).
-CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
+CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint
+  LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
 -- How far all heartbeats are moved before a worker's own is noted, in milliseconds; 0: not at all.
 -- Back with a clock that was set back, so that none is from the future. And on when the store was
@@ -21,8 +22,10 @@ CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTAB
 CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURNS bigint LANGUAGE sql AS $$
   SELECT coalesce((SELECT CASE
       WHEN latest - p_now > brand_enrich.clock_back_ms() THEN p_now - latest
-      WHEN p_now - latest >= brand_enrich.worker_dead_after_ms() AND p_now - latest < brand_enrich.worker_kept_ms()
-        AND latest - own < brand_enrich.worker_dead_after_ms() THEN p_now - latest - brand_enrich.worker_heartbeat_ms()
+      WHEN p_now - latest >= brand_enrich.worker_dead_after_ms()
+        AND p_now - latest < brand_enrich.worker_kept_ms()
+        AND latest - own < brand_enrich.worker_dead_after_ms() THEN
+          p_now - latest - brand_enrich.worker_heartbeat_ms()
       ELSE 0 END
     FROM (SELECT max(heartbeat_at) AS latest, max(heartbeat_at) FILTER (WHERE id = p_worker) AS own
             FROM brand_enrich.worker) seen), 0)
@@ -47,19 +50,22 @@ BEGIN
   ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at;
 END $$;
 
-CREATE FUNCTION brand_enrich.heartbeat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.heartbeat_worker(p_offset bigint, p_worker text) RETURNS void
+  LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM brand_enrich.note_heartbeat(p_offset, p_worker, 0);
 END $$;
 
-CREATE FUNCTION brand_enrich.deregister_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.deregister_worker(p_offset bigint, p_worker text) RETURNS void
+  LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.worker WHERE id = p_worker;
 END $$;
 
-CREATE FUNCTION brand_enrich.is_worker_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.is_worker_alive(p_worker text, p_now bigint) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
                   WHERE w.id = p_worker AND p_now - w.heartbeat_at < brand_enrich.worker_dead_after_ms())
 $$;
@@ -104,7 +110,8 @@ END $$;
 -- the answers, so that an answer which is recorded at the same moment is seen.
 CREATE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
-) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
 DECLARE
   v_keys text[] := ARRAY(SELECT DISTINCT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k);
   v_ours text[]; v_fresh text[]; v_back text[]; v_dead text[]; v_now bigint;
@@ -132,7 +139,8 @@ BEGIN
       v_fresh := v_fresh || brand_enrich.fresh_keys(v_dead, p_matched, p_missing, p_as_of);
     END IF;
   END IF;
-  RETURN (SELECT string_agg(CASE WHEN k = ANY (v_fresh) THEN 'f' WHEN k = ANY (v_ours) THEN 'o' ELSE 'b' END, '' ORDER BY ord)
+  RETURN (SELECT string_agg(CASE WHEN k = ANY (v_fresh) THEN 'f' WHEN k = ANY (v_ours) THEN
+    'o' ELSE 'b' END, '' ORDER BY ord)
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
@@ -140,7 +148,8 @@ END $$;
 -- in ms]; p_bytes: all answers in a row. Gives the date of those without an age. One with an age
 -- leaves a later one alone. `exchange` does the same before it settles.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
@@ -151,41 +160,50 @@ BEGIN
   ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
     fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed
     WHERE excluded.fetched_at = v_now OR outcome.fetched_at <= excluded.fetched_at;
-  DELETE FROM brand_enrich.claim WHERE key = ANY (ARRAY(SELECT m->>0 FROM jsonb_array_elements(p_meta) m ORDER BY 1));
+  DELETE FROM brand_enrich.claim WHERE key = ANY (ARRAY(SELECT m->>0 FROM jsonb_array_elements(p_meta) m
+    ORDER BY 1));
   RETURN v_now;
 END $$;
 
 CREATE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.claim
-   WHERE key = ANY (ARRAY(SELECT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k)) AND worker = p_worker;
+   WHERE key = ANY (ARRAY(SELECT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k))
+     AND worker = p_worker;
 END $$;
 
 -- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each
 -- fresh answer.
 CREATE FUNCTION brand_enrich.read_outcomes(
-  p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb, OUT bytes bytea
-) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+  p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb,
+    OUT bytes bytea
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
 BEGIN
-  SELECT jsonb_agg(jsonb_build_array(e.ord, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed))
+  SELECT jsonb_agg(jsonb_build_array(e.ord, o.is_matched, o.billed, o.fetched_at, o.fresh_until,
+    length(o.packed))
                    ORDER BY e.ord),
          string_agg(o.packed, ''::bytea ORDER BY e.ord) INTO meta, bytes
-    FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord) JOIN brand_enrich.outcome o ON o.key = e.k
+    FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
+      JOIN brand_enrich.outcome o ON o.key = e.k
    WHERE o.fetched_at >= CASE WHEN o.is_matched THEN p_matched ELSE p_missing END
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of);
 END $$;
 
 -- All in one page.
-CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb
+  LANGUAGE sql AS $$
   SELECT jsonb_build_array('0', jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
     'notFound', count(*) FILTER (WHERE NOT is_matched),
     'oldestFetchedAt', min(fetched_at), 'newestFetchedAt', max(fetched_at))) FROM brand_enrich.outcome
 $$;
 
 CREATE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome
@@ -214,10 +232,12 @@ END $$;
 -- each. next: null on the last page.
 CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
-) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
 BEGIN
   SELECT jsonb_build_object('next', CASE WHEN count(*) = p_limit THEN max(o.key) END, 'answers', jsonb_agg(
-           jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed)) ORDER BY o.key)),
+           jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed))
+             ORDER BY o.key)),
          string_agg(o.packed, ''::bytea ORDER BY o.key) INTO meta, bytes
     FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
 END $$;
@@ -225,13 +245,17 @@ END $$;
 -- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh until, fetched at];
 -- p_bytes: all answers in a row. No date is later than now, and an answer that is as late as the
 -- given one stays.
-CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int, OUT expired int)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_oldest bigint := v_now - brand_enrich.answers_kept_ms();
+CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int,
+  OUT expired int)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
+  v_oldest bigint := v_now - brand_enrich.answers_kept_ms();
 BEGIN
   expired := (SELECT count(*) FROM jsonb_array_elements(p_meta) m WHERE (m->>6)::bigint <= v_oldest);
   WITH given AS (
-    SELECT m->>0 AS key, m, least((m->>6)::bigint, v_now) AS fetched_at, greatest(0, (m->>6)::bigint - v_now) AS ahead
+    SELECT m->>0 AS key, m, least((m->>6)::bigint, v_now) AS fetched_at,
+      greatest(0, (m->>6)::bigint - v_now) AS ahead
       FROM jsonb_array_elements(p_meta) m WHERE (m->>6)::bigint > v_oldest
   ), kept AS (
     INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
@@ -254,11 +278,13 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   v_most := greatest(v_most, brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms(),
+     WHERE status = 'running'
+       AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms(),
     p_page));
   v_most := greatest(v_most, brand_enrich.delete_unlocked('claim',
     'NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = t.worker AND w.heartbeat_at > $1)
-     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - brand_enrich.worker_kept_ms(), p_page));
+     AND NOT EXISTS (SELECT FROM brand_enrich.permit p
+       WHERE p.key = t.key)', v_now - brand_enrich.worker_kept_ms(), p_page));
   v_most := greatest(v_most, brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1',
     v_now - brand_enrich.worker_kept_ms(), p_page));
   FOREACH v_table IN ARRAY ARRAY['failure', 'unusable_answer', 'run_chunk', 'run_tally'] LOOP
@@ -269,21 +295,26 @@ BEGIN
   IF v_most >= p_page THEN RETURN true; END IF;
   -- Last: what a run left is found by its row.
   v_most := greatest(
-    brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page),
-    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page),
-    brand_enrich.delete_unlocked('generation', 't.started_at < $1 AND NOT EXISTS (SELECT FROM brand_enrich.run r
+    brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(),
+      p_page),
+    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(),
+      p_page),
+    brand_enrich.delete_unlocked('generation',
+      't.started_at < $1 AND NOT EXISTS (SELECT FROM brand_enrich.run r
       WHERE r.generation = t.id)', v_now - brand_enrich.run_key_kept_ms(), p_page),
     brand_enrich.delete_unlocked('run_key', 'NOT EXISTS (SELECT FROM brand_enrich.generation g
       WHERE g.id = t.generation)', v_now, p_page));
   RETURN v_most >= p_page;
 END $$;
 
-CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint, p_page int) RETURNS int
+CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint, p_page int)
+  RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
   EXECUTE format('DELETE FROM brand_enrich.%1$I WHERE ctid = ANY (ARRAY(
-    SELECT t.ctid FROM brand_enrich.%1$I t WHERE %2$s LIMIT %3$s FOR UPDATE OF t SKIP LOCKED))', p_table, p_where, p_page)
+    SELECT t.ctid FROM brand_enrich.%1$I t WHERE %2$s
+      LIMIT %3$s FOR UPDATE OF t SKIP LOCKED))', p_table, p_where, p_page)
     USING p_before;
   GET DIAGNOSTICS v_count = ROW_COUNT;
   RETURN v_count;
@@ -294,7 +325,8 @@ END $$;
 CREATE FUNCTION brand_enrich.is_tidy_due(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
-  INSERT INTO brand_enrich.key_value AS k (scope, name, value, written_at) VALUES ('retention', 'tidied', '', v_now)
+  INSERT INTO brand_enrich.key_value AS k (scope, name, value, written_at)
+    VALUES ('retention', 'tidied', '', v_now)
   ON CONFLICT (scope, name) DO UPDATE SET written_at = excluded.written_at
    WHERE abs(v_now - k.written_at) >= 86400000;
   RETURN FOUND;

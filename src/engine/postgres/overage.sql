@@ -3,33 +3,39 @@
 -- next period that may not have begun, those of an account whose quota is not known yet, and those
 -- without a date at the turn of a period.
 
-CREATE FUNCTION brand_enrich.add_bill(p_bills jsonb, b brand_enrich.billed, p_over bigint, p_more bigint) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.add_bill(p_bills jsonb, b brand_enrich.billed, p_over bigint, p_more bigint)
+  RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE v_at text;
 BEGIN
   SELECT ord - 1 INTO v_at FROM jsonb_array_elements(p_bills) WITH ORDINALITY e(x, ord)
    WHERE x->>'run' = b.run AND x->>'generation' = b.generation;
   IF v_at IS NOT NULL THEN
-    p_bills := jsonb_set(p_bills, ARRAY[v_at, 'count'], to_jsonb((p_bills#>>ARRAY[v_at, 'count'])::bigint + p_more));
-    RETURN jsonb_set(p_bills, ARRAY[v_at, 'booked'], to_jsonb((p_bills#>>ARRAY[v_at, 'booked'])::bigint + p_over));
+    p_bills := jsonb_set(p_bills, ARRAY[v_at, 'count'],
+      to_jsonb((p_bills#>>ARRAY[v_at, 'count'])::bigint + p_more));
+    RETURN jsonb_set(p_bills, ARRAY[v_at, 'booked'],
+      to_jsonb((p_bills#>>ARRAY[v_at, 'booked'])::bigint + p_over));
   END IF;
   IF jsonb_array_length(p_bills) >= brand_enrich.bills_kept() THEN p_bills := p_bills - 0; END IF;
   RETURN p_bills || jsonb_build_object(
     'run', b.run, 'generation', b.generation, 'count', p_more, 'booked', p_over);
 END $$;
 
-CREATE FUNCTION brand_enrich.join_bills(p_bills jsonb, p_more jsonb, p_has_count boolean DEFAULT true) RETURNS jsonb
+CREATE FUNCTION brand_enrich.join_bills(p_bills jsonb, p_more jsonb, p_has_count boolean DEFAULT true)
+  RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE x jsonb;
 BEGIN
   FOR x IN SELECT * FROM jsonb_array_elements(p_more) LOOP
-    p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'generation', NULL, NULL)::brand_enrich.billed,
+    p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'generation', NULL,
+      NULL)::brand_enrich.billed,
       (x->>'booked')::bigint, CASE WHEN p_has_count THEN (x->>'count')::bigint ELSE 0 END);
   END LOOP;
   RETURN p_bills;
 END $$;
 
 -- Those at the end are the last that were billed: the last of them stands at p_top.
-CREATE FUNCTION brand_enrich.book_anew(INOUT p_bills jsonb, p_top bigint, p_quota bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.book_anew(INOUT p_bills jsonb, p_top bigint, p_quota bigint)
+  LANGUAGE plpgsql AS $$
 DECLARE v_bill jsonb; v_booked bigint; v_more bigint;
 BEGIN
   FOR i IN REVERSE jsonb_array_length(p_bills) - 1 .. 0 LOOP
@@ -60,7 +66,8 @@ CREATE FUNCTION brand_enrich.book_overage(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_this bigint := 0; v_next bigint := 0; v_last bigint := 0; v_position bigint; v_is_over boolean;
-  v_over brand_enrich.billed[] := '{}'; b brand_enrich.billed; v_known jsonb; v_following jsonb; v_has_undated boolean;
+  v_over brand_enrich.billed[] := '{}'; b brand_enrich.billed; v_known jsonb; v_following jsonb;
+    v_has_undated boolean;
   v_is_quota_new boolean := p_before.quota IS NULL AND a.quota IS NOT NULL;
   v_has_opened boolean := brand_enrich.is_later(a.period, p_before.period);
   v_is_undated_kept boolean := v_has_opened OR a.pending_sent > 0;
@@ -72,7 +79,8 @@ BEGIN
     INTO v_this, v_next, v_last, v_has_undated FROM unnest(p_billed) u;
   v_position := brand_enrich.standing_of(CASE WHEN v_has_opened THEN p_before ELSE a END);
   -- Nearly always: all of them are in this period, and within the quota.
-  IF NOT v_is_quota_new AND a.quota IS NOT NULL AND v_next + v_last = 0 AND NOT v_has_undated AND v_position <= p_quota THEN RETURN; END IF;
+  IF NOT v_is_quota_new AND a.quota IS NOT NULL AND v_next + v_last = 0 AND NOT v_has_undated
+    AND v_position <= p_quota THEN RETURN; END IF;
   IF NOT v_has_opened THEN a.last_standing := a.last_standing + v_last; END IF;
   v_this := v_position - v_this;
   v_next := CASE WHEN v_has_opened THEN p_before.pending_dated ELSE a.pending_dated END - v_next;
@@ -80,7 +88,8 @@ BEGIN
   IF v_is_quota_new THEN
     v_known := brand_enrich.book_anew(p_before.bills, v_this, p_quota);
     IF v_undated <> '[]' THEN v_undated := brand_enrich.join_bills(v_undated, v_known, false); END IF;
-    v_following := brand_enrich.book_anew(CASE WHEN v_has_opened THEN a.bills ELSE a.pending_bills END, v_next, p_quota);
+    v_following := brand_enrich.book_anew(CASE WHEN v_has_opened THEN
+      a.bills ELSE a.pending_bills END, v_next, p_quota);
     a.bills := '[]';
     a.pending_bills := CASE WHEN v_has_opened THEN '[]' ELSE v_following END;
   END IF;
@@ -106,7 +115,8 @@ BEGIN
   IF v_has_opened THEN a.early_bills := v_undated; ELSE a.undated_bills := v_undated; END IF;
   IF v_over = '{}' THEN RETURN; END IF;
   UPDATE brand_enrich.generation g SET overage_requests = g.overage_requests + f.requests
-    FROM (SELECT u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.generation ORDER BY u.generation) f
+    FROM (SELECT u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.generation
+      ORDER BY u.generation) f
    WHERE g.id = f.generation;
   UPDATE brand_enrich.run_spending r SET overage_billed = r.overage_billed + f.requests
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.run = f.run;
@@ -120,7 +130,8 @@ DECLARE
   v_moved bigint := least(v_in_doubt, a.early - greatest(0, a.sent + a.held + a.probes + a.others - a.usage));
   v_taken bigint := v_moved;
   v_added bigint := greatest(0, v_top + v_moved - p_quota) - greatest(0, v_top - p_quota);
-  v_released bigint := greatest(0, a.last_standing - p_quota) - greatest(0, a.last_standing - v_moved - p_quota);
+  v_released bigint := greatest(0, a.last_standing - p_quota) - greatest(0,
+    a.last_standing - v_moved - p_quota);
 BEGIN
   IF a.usage IS NULL OR v_moved <= 0 THEN RETURN; END IF;
   -- Who is billed more is first in being billed less.
@@ -142,7 +153,8 @@ BEGIN
   a.last_standing := a.last_standing - v_moved;
 END $$;
 
-CREATE FUNCTION brand_enrich.take_back_pending(INOUT a brand_enrich.account, p_quota bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.take_back_pending(INOUT a brand_enrich.account, p_quota bigint)
+  LANGUAGE plpgsql AS $$
 DECLARE v_returned jsonb;
 BEGIN
   a.pending_sent := a.pending_sent + a.pending_dated;
@@ -162,6 +174,7 @@ BEGIN
     IF NOT brand_enrich.is_pending_near(a, p_now) THEN v_bills := v_bills || a.pending_bills; END IF;
   END IF;
   IF v_bills = '[]' THEN RETURN 0; END IF;
-  RETURN coalesce((SELECT sum(greatest(0, (x->>'count')::bigint - (x->>'booked')::bigint)) FROM jsonb_array_elements(v_bills) x
+  RETURN coalesce((SELECT sum(greatest(0, (x->>'count')::bigint - (x->>'booked')::bigint))
+    FROM jsonb_array_elements(v_bills) x
                     WHERE x->>'generation' = p_generation), 0);
 END $$;

@@ -9,11 +9,13 @@ CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_u
 -- answer is lost, and counts as sent. Gives those that were billed, in the order of the list, and the
 -- deadline of a probe among them.
 CREATE FUNCTION brand_enrich.close_permits(
-  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean, OUT billed brand_enrich.billed[],
+  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
+    OUT billed brand_enrich.billed[],
   p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint; v_unknown bigint; v_unknown_until bigint; v_freed text[];
+  v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint;
+    v_unknown bigint; v_unknown_until bigint; v_freed text[];
   v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
@@ -21,9 +23,11 @@ BEGIN
   IF p_settle = '[]' THEN RETURN; END IF;
   -- The clocks of the service's servers differ by minutes at most.
   IF brand_enrich.is_later(a.period, a.last_period) THEN
-    IF p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms() THEN v_last := a.last_period; END IF;
+    IF p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms() THEN
+      v_last := a.last_period; END IF;
   END IF;
-  SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord), array_agg(x->>'period' ORDER BY ord)
+  SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord),
+    array_agg(x->>'period' ORDER BY ord)
     INTO v_ids, v_as, v_periods FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
   -- By an array of names: joined to a list, a plan made while no permit was out would go through all
   -- that are, for ever.
@@ -31,7 +35,8 @@ BEGIN
     DELETE FROM brand_enrich.permit p WHERE p.id = ANY (v_ids) AND p.account = a.name
     RETURNING p.*, array_position(v_ids, p.id) AS ord
   ), gone AS (
-    SELECT p.id, p.worker, p.run, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled, p.ord, w.dated_in,
+    SELECT p.id, p.worker, p.run, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled,
+      p.ord, w.dated_in,
       coalesce(p.own = a.look_of, false) AS is_own, p.own IS NOT NULL AS has_own,
       -- Only a permit of an earlier period does not count in this one. The first answers name the
       -- period that requests before them were sent in.
@@ -48,7 +53,8 @@ BEGIN
   ), counted AS (
     INSERT INTO brand_enrich.unusable_answer AS d (run, key, count)
     -- Who took its claim over has counted it.
-    SELECT run, key, count(*) FROM gone WHERE settled IN ('maybe_billed', 'lost') AND worker <> '' AND run <> '' GROUP BY run, key ORDER BY run, key
+    SELECT run, key, count(*) FROM gone WHERE settled IN ('maybe_billed', 'lost') AND worker <> ''
+      AND run <> '' GROUP BY run, key ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
   )
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe AND NOT free),
@@ -59,17 +65,20 @@ BEGIN
          -- Unless it is dated it may be billed in the next one.
          count(*) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
          min(deadline) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
-         (array_agg(coalesce(dated_in, period) ORDER BY ord) FILTER (WHERE is_billed AND billed_in = 'next'))[1],
+         (array_agg(coalesce(dated_in, period) ORDER BY ord)
+           FILTER (WHERE is_billed AND billed_in = 'next'))[1],
          max(deadline) FILTER (WHERE probe AND settled = 'billed'),
          coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
-         array_agg(ROW(run, generation, billed_in, billed_in = 'this' AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
+         array_agg(ROW(run, generation, billed_in, billed_in = 'this'
+           AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
          count(*) FILTER (WHERE settled <> 'free' AND free), coalesce(bool_or(id = a.look_out), false),
          count(*) FILTER (WHERE is_billed AND is_own),
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
-    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, probed_until, is_asked_settled, v_freed, billed,
+    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, probed_until,
+      is_asked_settled, v_freed, billed,
          v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their generations.
@@ -80,7 +89,8 @@ BEGIN
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
   a.sent := a.sent + v_sent;
-  IF v_unknown > 0 AND a.pending_period IS NULL AND a.pending_sent = 0 THEN a.pending_kept_at := least(p_now, v_unknown_until); END IF;
+  IF v_unknown > 0 AND a.pending_period IS NULL AND a.pending_sent = 0 THEN
+    a.pending_kept_at := least(p_now, v_unknown_until); END IF;
   IF v_dated > 0 AND a.pending_period IS NULL THEN a := brand_enrich.await_period(a, v_next, p_now); END IF;
   a.pending_dated := a.pending_dated + v_dated;
   a.early := a.early + v_late;
@@ -115,7 +125,8 @@ BEGIN
   has_swept := false;
   IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
   SELECT coalesce(jsonb_agg(jsonb_build_object('permit', id, 'as', 'lost') ORDER BY deadline, id COLLATE "C")
-           FILTER (WHERE deadline <= p_now), '[]') AS due, min(deadline) FILTER (WHERE deadline > p_now) AS next
+           FILTER (WHERE deadline <= p_now), '[]') AS due, min(deadline)
+             FILTER (WHERE deadline > p_now) AS next
     INTO r FROM brand_enrich.permit WHERE account = a.name;
   has_swept := r.due <> '[]';
   a.sweep_at := r.next;
@@ -130,8 +141,10 @@ CREATE FUNCTION brand_enrich.close_dead(
 DECLARE r record;
 BEGIN
   SELECT * INTO r FROM brand_enrich.close_permits(a, (
-    SELECT coalesce(jsonb_agg(jsonb_build_object('permit', h.id, 'as', 'lost') ORDER BY h.deadline, h.id COLLATE "C"), '[]')
-      FROM brand_enrich.permit h WHERE h.account = a.name AND NOT brand_enrich.is_worker_alive(h.worker, p_now)), p_now);
+    SELECT coalesce(jsonb_agg(jsonb_build_object('permit', h.id, 'as', 'lost') ORDER BY h.deadline,
+      h.id COLLATE "C"), '[]')
+      FROM brand_enrich.permit h WHERE h.account = a.name
+        AND NOT brand_enrich.is_worker_alive(h.worker, p_now)), p_now);
   a := r.a;
   billed := r.billed;
 END $$;

@@ -128,7 +128,9 @@ export function durabilityWarnings({
     },
     fullPageWrites !== 'on' && {
       code: 'full-page-writes-off',
-      text: `${runs} full_page_writes off: a power loss can damage the data, unless the file system prevents torn pages.`,
+      text:
+        `${runs} full_page_writes off: a power loss can damage the data, unless the file system ` +
+        'prevents torn pages.',
     },
   ];
   return warnings.filter((warning) => warning !== false);

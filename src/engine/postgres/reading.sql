@@ -16,15 +16,18 @@ $$;
 
 CREATE FUNCTION brand_enrich.is_pending_near(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-  SELECT a.pending_period IS NOT NULL AND p_now >= brand_enrich.start_of(a.pending_period) - brand_enrich.turn_margin_ms()
+  SELECT a.pending_period IS NOT NULL
+    AND p_now >= brand_enrich.start_of(a.pending_period) - brand_enrich.turn_margin_ms()
 $$;
 
-CREATE FUNCTION brand_enrich.await_period(INOUT a brand_enrich.account, p_period text, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.await_period(INOUT a brand_enrich.account, p_period text, p_now bigint)
+  LANGUAGE plpgsql AS $$
 BEGIN
   a.pending_period := p_period; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
 END $$;
 
-CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
+CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean,
+  p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
   has_opened := brand_enrich.is_period_due(a, p_now) AND brand_enrich.is_drained(a);
@@ -34,9 +37,11 @@ BEGIN
   a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
   a.pending_asked := NULL;
   a.bills := CASE WHEN a.quota IS NULL THEN a.pending_bills ELSE '[]' END; a.pending_bills := '[]';
-  a.sent := a.pending_sent + a.pending_dated; a.early := a.pending_sent; a.pending_sent := 0; a.pending_dated := 0;
+  a.sent := a.pending_sent + a.pending_dated; a.early := a.pending_sent; a.pending_sent := 0;
+    a.pending_dated := 0;
   a.early_bills := a.undated_bills; a.undated_bills := '[]';
-  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.fall_readings := 0; a.days := '';
+  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.fall_readings := 0;
+    a.days := '';
   a.free := 0;
   a := brand_enrich.end_looks(a);
 END $$;
@@ -54,7 +59,8 @@ BEGIN
   -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
   IF brand_enrich.is_later(p_period, a.pending_period) AND brand_enrich.is_pending_near(a, p_now)
     AND p_now < brand_enrich.start_of(p_period) - brand_enrich.turn_margin_ms() THEN RETURN; END IF;
-  IF a.pending_period IS DISTINCT FROM p_period THEN a := brand_enrich.await_period(a, p_period, p_now); END IF;
+  IF a.pending_period IS DISTINCT FROM p_period THEN
+    a := brand_enrich.await_period(a, p_period, p_now); END IF;
   a.pending_seen_at := p_now;
   IF p_usage IS NULL OR a.usage IS NULL THEN RETURN; END IF;
   IF v_has_fallen AND p_now >= brand_enrich.start_of(p_period) THEN a.pending_falls := 2;
@@ -66,7 +72,8 @@ END $$;
 
 -- The first answers name the period: one is enough where this clock is in it or near it, else two
 -- in a row.
-CREATE FUNCTION brand_enrich.name_first_period(INOUT a brand_enrich.account, p_period text, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.name_first_period(INOUT a brand_enrich.account, p_period text, p_now bigint)
+  LANGUAGE plpgsql AS $$
 BEGIN
   IF a.first_period = p_period OR p_now - brand_enrich.start_of(p_period)
     BETWEEN -brand_enrich.period_ahead_ms() AND brand_enrich.longest_period_ms() THEN
@@ -78,7 +85,8 @@ END $$;
 
 -- is_current: false when the reading belongs to another period than the ledger's.
 CREATE FUNCTION brand_enrich.follow_period(
-  INOUT a brand_enrich.account, OUT is_current boolean, p_period text, p_usage bigint, p_has_confirmed boolean, p_now bigint
+  INOUT a brand_enrich.account, OUT is_current boolean, p_period text, p_usage bigint,
+    p_has_confirmed boolean, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
@@ -89,7 +97,8 @@ BEGIN
     a := brand_enrich.name_first_period(a, p_period, p_now);
     IF a.period IS NULL THEN RETURN; END IF;
   ELSIF brand_enrich.is_later(a.period, p_period) THEN
-    is_current := brand_enrich.start_of(a.period) - p_now > brand_enrich.period_ahead_ms() AND brand_enrich.start_of(p_period) <= p_now;
+    is_current := brand_enrich.start_of(a.period) - p_now > brand_enrich.period_ahead_ms()
+      AND brand_enrich.start_of(p_period) <= p_now;
     IF NOT is_current THEN RETURN; END IF;
     -- It was named by a date that was not to come for long.
     a.period := p_period;
@@ -108,7 +117,8 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8, p_now bigint)
+CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8,
+  p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT brand_enrich.is_drained(a) THEN
@@ -121,7 +131,8 @@ BEGIN
   a.fall_readings := a.fall_readings + 1;
   a.fall_usage := p_usage;
   IF a.fall_readings < brand_enrich.fall_readings()
-     OR p_now - a.fall_since < greatest(brand_enrich.fall_ms(), brand_enrich.fall_lags() * p_lag_ms) THEN RETURN; END IF;
+     OR p_now - a.fall_since < greatest(brand_enrich.fall_ms(), brand_enrich.fall_lags() * p_lag_ms) THEN
+       RETURN; END IF;
   a.others := least(a.others, greatest(0, p_usage - a.sent));
   a.usage := least(a.usage, p_usage);
 END $$;
@@ -164,7 +175,8 @@ END $$;
 
 -- The ledger went back in time: the highest state that the caller saw is written back, and spending
 -- rests.
-CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8, p_now bigint)
+CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8,
+  p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_version bigint := (p->>'version')::bigint;

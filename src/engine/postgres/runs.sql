@@ -1,7 +1,8 @@
 -- Runs: what `src/stores/run-store.ts` asks for, one function for each operation.
 
 CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
+  SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored',
+    r.stored,
     'requests', r.requests, 'billed', r.billed)
 $$;
 
@@ -14,9 +15,11 @@ CREATE FUNCTION brand_enrich.pause_of(p_owner text) RETURNS jsonb LANGUAGE sql S
 $$;
 
 CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
+  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf',
+    r.as_of,
     'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at, 'status', r.status, 'stop', r.stop,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', coalesce(s.spent, 0),
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent',
+      coalesce(s.spent, 0),
     'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures,
     'job', r.job, 'owner', r.owner, 'endedAt', r.ended_at,
     'paused', CASE WHEN r.status IN ('running', 'stopped') THEN brand_enrich.pause_of(r.owner) END,
@@ -28,7 +31,8 @@ CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p
   p_job text, p_owner text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  v_now bigint := brand_enrich.now_ms(p_offset); g brand_enrich.generation; r brand_enrich.run; c brand_enrich.cancellation;
+  v_now bigint := brand_enrich.now_ms(p_offset); g brand_enrich.generation; r brand_enrich.run;
+    c brand_enrich.cancellation;
 BEGIN
   -- A start that is sent twice is one start, and changes nothing.
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
@@ -40,8 +44,10 @@ BEGIN
   -- A cancel of the job comes before this start or finds it.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   SELECT * INTO c FROM brand_enrich.cancellation WHERE job = p_job;
-  INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap, overage, max_requests,
-    max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status, cancelled_by, cancelled_at, ended_at,
+  INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap, overage,
+    max_requests,
+    max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status, cancelled_by, cancelled_at,
+      ended_at,
     has_earlier_failures)
   VALUES (p_id, p_key, g.id, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
@@ -59,7 +65,8 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.record_of(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
--- All that are alive, then the newest others. A later start of the same file continues one that stopped or was
+-- All that are alive, then the newest others. A later start of the same file continues one that
+-- stopped or was
 -- cancelled, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   WITH alive AS (
@@ -67,7 +74,8 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
      WHERE s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset))
   ), others AS (
     SELECT s AS r FROM brand_enrich.run s
-     WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset)))
+     WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at,
+       brand_enrich.now_ms(p_offset)))
        AND (s.status NOT IN ('stopped', 'cancelled') OR NOT EXISTS (SELECT FROM brand_enrich.run n
              WHERE n.generation = s.generation AND n.label = s.label AND n.seq > s.seq))
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
@@ -75,10 +83,12 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
   SELECT coalesce(jsonb_agg(brand_enrich.record_of(l.r) || jsonb_build_object('earlier',
       (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(e.matched), 0),
           'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
-          'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
+          'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage',
+            coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.generation = (l.r).generation AND e.label = (l.r).label
-          AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
+          AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC,
+            (l.r).as_of DESC, (l.r).seq DESC), '[]')
     FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
 $$;
 
@@ -121,8 +131,10 @@ BEGIN
   INSERT INTO brand_enrich.run_tally (run, part) VALUES (p_id, p_part) ON CONFLICT DO NOTHING;
   SELECT * INTO known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
   UPDATE brand_enrich.run_tally t SET matched = greatest(t.matched, (p->>'matched')::bigint),
-    not_found = greatest(t.not_found, (p->>'notFound')::bigint), failed = greatest(t.failed, (p->>'failed')::bigint),
-    stored = greatest(t.stored, (p->>'stored')::bigint), requests = greatest(t.requests, (p->>'requests')::bigint),
+    not_found = greatest(t.not_found, (p->>'notFound')::bigint),
+      failed = greatest(t.failed, (p->>'failed')::bigint),
+    stored = greatest(t.stored, (p->>'stored')::bigint),
+      requests = greatest(t.requests, (p->>'requests')::bigint),
     billed = greatest(t.billed, (p->>'billed')::bigint)
    WHERE t.run = p_id AND t.part = p_part RETURNING * INTO s;
   UPDATE brand_enrich.run SET matched = matched + s.matched - known.matched,
@@ -158,13 +170,15 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off AS $$
 DECLARE v_runs text[] := ARRAY[p_id];
 BEGIN
   -- Final ones of earlier starts of the same command hold too.
   v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (generation)
     WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
-  RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed', found.billed,
+  RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed',
+    found.billed,
       'isDeferred', found.is_deferred))
     FROM (SELECT e.ord, f.reason, f.billed, f.is_deferred
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
@@ -190,7 +204,8 @@ CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, 
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
-  PERFORM FROM brand_enrich.account WHERE name = (SELECT account FROM brand_enrich.run WHERE id = p_id) FOR UPDATE;
+  PERFORM FROM brand_enrich.account WHERE name = (SELECT account FROM brand_enrich.run
+    WHERE id = p_id) FOR UPDATE;
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
@@ -211,12 +226,14 @@ END $$;
 
 -- The run that an order for this one is about: this one or, where no process works on it, the
 -- latest of its owner.
-CREATE FUNCTION brand_enrich.ordered_run(p_offset bigint, p_id text) RETURNS brand_enrich.run LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.ordered_run(p_offset bigint, p_id text) RETURNS brand_enrich.run
+  LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
   IF r.status = 'stopped'
-     OR r.status = 'running' AND NOT brand_enrich.has_heartbeat(r.heartbeat_at, brand_enrich.now_ms(p_offset)) THEN
+     OR r.status = 'running' AND NOT brand_enrich.has_heartbeat(r.heartbeat_at,
+       brand_enrich.now_ms(p_offset)) THEN
     SELECT * INTO r FROM brand_enrich.run WHERE owner = r.owner ORDER BY seq DESC LIMIT 1;
   END IF;
   -- No start of its job overtakes the order.
@@ -225,8 +242,10 @@ BEGIN
   RETURN r;
 END $$;
 
-CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE r brand_enrich.run := brand_enrich.ordered_run(p_offset, p_id); v_now bigint := brand_enrich.now_ms(p_offset);
+CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run := brand_enrich.ordered_run(p_offset, p_id);
+  v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   IF r.id IS NULL THEN RETURN '"unknown"'; END IF;
   IF r.status = 'completed' THEN RETURN '"ended"'; END IF;
@@ -251,7 +270,8 @@ BEGIN
   IF p_at <= v_now - brand_enrich.run_key_kept_ms() THEN RETURN; END IF;
   -- No start of it overtakes the order.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
-  INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at) VALUES (p_job, p_by, coalesce(p_at, v_now))
+  INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at)
+    VALUES (p_job, p_by, coalesce(p_at, v_now))
   ON CONFLICT DO NOTHING;
   UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = coalesce(p_at, v_now),
     ended_at = coalesce(ended_at, v_now)
@@ -260,10 +280,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.list_cancels(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT jsonb_agg(jsonb_build_object('job', job, 'by', ordered_by, 'at', ordered_at)) FROM brand_enrich.cancellation
+  SELECT jsonb_agg(jsonb_build_object('job', job, 'by', ordered_by, 'at', ordered_at))
+    FROM brand_enrich.cancellation
 $$;
 
-CREATE FUNCTION brand_enrich.pause_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.pause_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run := brand_enrich.ordered_run(p_offset, p_id);
 BEGIN
   IF r.id IS NULL THEN RETURN '"unknown"'; END IF;
@@ -272,20 +294,23 @@ BEGIN
   RETURN '"done"';
 END $$;
 
-CREATE FUNCTION brand_enrich.pause_owner(p_offset bigint, p_owner text, p_label text, p_by text, p_run text, p_at bigint)
+CREATE FUNCTION brand_enrich.pause_owner(p_offset bigint, p_owner text, p_label text, p_by text, p_run text,
+  p_at bigint)
 RETURNS void LANGUAGE sql AS $$
   INSERT INTO brand_enrich.pause (owner, label, ordered_by, ordered_at, run)
   VALUES (p_owner, p_label, p_by, coalesce(p_at, brand_enrich.now_ms(p_offset)), p_run) ON CONFLICT DO NOTHING
 $$;
 
-CREATE FUNCTION brand_enrich.resume_owner(p_offset bigint, p_owner text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.resume_owner(p_offset bigint, p_owner text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM brand_enrich.pause WHERE owner = p_owner;
   RETURN FOUND;
 END $$;
 
 CREATE FUNCTION brand_enrich.list_pauses(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT jsonb_agg(jsonb_build_object('owner', owner, 'label', label, 'by', ordered_by, 'at', ordered_at, 'run', run))
+  SELECT jsonb_agg(jsonb_build_object('owner', owner, 'label', label, 'by', ordered_by, 'at', ordered_at,
+    'run', run))
     FROM brand_enrich.pause
 $$;
 

@@ -19,7 +19,10 @@ export const TABLES = readSql('schema');
 /** The ledger's constants as functions, which the planner inlines as values: `probe_every_ms()`. */
 const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
   const name = rule.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`;
+  return (
+    `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ` +
+    `${value}::bigint';`
+  );
 });
 
 /** The signature of a function cannot be replaced, so all are dropped before they are made anew. */
@@ -27,7 +30,9 @@ const DROP_FUNCTIONS = `
 DO $$
 DECLARE v_function text;
 BEGIN
-  FOR v_function IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'brand_enrich'::regnamespace LOOP
+  FOR v_function IN
+    SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'brand_enrich'::regnamespace
+  LOOP
     EXECUTE 'DROP FUNCTION IF EXISTS ' || v_function || ' CASCADE';
   END LOOP;
 END $$;

@@ -18,7 +18,8 @@ const PASSING: readonly string[] = [
 ];
 
 const WHEN_FULL =
-  'end other sessions of PostgreSQL, or allow more (max_connections, or the limit of the user), then run again';
+  'end other sessions of PostgreSQL, or allow more (max_connections, or the limit of the user), ' +
+  'then run again';
 
 const DAMAGED = 'see the log of PostgreSQL, repair its files or restore them from a backup, then run again';
 
@@ -70,10 +71,13 @@ function sqlState(error: unknown): string | null {
 }
 
 const NETWORK =
-  /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)/;
+  /^(?:ECONN|EPIPE|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN)|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)/;
 /** As `pg` and its pool say it: they give no codes. */
-const SESSION =
-  /connection terminated|connection error|not queryable|query read timeout|timeout exceeded|after calling end|client was closed|socket/i;
+const SESSION = new RegExp(
+  'connection terminated|connection error|not queryable|query read timeout|timeout exceeded|' +
+    'after calling end|client was closed|socket',
+  'i',
+);
 
 function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

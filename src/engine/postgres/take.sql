@@ -1,7 +1,8 @@
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 
-CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_limit bigint, p_now bigint) RETURNS boolean
+CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_limit bigint, p_now bigint)
+  RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT NOT brand_enrich.is_drained(a) AND (
     NOT brand_enrich.has_room(a, p_limit) OR a.closed_at IS NOT NULL
@@ -10,7 +11,8 @@ LANGUAGE sql STABLE AS $$
     OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
 $$;
 
-CREATE FUNCTION brand_enrich.run_status(r brand_enrich.run, p_now bigint) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.run_status(r brand_enrich.run, p_now bigint) RETURNS text
+  LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN r.status = 'cancelled' THEN 'cancelled'
               WHEN r.status <> 'running' OR NOT brand_enrich.has_heartbeat(r.heartbeat_at, p_now) THEN 'dead'
               WHEN r.halt IS NOT NULL THEN 'halted'
@@ -25,7 +27,8 @@ $$;
 
 CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false) AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
+  SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false)
+    AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
 $$;
 
 CREATE FUNCTION brand_enrich.is_turn_due(a brand_enrich.account, p_turn jsonb, p_now bigint) RETURNS boolean
@@ -42,13 +45,16 @@ CREATE FUNCTION brand_enrich.room_for(
     WHEN brand_enrich.is_drained(a)
       AND (brand_enrich.has_room(a, p_limit) OR brand_enrich.may_find_out(a, p_quota_cap, p_plan)
         OR brand_enrich.is_turn_due(a, p_turn, p_now))
-      AND (p_now >= a.next_probe_at AND (a.closed_at IS NOT NULL OR p_now - a.confirmed_at >= brand_enrich.probe_every_ms())
-        OR brand_enrich.is_turn_unconfirmed(a, p_now) AND brand_enrich.may_confirm_turn(a, p_quota_cap, p_plan)) THEN true
+      AND (p_now >= a.next_probe_at AND (a.closed_at IS NOT NULL
+        OR p_now - a.confirmed_at >= brand_enrich.probe_every_ms())
+        OR brand_enrich.is_turn_unconfirmed(a, p_now)
+          AND brand_enrich.may_confirm_turn(a, p_quota_cap, p_plan)) THEN true
   END
 $$;
 
 -- When to send: NULL: not within the horizon. Else the pace moves on.
-CREATE FUNCTION brand_enrich.slot_of(INOUT a brand_enrich.account, OUT slot float8, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.slot_of(INOUT a brand_enrich.account, OUT slot float8, p_now bigint)
+  LANGUAGE plpgsql AS $$
 DECLARE v_interval float8 := 1000 / a.rate;
 BEGIN
   slot := greatest(p_now, a.floor_until);
@@ -64,7 +70,8 @@ CREATE FUNCTION brand_enrich.period_of_grant(a brand_enrich.account) RETURNS tex
   SELECT CASE WHEN a.pending_seen_at > 0 THEN a.pending_period ELSE a.period END
 $$;
 
-CREATE FUNCTION brand_enrich.grant_free(INOUT a brand_enrich.account, OUT answer text, p_id text, p_now bigint)
+CREATE FUNCTION brand_enrich.grant_free(INOUT a brand_enrich.account, OUT answer text, p_id text,
+  p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
@@ -79,7 +86,8 @@ END $$;
 
 -- How far beyond the quota the account may stand without another run passing its cap with the
 -- permits that it has out: all of them may turn out to be overage. NULL: without limit.
-CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) RETURNS bigint LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) RETURNS bigint
+  LANGUAGE sql STABLE AS $$
   SELECT min(greatest(0, h.cap - g.overage_requests))
     FROM (SELECT p.generation, count(*) AS held, min(r.max_overage_requests) AS cap
             FROM brand_enrich.permit p LEFT JOIN brand_enrich.run r ON r.id = p.run
@@ -100,7 +108,8 @@ DECLARE
   v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
   v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
-  v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}'; v_ids text[] := '{}';
+  v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}';
+    v_ids text[] := '{}';
   g brand_enrich.generation; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
   v_is_opening boolean; v_is_probe boolean; v_slot float8; r record; v_paced record;
 BEGIN
@@ -115,7 +124,8 @@ BEGIN
   FOR r IN
     SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free,
            -- Joined, all of the run would be compared with each key.
-           (SELECT d.count FROM brand_enrich.unusable_answer d WHERE d.run = p_run.id AND d.key = t.key) AS unusable
+           (SELECT d.count FROM brand_enrich.unusable_answer d WHERE d.run = p_run.id
+             AND d.key = t.key) AS unusable
       FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, x->>'own' AS own, ord
               FROM jsonb_array_elements(p->'take') WITH ORDINALITY e(x, ord)) t
       LEFT JOIN brand_enrich.claim c ON c.key = t.key
@@ -124,13 +134,15 @@ BEGIN
   LOOP
     -- Held already, or named twice in this call: one permit.
     IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN
-      answers[r.ord] := CASE WHEN r.is_free OR r.held IS NULL AND r.permit = a.look_out THEN '0 free' ELSE '0' END;
+      answers[r.ord] := CASE WHEN r.is_free OR r.held IS NULL AND r.permit = a.look_out THEN
+        '0 free' ELSE '0' END;
       CONTINUE;
     END IF;
     IF r.owner IS DISTINCT FROM v_worker THEN answers[r.ord] := 'lost'; CONTINUE; END IF;
     answers[r.ord] := 'denied';
     CONTINUE WHEN NOT v_may_spend;
-    IF r.unusable >= brand_enrich.unusable_allowed() THEN answers[r.ord] := 'attempts_exhausted'; CONTINUE; END IF;
+    IF r.unusable >= brand_enrich.unusable_allowed() THEN
+      answers[r.ord] := 'attempts_exhausted'; CONTINUE; END IF;
     IF a.look_proven AND r.own = a.look_of THEN
       SELECT * INTO v_paced FROM brand_enrich.grant_free(a, r.permit, p_now);
       a := v_paced.a;

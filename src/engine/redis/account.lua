@@ -1,20 +1,28 @@
 --- @include "prelude.lua"
--- The account as numbers, packed whole in one string in the order of NAMES (false: none), its two counters of time, and the policy of its
+-- The account as numbers, packed whole in one string in the order of NAMES (false: none), its two
+-- counters of time, and the policy of its
 -- live runs. What the numbers mean: `src/ledger/ledger.ts`. The reference:
 -- `test/model/ledger-model.ts`.
 local NAMES = {
-  'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
+  'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince',
+  'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
-  'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
-  'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
-  'alone', 'days', 'answeredAt', 'bills', 'pendingBills', 'undatedBills', 'early', 'earlyBills', 'lastPeriod', 'lastStanding', 'behindMs',
+  'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
+  'suspectSince', 'minute',
+  'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat',
+  'floorUntil',
+  'alone', 'days', 'answeredAt', 'bills', 'pendingBills', 'undatedBills', 'early', 'earlyBills', 'lastPeriod',
+  'lastStanding', 'behindMs',
   'fallReadings', 'fallSince', 'fallUsage',
   'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince', 'lookBase', 'lookSince',
   'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt', 'lookOut', 'lookOutAt',
 }
 local KINDS = {
-  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text', servesOverage = 'flag',
-  bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text', lastPeriod = 'text', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text',
+  servesOverage = 'flag',
+  bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text', lastPeriod = 'text',
+  alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some',
+  rate = 'some',
   lookOf = 'text', lookProven = 'flag', lookBase = 'some', lookSince = 'flag', lookOut = 'text',
 }
 
@@ -22,7 +30,9 @@ local function loadAccount(name)
   local packed = redis.call('GET', root .. 'account:' .. name)
   local stored, account = packed and cmsgpack.unpack(packed) or {}, { name = name }
   -- One that cannot be read is not a new one, which has spent nothing.
-  if type(stored) ~= 'table' or packed and type(stored[1]) ~= 'string' then error('not an account: ' .. name) end
+  if type(stored) ~= 'table' or packed and type(stored[1]) ~= 'string' then
+    error('not an account: ' .. name)
+  end
   for i, field in ipairs(NAMES) do
     local value, kind = stored[i], KINDS[field]
     if kind == 'flag' then account[field] = value == true
@@ -48,7 +58,9 @@ local function saveAccount(account)
     values[i] = account[field] or false
   end
   redis.call('SET', root .. 'account:' .. account.name, cmsgpack.pack(values))
-  each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
+  each(deadRuns, function(from, to)
+    redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to))
+  end)
 end
 
 -- When a new day begins, what was used by the end of the last one is kept: numbers of days since
@@ -75,7 +87,8 @@ end
 
 -- When the clock was set back, what is dated by it goes back too: times that were near stay near.
 local DATED = {
-  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
+  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince',
+  'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
   'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt', 'spentAt', 'checkedAt', 'lookOutAt',
 }
 local function followClock(account)

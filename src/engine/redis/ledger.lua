@@ -22,15 +22,18 @@ local function stateOf(account, policy, run)
     local overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0)
     local held = (run.maxRequests or run.maxOverageRequests) and used.held or 0
     spending = {
-      run.status, used.requests, used.overage, held, inFlight, overageBilled, orNull(run.maxRequests), orNull(run.maxOverageRequests),
+      run.status, used.requests, used.overage, held, inFlight, overageBilled, orNull(run.maxRequests),
+      orNull(run.maxOverageRequests),
     }
   end
   return {
     now, account.epoch, account.version, orNull(account.period), account.behindMs,
     isPeriodDue(account) or (isTurn and out > 0),
     isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
-    account.sent, account.held, account.probes, look and look.free and 1 or 0, account.others, account.free, own,
-    account.checkedAt, orNull(account.quota), orNull(account.usage), account.confirmedAt, orNull(account.answeredAt),
+    account.sent, account.held, account.probes, look and look.free and 1 or 0, account.others, account.free,
+      own,
+    account.checkedAt, orNull(account.quota), orNull(account.usage), account.confirmedAt,
+    orNull(account.answeredAt),
     daysOf(account), orNull(account.closedAt), account.nextProbeAt,
     account.restsUntil > now and account.restsUntil or 0, account.servesOverage,
     redis.call('EXISTS', root .. 'paused') == 1, orNull(policy.quotaCap), policy.overage, pace, spending,
@@ -129,18 +132,26 @@ function operations.exchange()
   loadPermits(pluck(request.settle, 'permit'))
   loadPermits(pluck(request.take, 'permit'))
   local isAlone = #request.settle == 1
-  was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut and permits[account.lookOut]
+  was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut
+    and permits[account.lookOut]
   local settled = settle(account, request.settle)
   local before, keptMs = snapshotOf(account), now - account.pendingKeptAt
-  if reading then applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs) else openDuePeriod(account) end
-  if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
+  if reading then
+    applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs)
+  else
+    openDuePeriod(account)
+  end
+  if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then
+    account.pendingAsked = nil
+  end
   noteAnswer(account, request, settled.probedUntil ~= nil)
   local policy = policyOf(account.name)
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   if #request.take > 0 and waitsForOthers(account, limit) then closeDead(account) end
   -- It went alone, and was sent long enough after all others for its header to show them.
   local isVisible = settled.probedUntil ~= nil
-    and settled.probedUntil - request.permitMs - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
+    and settled.probedUntil - request.permitMs - was.spentAt >=
+      math.max(rules.probeEveryMs, request.usageLagMs)
   local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
@@ -148,17 +159,23 @@ function operations.exchange()
   if reading and reading.usage ~= nil and reading.period == account.period and isDrained(account)
     and now - was.spentAt >= rules.quietLags * request.usageLagMs then account.earlyBills = nil end
   local isStillThis = reading ~= nil and reading.period == before.period and account.pendingFalls < 2
-  if isStillThis and not isPendingNear(account) and (settled.hasConfirmed or keptMs >= rules.pendingKeptMs) then
+  if isStillThis and not isPendingNear(account)
+    and (settled.hasConfirmed or keptMs >= rules.pendingKeptMs) then
     takeBackPending(account, quota)
   end
   -- The usage of an earlier period says nothing of this one.
   local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
-  if settled.probedUntil and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+  if settled.probedUntil and not isProvenWithin
+    and limit ~= nil and account.sent + account.others > limit then
+    account.servesOverage = true
+  end
   if pace and pace.ifVersion == account.paceVersion then changePace(account, pace) end
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
-  local look = request.look and grantLook(account, policy, limit, request, rules.quietLags * request.usageLagMs)
-  return { listed(answers), orNull(look), outcomes and now or cjson.null, finishAccount(account, policy, run) }
+  local look = request.look and grantLook(account, policy, limit, request,
+    rules.quietLags * request.usageLagMs)
+  return { listed(answers), orNull(look), outcomes and now or cjson.null,
+    finishAccount(account, policy, run) }
 end
 
 -- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not

@@ -159,7 +159,8 @@ function operations.outcome_stats()
     end
   end
   return { cursor, {
-    matched = counts[true], notFound = counts[false], oldestFetchedAt = orNull(oldest), newestFetchedAt = orNull(newest),
+    matched = counts[true], notFound = counts[false], oldestFetchedAt = orNull(oldest),
+    newestFetchedAt = orNull(newest),
   } }
 end
 

@@ -85,7 +85,9 @@ local function bookOverage(account, quota, before, isProbeWithin)
     local over = not isProbeWithin and at[each.period] > quota and 1 or 0
     bookBill(each, over)
     if each.period == 'next' and not hasOpened then addBill(pending, each, over, 1)
-    elseif isUnpriced and each.period == (hasOpened and 'next' or 'this') then addBill(bills, each, over, 1) end
+    elseif isUnpriced and each.period == (hasOpened and 'next' or 'this') then
+      addBill(bills, each, over, 1)
+    end
     if each.period == 'this' and isUndatedKept and (each.isUndated or over > 0 and #undated > 0) then
       addBill(undated, each, over, each.isUndated and 1 or 0)
     elseif each.period == 'last' and over > 0 and #early > 0 then addBill(early, each, over, 0) end

@@ -37,7 +37,8 @@ local function capsOf(generation)
   if caps[generation] == nil then
     local stored = redis.call('HMGET', root .. 'generation:' .. generation, 'requests', 'overage', 'held')
     caps[generation] = {
-      requests = tonumber(stored[1] or 0), overage = tonumber(stored[2] or 0), held = tonumber(stored[3] or 0),
+      requests = tonumber(stored[1] or 0), overage = tonumber(stored[2] or 0),
+      held = tonumber(stored[3] or 0),
     }
   end
   return caps[generation]
@@ -78,7 +79,9 @@ local function closePermit(account, id, as, datedIn)
   if permit.probe then account.probes = account.probes - 1
   elseif not permit.free then account.held = account.held - 1 end
   -- Who took its claim over has counted it.
-  if as == 'maybe_billed' and permit.worker ~= '' and permit.run ~= '' then countUnusable(permit.run, permit.key) end
+  if as == 'maybe_billed' and permit.worker ~= '' and permit.run ~= '' then
+    countUnusable(permit.run, permit.key)
+  end
   if permit.free then
     if as ~= 'free' then noteClosedFree(account) end
     return
@@ -113,7 +116,8 @@ local function closePermit(account, id, as, datedIn)
   end
   account.fallReadings = 0
   billed[#billed + 1] = {
-    run = permit.run, generation = permit.generation, period = period, isUndated = period == 'this' and datedIn == nil,
+    run = permit.run, generation = permit.generation, period = period,
+    isUndated = period == 'this' and datedIn == nil,
   }
   turn(account)
   account.minuteSent = account.minuteSent + 1
@@ -135,7 +139,9 @@ local function closeDead(account)
   loadPermits(out)
   for _, id in ipairs(out) do
     local permit = permits[id]
-    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then closePermit(account, id, 'maybe_billed', nil) end
+    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then
+      closePermit(account, id, 'maybe_billed', nil)
+    end
   end
 end
 
@@ -157,7 +163,8 @@ local function savePermits(account)
   each(dates, function(from, to) redis.call('ZADD', deadlines, unpack(dates, from, to)) end)
   for generation in pairs(touchedCaps) do
     local used, name = caps[generation], root .. 'generation:' .. generation
-    redis.call('HSET', name, 'requests', shown(used.requests), 'overage', shown(used.overage), 'held', shown(used.held))
+    redis.call('HSET', name, 'requests', shown(used.requests), 'overage', shown(used.overage), 'held',
+      shown(used.held))
     redis.call('PEXPIRE', name, rules.runKeyKeptMs)
   end
   for run, changes in pairs(counted) do

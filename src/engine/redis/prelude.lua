@@ -70,7 +70,8 @@ end
 local function fetch(names, hash)
   local found = {}
   each(names, function(from, to)
-    local part = hash and redis.call('HMGET', hash, unpack(names, from, to)) or redis.call('MGET', unpack(names, from, to))
+    local part = hash and redis.call('HMGET', hash, unpack(names, from, to))
+      or redis.call('MGET', unpack(names, from, to))
     for i = from, to do found[i] = part[i - from + 1] end
   end)
   return found

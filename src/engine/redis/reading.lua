@@ -3,7 +3,9 @@
 -- opens, and how a ledger that went back in time is brought up again.
 local function isPeriodDue(account)
   if account.pendingPeriod == nil then return false end
-  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= rules.periodGraceMs then return true end
+  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= rules.periodGraceMs then
+    return true
+  end
   if now < startOf(account.pendingPeriod) then return false end
   return account.pendingFalls > 0 or now - account.pendingSince >= rules.periodGraceMs
 end
@@ -58,14 +60,16 @@ end
 -- A reading of a later period. hasConfirmed: it came with the request that went alone to find out.
 local function notePending(account, reading, hasConfirmed)
   -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
-  local isFarOff = isLater(reading.period, account.pendingPeriod) and now < startOf(reading.period) - rules.turnMarginMs
+  local isFarOff = isLater(reading.period, account.pendingPeriod)
+    and now < startOf(reading.period) - rules.turnMarginMs
   if isFarOff and isPendingNear(account) then return end
   if account.pendingPeriod ~= reading.period then awaitPeriod(account, reading.period) end
   account.pendingSeenAt = now
   if reading.usage == nil or account.usage == nil then return end
   -- A fall is more than answers that overtake each other explain, or less than our own count where
   -- no answer is overtaken.
-  local hasFallen = reading.usage < account.usage - account.held - account.probes or 2 * reading.usage < account.usage
+  local hasFallen = reading.usage < account.usage - account.held - account.probes
+    or 2 * reading.usage < account.usage
     or (hasConfirmed and reading.usage < account.sent)
   if hasFallen and now >= startOf(reading.period) then account.pendingFalls = 2
   elseif account.pendingFalls > 1 then return
@@ -93,7 +97,9 @@ local function followPeriod(account, reading, hasConfirmed)
     if account.period == nil then
       if not nameFirstPeriod(account, following) then return true end
     elseif following < account.period then
-      if startOf(account.period) - now <= rules.periodAheadMs or startOf(following) > now then return false end
+      if startOf(account.period) - now <= rules.periodAheadMs or startOf(following) > now then
+        return false
+      end
       -- It was named by a date that was not to come for long.
       account.period = following
     end

@@ -41,7 +41,8 @@ local function cancelOf(job)
   return stored(redis.call('GET', root .. 'cancel:' .. job) or nil)
 end
 local function pause(owner, label, by, id, at)
-  redis.call('HSETNX', root .. 'pauses', owner, cjson.encode({ owner = owner, label = label, by = by, at = at or now, run = id }))
+  redis.call('HSETNX', root .. 'pauses', owner,
+    cjson.encode({ owner = owner, label = label, by = by, at = at or now, run = id }))
 end
 
 -- The record of a run; nil where there is none.
@@ -49,8 +50,10 @@ local function recordOf(run)
   local fields = fieldsOf(run)
   local mayGoOn = fields and (fields.status == 'running' or fields.status == 'stopped')
   return fields and {
-    id = fields.id, key = fields.key, label = fields.label, settings = fields.settings, status = fields.status,
-    asOf = count(fields.asOf), keyStartedAt = count(fields.keyStartedAt), heartbeatAt = count(fields.heartbeatAt),
+    id = fields.id, key = fields.key, label = fields.label, settings = fields.settings,
+    status = fields.status,
+    asOf = count(fields.asOf), keyStartedAt = count(fields.keyStartedAt),
+    heartbeatAt = count(fields.heartbeatAt),
     stop = fields.stop ~= '' and orNull(fields.stop) or cjson.null,
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
@@ -136,17 +139,21 @@ function operations.start_run()
     end
     redis.call('HSET', started, 'last', id)
     redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)
-    redis.call('HSET', run, 'id', id, 'key', key, 'generation', generation, 'label', label, 'settings', settings, 'status', 'running',
+    redis.call('HSET', run, 'id', id, 'key', key, 'generation', generation, 'label', label, 'settings',
+      settings, 'status', 'running',
       'job', job, 'owner', owner,
       'asOf', shown(now), 'heartbeatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
       'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. generation) == 1))
-    for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests', 'maxOverageRequests' }) do
+    for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests',
+      'maxOverageRequests' }) do
       redis.call('HSET', run, name, shown(chosen[name]))
     end
     redis.call('SADD', root .. 'live:' .. chosen.account, id)
     -- A list of runs does not look so far back.
     for _, oldest in ipairs(redis.call('ZRANGE', root .. 'runs', 0, 9)) do
-      if redis.call('EXISTS', root .. 'run:' .. oldest) == 0 then redis.call('ZREM', root .. 'runs', oldest) end
+      if redis.call('EXISTS', root .. 'run:' .. oldest) == 0 then
+        redis.call('ZREM', root .. 'runs', oldest)
+      end
     end
     redis.call('ZADD', root .. 'runs', redis.call('INCR', root .. 'run-number'), id)
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
@@ -198,7 +205,8 @@ function operations.heartbeat_run()
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     keep(id)
   end
-  local isPausedAlone = fields.status == 'running' and redis.call('HEXISTS', root .. 'pauses', fields.owner) == 1
+  local isPausedAlone = fields.status == 'running'
+    and redis.call('HEXISTS', root .. 'pauses', fields.owner) == 1
   return {
     chunks = count(fields.chunks), tally = tallyOf(fields),
     halt = orNull(fields.halt),
@@ -320,7 +328,9 @@ end
 local function orderedRun(id)
   local fields = fieldsOf(root .. 'run:' .. id)
   local isOver = fields and (fields.status == 'completed' or fields.status == 'cancelled')
-  if not fields or isOver or fields.status == 'running' and hasHeartbeat(fields.heartbeatAt) then return fields end
+  if not fields or isOver or fields.status == 'running' and hasHeartbeat(fields.heartbeatAt) then
+    return fields
+  end
   return latestOf(fields.owner) or fields
 end
 
@@ -353,7 +363,9 @@ function operations.cancel_run()
     cancel(fields.job, order, fields)
     endAsCancelled(root .. 'run:' .. fields.id, fields.account, fields.id, order)
     -- That of a schedule holds for its next runs.
-    if fields.owner == fields.job or fields.owner == fields.key then redis.call('HDEL', root .. 'pauses', fields.owner) end
+    if fields.owner == fields.job or fields.owner == fields.key then
+      redis.call('HDEL', root .. 'pauses', fields.owner)
+    end
   end
   return 'done'
 end

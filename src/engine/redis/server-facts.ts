@@ -32,7 +32,8 @@ export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk:
     throw unfit(
       `Redis may evict stored answers and the ledger (maxmemory-policy ${facts.maxmemoryPolicy})`,
       address,
-      'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the setting into redis.conf, and run again',
+      'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the setting into redis.conf, ' +
+        'and run again',
     );
   }
   const free = freeShare(facts);
@@ -42,7 +43,9 @@ export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk:
   const warnings = [
     facts.maxmemoryPolicy === null && {
       code: 'eviction-unknown',
-      text: 'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored answers and the ledger can be evicted.',
+      text:
+        'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored ' +
+        'answers and the ledger can be evicted.',
     },
     free !== null &&
       free < LITTLE_MEMORY && {
@@ -59,22 +62,30 @@ function lossOf({ appendOnly, appendFsync }: ServerFacts): EngineWarning | false
   if (appendOnly === null)
     return {
       code: 'append-only-unknown',
-      text: 'Redis does not report whether it has an append-only file: without one, a restart loses everything since the last snapshot.',
+      text:
+        'Redis does not report whether it has an append-only file: without one, a restart loses ' +
+        'everything since the last snapshot.',
     };
   if (!appendOnly)
     return {
       code: 'append-only-off',
-      text: 'Redis has no append-only file: a restart loses everything since the last snapshot. Set "appendonly yes".',
+      text:
+        'Redis has no append-only file: a restart loses everything since the last snapshot. Set ' +
+        '"appendonly yes".',
     };
   if (appendFsync === 'always') return false;
   if (appendFsync === 'no')
     return {
       code: 'sync-off',
-      text: 'A power loss can cost everything that Redis has not synced to disk (appendfsync no), usually up to 30 s.',
+      text:
+        'A power loss can cost everything that Redis has not synced to disk (appendfsync no), ' +
+        'usually up to 30 s.',
     };
   return {
     code: 'sync-each-second',
-    text: 'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" prevents that.',
+    text:
+      'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync ' +
+      'always" prevents that.',
   };
 }
 

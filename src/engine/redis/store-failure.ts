@@ -55,7 +55,9 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const unreachable = (why: string, todo: Phrase) =>
     new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
-    const todo = phrase`check the address (${{ setting: 'engine' }}), and that Redis is running and reachable; then run again`;
+    const todo = phrase`check the address (${{
+      setting: 'engine',
+    }}), and that Redis is running and reachable; then run again`;
     const isOdd = error instanceof TypeError || /please report/i.test(text);
     return unreachable(isOdd ? 'what answers there does not speak as Redis does' : systemWords(error), todo);
   }
@@ -65,7 +67,8 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const [word, meaning] = saidOf(PASSING) ?? [];
   if (word !== undefined) {
     const todo =
-      'this usually passes within seconds; see the log of Redis, or use the address of the primary; then run again';
+      'this usually passes within seconds; see the log of Redis, or use the address of the ' +
+      'primary; then run again';
     return unreachable(`${meaning}: ${word}`, todo);
   }
   if (isRefusedDatabase(error) && !/^NOAUTH /.test(text)) {

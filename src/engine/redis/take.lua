@@ -6,7 +6,8 @@
 local function waitsForOthers(account, limit)
   local out = account.held + account.probes
   if out == 0 then return false end
-  if not hasRoom(account, limit) or account.closedAt ~= nil or (limit == nil and out >= rules.unknownQuotaHeld) then return true end
+  if not hasRoom(account, limit) or account.closedAt ~= nil
+    or (limit == nil and out >= rules.unknownQuotaHeld) then return true end
   return account.confirmedAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
 end
 
@@ -20,11 +21,13 @@ end
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'generation', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner')
+    'generation', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt',
+      'overageBilled', 'owner')
   if not run[1] then return nil end
   return {
     id = id, generation = run[1], status = runStatus(run[2], run[3], run[7], run[9]), plan = run[4],
-    maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
+    maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]),
+    overageBilled = tonumber(run[8] or 0),
   }
 end
 
@@ -95,7 +98,9 @@ local function grant(account, policy, limit, request, run, id, key, own)
   if permits[id] then return permits[id].free and '0 free' or '0' end
   if claims[key] ~= request.worker then return 'lost' end
   if not request.maySpend then return 'denied' end
-  if (unusable[root .. 'unusable:' .. run.id][key] or 0) >= rules.unusableAllowed then return 'attempts_exhausted' end
+  if (unusable[root .. 'unusable:' .. run.id][key] or 0) >= rules.unusableAllowed then
+    return 'attempts_exhausted'
+  end
   local deadline = now + request.permitMs
   if own ~= nil and own == account.lookOf and account.lookProven then
     return grantFree(account, request, {
@@ -159,7 +164,8 @@ local function overageRoomOfOthers(account, policy, own, more)
     local generation = permit and permit.generation or ''
     if generation ~= '' and generation ~= own then
       if capOfRun[permit.run] == nil then
-        capOfRun[permit.run] = tonumber(redis.call('HGET', root .. 'run:' .. permit.run, 'maxOverageRequests') or '') or math.huge
+        capOfRun[permit.run] = tonumber(redis.call('HGET', root .. 'run:' .. permit.run, 'maxOverageRequests')
+          or '') or math.huge
       end
       held[generation] = (held[generation] or 0) + 1
       cap[generation] = math.min(cap[generation] or math.huge, capOfRun[permit.run])

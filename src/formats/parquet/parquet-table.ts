@@ -127,7 +127,8 @@ function timesOf(nodes: readonly SchemaNode[]) {
         .filter(({ isLong, isFine }) => isLong && isFine)
         .map(
           ({ name }) =>
-            `Parquet output keeps microseconds of column '${shortName(name)}', because some of its times are before 1677 or after 2262: smaller fractions are cut`,
+            `Parquet output keeps microseconds of column '${shortName(name)}', because some of its ` +
+            'times are before 1677 or after 2262: smaller fractions are cut',
         ),
   };
 }
@@ -146,7 +147,8 @@ function warningsOf(
     withValues.some((leaf, at) => `${namesOf(leaf)}` !== `${namesOf(leaves[at] ?? leaf)}`) &&
       'some columns have the same name: a number is added to the others',
     key_value_metadata?.some(({ key }) => key === ARROW_KEY) &&
-      'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are written in UTC, dictionaries and durations as their values',
+      'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are ' +
+        'written in UTC, dictionaries and durations as their values',
   ].filter((each) => typeof each === 'string');
 }
 

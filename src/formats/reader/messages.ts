@@ -93,7 +93,9 @@ function damaged(name: string, cause: unknown): BrandEnrichError {
     code: 'input-binary',
     what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
     // It is about the engine that runs this, not about the file.
-    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)})`,
+    subject: `${name} (${
+      cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)
+    })`,
     todo: isOver
       ? cause.todo
       : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',

@@ -58,8 +58,10 @@ export async function readSheets(archive: ZipArchive) {
 }
 
 /** The types of relations in both editions of the standard, transitional and strict. */
-const RELATION =
-  /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships\/(\w+)$/;
+const RELATION = new RegExp(
+  '^http://(?:schemas\\.openxmlformats\\.org/officeDocument/2006|purl\\.oclc\\.org/ooxml/officeDocument)' +
+    '/relationships/(\\w+)$',
+);
 
 /** Targets by id, of the standard's own kinds. */
 async function readRelations(archive: ZipArchive, source: string) {

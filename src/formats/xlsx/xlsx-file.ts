@@ -56,7 +56,9 @@ export function assertFitsSheet(path: string, { rows, columns, longCell }: Sheet
       code: 'usage-invalid',
       what: `a ${most}`,
       subject: `${path} (${size})`,
-      todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or ${otherwise}; nothing was spent`,
+      todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or ${
+        otherwise
+      }; nothing was spent`,
     });
   const split = 'split the input';
   if (rows > LAST_SHEET_ROW)
@@ -161,7 +163,13 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const SPREADSHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
-const CONTENT_TYPES = `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${SPREADSHEET}.sheet.main+xml"/><Override PartName="/${SHEET_PART}" ContentType="${SPREADSHEET}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${SPREADSHEET}.styles+xml"/></Types>`;
+const CONTENT_TYPES =
+  `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ` +
+  'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ' +
+  'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ' +
+  `ContentType="${SPREADSHEET}.sheet.main+xml"/><Override PartName="/${SHEET_PART}" ` +
+  `ContentType="${SPREADSHEET}.worksheet+xml"/><Override PartName="/xl/styles.xml" ` +
+  `ContentType="${SPREADSHEET}.styles+xml"/></Types>`;
 
 function relationships(parts: readonly (readonly [kind: string, target: string])[]): string {
   const each = parts.map(
@@ -178,7 +186,10 @@ function workbookXml({ formats, sheetName }: SheetPlan): string {
       .replace(/[[\]:*?/\\]|^'|'$/g, ' ')
       .slice(0, 31)
       .trim() || 'Sheet1';
-  return `<workbook ${MAIN} xmlns:r="${OFFICE}">${first}<sheets><sheet name="${escapeXml(name)}" sheetId="1" r:id="rId1"/></sheets></workbook>`;
+  return (
+    `<workbook ${MAIN} xmlns:r="${OFFICE}">${first}<sheets><sheet name="${escapeXml(name)}" ` +
+    'sheetId="1" r:id="rId1"/></sheets></workbook>'
+  );
 }
 
 const LEAST_WIDTH = 8;
@@ -235,12 +246,23 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const font = (more: string, color = '') =>
     `<font>${more}<sz val="11"/>${color}<name val="Calibri"/></font>`;
   const fonts = font('') + font('<u/>', '<color rgb="FF0563C1"/>') + font('<b/>');
-  const xml = `<styleSheet ${MAIN}>${own.length > 0 ? `<numFmts count="${own.length}">${numFmts.join('')}</numFmts>` : ''}<fonts count="3">${fonts}</fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${xfs.length}">${xfs.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+  const formats = own.length > 0 ? `<numFmts count="${own.length}">${numFmts.join('')}</numFmts>` : '';
+  const xml =
+    `<styleSheet ${MAIN}>${formats}<fonts count="3">${fonts}</fonts>` +
+    '<fills count="2"><fill><patternFill patternType="none"/></fill>' +
+    '<fill><patternFill patternType="gray125"/></fill></fills>' +
+    '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+    '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+    `<cellXfs count="${xfs.length}">${xfs.join('')}</cellXfs>` +
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
   const text = (ref: string, value: string, style: number) => {
     // One of ours: the user's are shorter.
     const short = value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value;
-    return `<c r="${ref}"${styled(style)} t="inlineStr"><is><t xml:space="preserve">${escapeText(short)}</t></is></c>`;
+    return (
+      `<c r="${ref}"${styled(style)} t="inlineStr"><is><t ` +
+      `xml:space="preserve">${escapeText(short)}</t></is></c>`
+    );
   };
 
   return {
@@ -258,7 +280,10 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
         if (cell.u.length > LONGEST_LINK) return text(ref, cell.u, 0);
         // A sheet can have 65,530 other links, but a formula in every cell.
         const formula = `HYPERLINK("${cell.u.replaceAll('"', '""')}")`;
-        return `<c r="${ref}"${styled(link)} t="str"><f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v></c>`;
+        return (
+          `<c r="${ref}"${styled(link)} ` +
+          `t="str"><f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v></c>`
+        );
       }
       if ('j' in cell) return text(ref, cell.j, 0);
       if ('c' in cell) return this.cell(ref, cell.c, isHeader);

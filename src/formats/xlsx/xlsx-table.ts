@@ -143,7 +143,9 @@ function judgeTable(
       code: 'input-preamble',
       what: 'the header cannot be read',
       subject: `${name}, row ${first.line} (${sayRowReason(first.problem)})`,
-      todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}`,
+      todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
+        set: { header: false },
+      }}`,
     });
   }
   const recordOf = (cells: readonly string[], index: number) => {

@@ -182,7 +182,8 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
   throw unfit(
     'the engine has too little memory left to store paid answers',
     `${engine.address}, ${Math.floor(free * 100)} % free`,
-    'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
+    'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), ' +
+      'then run again',
   );
 }
 
@@ -240,7 +241,10 @@ export function stopAtSignal(
 /** Who paused a run that waits, and the way on. */
 async function pauseNotice({ runs }: Pick<Engine, 'runs'>, id: string): Promise<string> {
   const pause = (await runs.get(id))?.paused ?? null;
-  return `${pause === null ? 'paused' : pausedText(pause)}; it waits until \`brand-enrich resume ${id}\` continues it`;
+  return (
+    `${pause === null ? 'paused' : pausedText(pause)}; it waits until \`brand-enrich resume ${id}\` ` +
+    'continues it'
+  );
 }
 
 /**
@@ -297,5 +301,8 @@ export function strandedNotice(
   const isShort = left === null || left === 0;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
-  return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in flight may have been billed and then count as spent`;
+  return (
+    `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in ` +
+    'flight may have been billed and then count as spent'
+  );
 }

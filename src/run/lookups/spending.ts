@@ -134,7 +134,10 @@ export function foreignTerms(
     lower.push(phrase`${{ setting: 'quota' }} ${held.quotaCap}`);
   if (held.overage < own.overage) lower.push(`a budget of ${countOf(held.overage, 'overage request')}`);
   if (lower.length === 0) return null;
-  return phrase`another run of this account has ${joinPhrases(lower, ' and ')}: the lower limit applies until that run has ended, or 30 s after it dies`;
+  return phrase`another run of this account has ${joinPhrases(
+    lower,
+    ' and ',
+  )}: the lower limit applies until that run has ended, or 30 s after it dies`;
 }
 
 /** Whether one amount is more than another; both as plain decimal text. */

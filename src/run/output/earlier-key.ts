@@ -95,6 +95,8 @@ export function refusal(subject: string): NeverStartError {
     code: 'column-ours',
     what: 'the key for the results exists already',
     subject,
-    todo: phrase`choose another key with ${{ setting: 'prefix' }}, for example ${{ set: { prefix: 'enriched_' } }}`,
+    todo: phrase`choose another key with ${{ setting: 'prefix' }}, for example ${{
+      set: { prefix: 'enriched_' },
+    }}`,
   });
 }

@@ -16,9 +16,12 @@ const PART_OF_NAME = 0.9;
  */
 const LEGAL_FORMS = new Set(
   (
-    'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead eg ehf eood ' +
-    'eurl gbr gesellschaft gmbh hf inc incorporated jsc kb kft kg kgaa kk lda limited llc llp lp ltd ltda mbh ' +
-    'nv nyrt oao ohg ood ooo ou oy oyj pao pjsc plc pt pte pty pvt sa sab sae sal saoc sapi sarl sas sasu sca ' +
+    'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead ' +
+    'eg ehf eood ' +
+    'eurl gbr gesellschaft gmbh hf inc incorporated jsc kb kft kg kgaa kk lda limited llc llp lp ' +
+    'ltd ltda mbh ' +
+    'nv nyrt oao ohg ood ooo ou oy oyj pao pjsc plc pt pte pty pvt sa sab sae sal saoc sapi sarl ' +
+    'sas sasu sca ' +
     'sdn se sia sl slu snc sp spa spol spzoo srl sro tbk uab ug vof zao zrt'
   ).split(' '),
 );
@@ -76,5 +79,8 @@ function wordsOf(name: string): string[] {
 export function nameDoubtOf(match: number | null, brandName: string): string | null {
   if (match === null || match >= LOW_NAME_MATCH) return null;
   const shown = brandName.length > 100 ? `${brandName.slice(0, 99)}…` : brandName;
-  return `the brand is called "${shown}" (name match ${match}, below ${LOW_NAME_MATCH}): perhaps another company`;
+  return (
+    `the brand is called "${shown}" (name match ${match}, below ${LOW_NAME_MATCH}): perhaps another ` +
+    'company'
+  );
 }

@@ -163,7 +163,9 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
     if (facts?.isSymbolicLink() !== true) return;
     if (isOfStranger(facts)) {
       const subject = `${path} (a symbolic link of another user)`;
-      const todo = phrase`remove it, or choose another name with ${OUTPUT.setting}, ${{ setting: 'errors' }} or ${{ setting: 'report' }}`;
+      const todo = phrase`remove it, or choose another name with ${OUTPUT.setting}, ${{
+        setting: 'errors',
+      }} or ${{ setting: 'report' }}`;
       throw new FailFileError({ code: 'output-unwritable', subject, todo });
     }
     const folder = await realpath(dirname(path)).catch(() => dirname(path));
@@ -191,7 +193,10 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
         code: 'usage-invalid',
         what,
         subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
-        todo: phrase`choose another name with ${joinPhrases([...new Set(files.map(({ setting }) => setting))], ' or ')}`,
+        todo: phrase`choose another name with ${joinPhrases(
+          [...new Set(files.map(({ setting }) => setting))],
+          ' or ',
+        )}`,
       });
     if (place === inputPlace || isSameFile(source, existing)) {
       throw refuse(`${file.name} would overwrite the input`, [file]);

@@ -85,7 +85,8 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
       const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
       const own = ofRow.valuesOf(null, null).join(delimiter);
       const cell = writeCells([escapeFormula(raw, plan.escapeFormulas, true)], delimiter);
-      return `${delimiter.repeat(Math.max(0, user.width - 1))}${before}${own}${after}${delimiter}${cell}${lineEnd}`;
+      const blanks = delimiter.repeat(Math.max(0, user.width - 1));
+      return `${blanks}${before}${own}${after}${delimiter}${cell}${lineEnd}`;
     },
   };
   return renderer;

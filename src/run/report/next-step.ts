@@ -52,29 +52,51 @@ function stepOf(
   const isUseless = end.type === 'halted' && end.halt.why === 'useless';
   if (end.type === 'declined') return AFTER_TRIAL;
   if (end.type === 'stopped' && end.fault)
-    return `interrupted, and what followed failed: ${end.fault.sentence}; then run the same command again to continue`;
+    return (
+      `interrupted, and what followed failed: ${end.fault.sentence}; then run the same command again ` +
+      'to continue'
+    );
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
         const fetched = countOf(identifiers.beingFetched, 'identifier');
-        return `the service is still fetching ${fetched} (crawl_queued): ${again} in 2 minutes to look up only those`;
+        return (
+          `the service is still fetching ${fetched} (crawl_queued): ${again} in 2 minutes to look up ` +
+          'only those'
+        );
       }
       return noMatch(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${correct(reader)}` : null);
     case EXIT.someFailed:
       if (rows.failed > 0) return `some rows failed: ${again} to retry only those`;
-      return phrase`failed because of ${{ setting: 'strict' }}: ${joinPhrases(strictReasons(report), ', and ')}${rows.invalid > 0 ? `; ${correct(reader)}` : ''}`;
+      return phrase`failed because of ${{ setting: 'strict' }}: ${joinPhrases(
+        strictReasons(report),
+        ', and ',
+      )}${rows.invalid > 0 ? `; ${correct(reader)}` : ''}`;
     case EXIT.tooManyErrors:
       return phrase`stopped by ${{ setting: 'maxErrors' }}: run the same command again to continue`;
     case EXIT.credentials:
-      return `the service refused the credentials: ${sentence}; check the token, then run the same command again: nothing is lost`;
+      return (
+        `the service refused the credentials: ${sentence}; check the token, then run the same ` +
+        'command again: nothing is lost'
+      );
     case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
-        : phrase`stopped: ${sentence}; check ${{ setting: 'baseUrl' }}, the network, its proxy and the service, then run the same command again${isUseless ? UNKNOWN_BRANDS : ''}`;
+        : phrase`stopped: ${sentence}; check ${{
+            setting: 'baseUrl',
+          }}, the network, its proxy and the service, then run the same command again${
+            isUseless ? UNKNOWN_BRANDS : ''
+          }`;
     case EXIT.limit:
       if (end.type === 'paused') return `paused: it continues when it is resumed; ${stored}`;
       if (end.type === 'halted' && end.halt.why === 'unmatched')
-        return phrase`${sentence} ${countOf(identifiers.deferred, 'identifier is', 'identifiers are')} left: to look them up all the same, run it again with ${{ set: { minMatch: 0 } }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
+        return phrase`${sentence} ${countOf(
+          identifiers.deferred,
+          'identifier is',
+          'identifiers are',
+        )} left: to look them up all the same, run it again with ${{
+          set: { minMatch: 0 },
+        }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
       return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: ${stored}; run the same command again to continue`;
@@ -99,12 +121,20 @@ function noMatch({ run, rows, input, identifiers }: Figures): Phrase | null {
     .join(', ');
   const only = input.columns.length === 1;
   if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
-  return phrase`Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? ${{ choose: 'column', example: 'NAME:KIND' }} chooses others.`;
+  return phrase`Nothing matched: identifiers were read from ${columns}. Are ${
+    only ? 'that column and its kind' : 'those columns and their kinds'
+  } right? ${{ choose: 'column', example: 'NAME:KIND' }} chooses others.`;
 }
 
-const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands, use ${{ set: { allowUnknown: true } }}`;
+const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands, use ${{
+  set: { allowUnknown: true },
+}}`;
 
-const AFTER_TRIAL = phrase`that was the trial: every paid answer is stored; to continue, run the same command without ${{ setting: 'try' }}, or answer y`;
+const TRIAL_OVER = 'that was the trial: every paid answer is stored';
+
+const AFTER_TRIAL = phrase`${TRIAL_OVER}; to continue, run the same command without ${{
+  setting: 'try',
+}}, or answer y`;
 
 function correct(reader: Reader): string {
   const run = reader === 'inbox' ? 'put that file into the inbox' : 'run that file';
@@ -132,7 +162,9 @@ function limitAdvice(
   if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
   const { name } = end.halt.reached;
   if (name === 'overstated')
-    return phrase`${left}: set ${{ setting: 'plan' }} and ${OVERAGE_BUDGET} to what the account has, or raise them in the account; ${again}`;
+    return phrase`${left}: set ${{ setting: 'plan' }} and ${
+      OVERAGE_BUDGET
+    } to what the account has, or raise them in the account; ${again}`;
   // The same command would stop at once: its own starts count.
   if (name === 'maxRequests' || name === 'maxCost')
     return phrase`${left}; to continue, run it again with a higher ${{ setting: name }}`;
@@ -150,11 +182,17 @@ export function waysToCover(cap: OwnLimit | null, plan: RunSettings['plan'], see
 
 const OVERAGE_BUDGET = { setting: 'overageBudget' } as const;
 
-const RAISES_UNSEEN = phrase`a higher ${OVERAGE_BUDGET} would cover them, or a raised quota, which this plan does not show by itself: set ${{ setting: 'ownDomain' }}, or use \`brand-enrich ledger check\` or \`brand-enrich ledger observe --quota N\``;
+const RAISES_UNSEEN = phrase`a higher ${
+  OVERAGE_BUDGET
+} would cover them, or a raised quota, which this plan does not show by itself: set ${{
+  setting: 'ownDomain',
+}}, or use \`brand-enrich ledger check\` or \`brand-enrich ledger observe --quota N\``;
 
 /** How to cover the remaining identifiers, by plan. */
 const RAISES: Record<RunSettings['plan'], Phrase> = {
   paid: phrase`a higher ${OVERAGE_BUDGET} (or quota) would cover them`,
   free: 'a raised quota or the next period would cover them',
-  unspecified: phrase`a raised quota or the next period would cover them, or ${{ set: { plan: 'paid', overageBudget: 'AMOUNT' } }} if the plan bills overage`,
+  unspecified: phrase`a raised quota or the next period would cover them, or ${{
+    set: { plan: 'paid', overageBudget: 'AMOUNT' },
+  }} if the plan bills overage`,
 };

@@ -126,7 +126,9 @@ function ScoreChart({ quality }: Pick<RunReport, 'quality'>) {
       <span>quality score</span>
     </>
   );
-  const label = `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor.`;
+  const label =
+    `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ` +
+    `${countText(poor)} poor.`;
   return <Histogram label={label} unit="brand" measure="Score" bins={bins} below={below} />;
 }
 

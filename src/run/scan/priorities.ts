@@ -53,7 +53,9 @@ export class Priorities {
       throw doubtful(
         'this value cannot be ordered without guessing',
         `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
-        phrase`write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of ${{ setting: 'priority' }}, or ${{ unset: 'priority' }}`,
+        phrase`write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of ${{
+          setting: 'priority',
+        }}, or ${{ unset: 'priority' }}`,
       );
     const [group, value] =
       typeof ranked === 'number' ? [NUMBER, ranked] : [WORD, this.#numberOf(ranked.word, line)];

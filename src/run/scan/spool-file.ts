@@ -88,7 +88,10 @@ export class SpoolFile {
       throw new FailFileError({
         code: 'output-unwritable',
         subject: this.folder,
-        todo: phrase`free space on the disk of the state folder (${{ choose: 'state', example: 'DIR' }}), then run again`,
+        todo: phrase`free space on the disk of the state folder (${{
+          choose: 'state',
+          example: 'DIR',
+        }}), then run again`,
         cause: error,
       });
     }
