@@ -37,6 +37,37 @@ const MODULES: readonly string[] = [
 /** After all modules: the process itself, and the library's entry. */
 const ROOTS = 'roots';
 
+/**
+ * The most lines that each module may have, in every language, without `README.md`. Who needs more
+ * takes something out, or raises a number in a commit that says what for and what was taken out.
+ */
+const CEILINGS: Readonly<Record<string, number>> = {
+  core: 3_550,
+  lookup: 800,
+  config: 2_900,
+  identify: 2_050,
+  intake: 3_500,
+  formats: 4_750,
+  ledger: 1_750,
+  stores: 1_350,
+  facts: 350,
+  words: 350,
+  engine: 8_750,
+  worker: 2_350,
+  notify: 400,
+  pages: 550,
+  run: 9_000,
+  'local-service': 2_200,
+  context: 1_300,
+  library: 1_700,
+  jobs: 3_650,
+  daemon: 7_900,
+  commands: 2_350,
+  roots: 350,
+};
+const CEILING_OF_ALL = 61_700;
+const WIDEST_LINE = 110;
+
 /** The roots share `main.ts`. */
 const TOUCHES_PROCESS = /^(src\/(cli|file-reader|index|main)\.ts|src\/config\/|workers\/)/;
 const TOP_LEVEL = [
@@ -221,6 +252,44 @@ describe('files', () => {
     expect(barrels.map(({ path }) => path)).toEqual([]);
   });
 });
+
+/** All files of `src` and `workers` but `README.md`, whatever their language. */
+const programs = ['src', 'workers'].flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'README.md')
+    .map((entry) => `${posix.relative(ROOT, entry.parentPath)}/${entry.name}`)
+    .map((path) => ({
+      path,
+      lines: readFileSync(ROOT + path, 'utf8')
+        .replace(/\n$/, '')
+        .split('\n'),
+    })),
+);
+
+describe('lines', () => {
+  it('are at most 110 characters wide, in every language', () => {
+    const wide = programs.flatMap(({ path, lines }) =>
+      lines.flatMap((line, at) => ([...line].length > WIDEST_LINE ? [`${path}:${at + 1}`] : [])),
+    );
+    expect(wide).toEqual([]);
+  });
+
+  it.each(Object.entries(CEILINGS))('of %s are at most %i', (name, most) => {
+    const inModule = programs.filter(({ path }) => moduleOf(path) === name);
+    expect(linesIn(inModule), 'take something out, or say in a commit what it needs').toBeLessThanOrEqual(
+      most,
+    );
+  });
+
+  it('of all together have a limit, too', () => {
+    expect(Object.keys(CEILINGS).sort()).toEqual([...MODULES, ROOTS].sort());
+    expect(linesIn(programs)).toBeLessThanOrEqual(CEILING_OF_ALL);
+  });
+});
+
+function linesIn(files: typeof programs): number {
+  return files.reduce((sum, { lines }) => sum + lines.length, 0);
+}
 
 describe('comments', () => {
   it('are at most 100 columns wide', () => {
