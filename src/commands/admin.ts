@@ -193,8 +193,8 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   for (const { label, run, ...order } of status.pauses) {
     const { name } = label;
-    const line =
-      `paused      ${name}: ${pausedText(order)}; \`brand-enrich resume ` + `${run ?? name}\` continues it`;
+    const way = `\`brand-enrich resume ${run ?? name}\` continues it`;
+    const line = `paused      ${name}: ${pausedText(order)}; ${way}`;
     parts.push(visibleLines([line]));
   }
   if (status.runs.length === 0) parts.push('no runs yet\n');

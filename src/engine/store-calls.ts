@@ -76,8 +76,8 @@ export class ForeignSchemaError extends FailFileError {
   /** `found`: what the engine has as the version of its schema; `known`: ours. */
   constructor(found: unknown, known: number | string, address: string) {
     const version = String(found ?? 'without a version').slice(0, 20);
-    const what =
-      `another build of brand-enrich wrote this engine (schema ${version}; this ` + `build has ${known})`;
+    const schemas = `schema ${version}; this build has ${known}`;
+    const what = `another build of brand-enrich wrote this engine (${schemas})`;
     const move =
       'to keep the answers, run `brand-enrich engine export` of the build that wrote them, then ' +
       '`brand-enrich engine import` of this build into another database';

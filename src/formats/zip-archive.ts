@@ -96,7 +96,7 @@ function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: 
   if (uncompressedSize > MOST_BYTES)
     throw new OverBounds(`its part ${shown} unpacks to more than 64 GiB`, SPLIT);
   if (!isBomb) return;
-  const size =
-    `${Math.round(uncompressedSize / 1_048_576)} MiB out of ` + `${Math.ceil(compressedSize / 1024)} KiB`;
-  throw new Error(`its part ${shown} would unpack to ${size}`);
+  const unpacked = `${Math.round(uncompressedSize / 1_048_576)} MiB`;
+  const packed = `${Math.ceil(compressedSize / 1024)} KiB`;
+  throw new Error(`its part ${shown} would unpack to ${unpacked} out of ${packed}`);
 }

@@ -136,12 +136,11 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
 
 /** It goes on when a person who has seen the first answers says so. */
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
-  const counts =
-    `${countText(matched)} matched, ${countText(notFound)} not found, ` + `${countText(failed)} failed`;
-  const headline =
-    `tried first: ${counts}; ` + `${countOf(deferred, 'identifier waits', 'identifiers wait')} for your word`;
-  const details =
-    `${THE_REST}, or put the file into the inbox again\nwithout the setting ` + `try. ${STORED} ${RESULTS}`;
+  const answered = `${countText(matched)} matched, ${countText(notFound)} not found`;
+  const rest = countOf(deferred, 'identifier waits', 'identifiers wait');
+  const headline = `tried first: ${answered}, ${countText(failed)} failed; ${rest} for your word`;
+  const again = 'or put the file into the inbox again\nwithout the setting try.';
+  const details = `${THE_REST}, ${again} ${STORED} ${RESULTS}`;
   return undecided('tried', headline, details);
 }
 

@@ -22,13 +22,12 @@ export function SchedulesSection({ data, viewer }: { data: DashboardData; viewer
     </ul>
   );
   const more = sorted.slice(SHOWN);
+  const example = "brand-enrich schedule add nightly --cron '0 2 * * *' -- run customers.csv";
   return (
     <Card id="schedules" title="Schedules" isPart>
       {schedules.length === 0 ? (
         <p class="empty">
-          No schedules.{' '}
-          <code>brand-enrich schedule add nightly --cron '0 2 * ' + '* *' -- run customers.csv</code> runs a
-          file every night at two.
+          No schedules. <code>{example}</code> runs a file every night at two.
         </p>
       ) : (
         list(sorted.slice(0, SHOWN))

@@ -62,8 +62,8 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
     const set = await settingsOf({ schedule, stampedAt: clock.now() }, opened);
     const notifier = await notifierOf(name, set, opened, notifiers);
     const run = { id: null, label: `${host}: ${basename(input)}` };
-    const reason =
-      `schedule ${name}: skipped, ${pausedText(pause)}; \`brand-enrich ` + `resume ${name}\` continues it`;
+    const way = `\`brand-enrich resume ${name}\` continues it`;
+    const reason = `schedule ${name}: skipped, ${pausedText(pause)}; ${way}`;
     const notice = bareNotice('parked', { at: clock.now(), isSample: false, run }, reason);
     notifier.notifyOnce(notice, pauseOfSchedule);
   };
