@@ -124,7 +124,8 @@ export const engineValue = oneText('ENGINE', (seen) => {
   // The clients of engines know a scheme in lower case alone.
   if (lack === null) return seen.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
   const write =
-    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS) or postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full';
+    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS) or ' +
+    'postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full';
   return new Refusal(lack, write, nearest(seen, ['embedded']));
 });
 

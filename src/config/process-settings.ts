@@ -199,7 +199,8 @@ export const PROCESS_SETTINGS = {
     { commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'] },
   ),
   stopGraceMs: stopping('--stop-grace', duration('1s', '1h'), '25s').describe(
-    'SIGTERM: end within this time; 10 s of it, at most half, are for writing, the rest for requests in flight',
+    'SIGTERM: end within this time; 10 s of it, at most half, are for writing, the rest for ' +
+      'requests in flight',
   ),
   worker: engine('--no-worker', yesOrNo).describe('leave the lookups to other processes', {
     commands: RUNNING,

@@ -73,7 +73,9 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   }
   if (isRefusedDatabase(error) && !/^NOAUTH /.test(text)) {
     const what = 'the engine refuses the database of its address';
-    const todo = phrase`name one in the address (${{ setting: 'engine' }}) that this Redis has and this user may SELECT; a cluster has only 0`;
+    const todo = phrase`name one in the address (${{
+      setting: 'engine',
+    }}) that this Redis has and this user may SELECT; a cluster has only 0`;
     return unfit(what, `${address} (${text})`, todo, cause);
   }
   const [, known] = saidOf(REFUSALS) ?? [];

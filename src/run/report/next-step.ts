@@ -45,7 +45,8 @@ function stepOf(
   const stored =
     unreported === 0
       ? 'all paid answers are stored'
-      : `${countOf(unreported, 'request')} may have been billed and may be sent again; the other paid answers are stored`;
+      : `${countOf(unreported, 'request')} may have been billed and may be sent again; the other ` +
+        'paid answers are stored';
   const { run, rows, identifiers } = report;
   const again = reader === 'inbox' ? 'put the file into the inbox again' : 'run the same command again';
   const sentence = end.type === 'halted' ? sayHalt(end.halt, reader) : '';
@@ -99,7 +100,10 @@ function stepOf(
         }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
-      return `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: ${stored}; run the same command again to continue`;
+      return (
+        `${end.type === 'cancelled' ? 'cancelled' : 'interrupted'}: ${stored}; run the same command ` +
+        'again to continue'
+      );
     default:
       return null;
   }
