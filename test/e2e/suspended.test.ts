@@ -5,7 +5,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { reportedIn } from '../support/stopped-work.js';
 
 const CONCURRENCY = 24;
 const ROWS = 120;
@@ -49,7 +51,27 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEn
     },
   );
 
-  test('the same after locks, claims and the heartbeat of the run are out of date', {
+  test('answers that arrived while a stopping run stood still for longer than --stop-grace are written', async () => {
+    const scene = await createScene(engine, { latencyMs: 300 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(ROWS));
+    const running = scene.start(['run', 'list.csv', '--rate', '0', '--stop-grace', '4s']);
+    await scene.service.until(() => meter.billed > 1);
+    options.latencyMs = 1_500;
+    await scene.service.until(() => meter.billed >= 40 || meter.inFlight >= 12);
+    running.kill('SIGTERM');
+    await running.untilSaid(/stopping: no new requests/);
+    running.kill('SIGSTOP');
+    await Promise.all([after(8_000), scene.service.until(() => meter.inFlight === 0)]);
+    running.kill('SIGCONT');
+    const { code, stderr } = await running.done;
+    expect(code, stderr).toBe(130);
+    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(meter.billed);
+    expect(stderr).toContain('all paid answers are stored');
+  });
+
+  test('answers are used even when locks, claims and the heartbeat of the run are out of date', {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(engine);
@@ -58,6 +80,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEn
     expect(code, stderr).toBe(0);
     expect(meter.mostBilledOnce()).toBe(1);
     expect(meter.billed).toBe(1 + ROWS);
+    expect(await reportedIn(scene)).toEqual({ billed: meter.billed, unreported: 0 });
   });
 
   test('a worker keeps them although another worker has taken over its chunk', {

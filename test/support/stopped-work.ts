@@ -73,7 +73,7 @@ export async function expectHonestStop(engine: EngineUnderTest, work: StoppedWor
     await scene.drop('list.csv', list);
   }
   await scene.service.until(() => meter.billed > 1);
-  options.latencyMs = latencyMs;
+  Object.assign(options, { latencyMs, jitterMs: latencyMs / 2 });
   await after(afterMs);
   stopped.kill('SIGTERM');
   const { code, stderr } = await stopped.done;
@@ -85,7 +85,7 @@ export async function expectHonestStop(engine: EngineUnderTest, work: StoppedWor
   expect(reported.billed + reported.unreported, facts).toBeGreaterThanOrEqual(billed);
   expect(reported.billed + reported.unreported, facts).toBeLessThanOrEqual(billed + CONCURRENCY);
 
-  options.latencyMs = 0;
+  Object.assign(options, { latencyMs: 0, jitterMs: 0 });
   if (command === 'up') {
     const again = await startUp(scene);
     await scene.until('done', 1);
