@@ -492,8 +492,8 @@ export const DOCUMENTS = {
           ...(['failed', 'cancelled', 'stopped', 'dead'] as const),
         ])
         .describe(
-          'queued: in the inbox, not taken yet; waiting: for quota or budget, it goes on by ' +
-            'itself; failed: see reason; stopped, dead: a command that has to be run again',
+          'queued: in the inbox, not taken yet; waiting: for quota or budget, then it continues by ' +
+            'itself, or for a person; failed: see reason; stopped, dead: a command that has to be run again',
         ),
       isEnded: z.boolean().describe('its files are where the links lead, and stay there'),
       file: z.string().nullable(),

@@ -8,6 +8,7 @@ import {
   answeredOf,
   foundNothing,
   isAlive,
+  isHeld,
   mayBeInFlight,
   type Order,
   queuedText,
@@ -97,7 +98,7 @@ export function judgeRuns(evidence: Evidence): JudgedRun[] {
 
 function stateOf(run: RunRecord, standing: Standing): RunState {
   if (run.paused !== null && (standing === 'held' || standing === 'stopped')) return 'paused';
-  if (standing === 'held') return 'waiting';
+  if (standing === 'held' || isHeld(run)) return 'waiting';
   return foundNothing(run) ? 'nothing matched' : standing;
 }
 
@@ -112,6 +113,15 @@ function whyOf(run: RunRecord, standing: Standing, hold: RunHold | null, isGone:
   if (standing === 'held' && hold !== null) return { type: 'held', hold };
   if (run.stop !== null) return { type: 'stopped', stop: run.stop };
   return foundNothing(run) ? { type: 'nothing matched' } : null;
+}
+
+/** Answers without a match that are worth a word while the run continues. */
+const MISSES_AT_LEAST = 20;
+
+/** Whether a run is at work and has found nothing in its first answers. */
+export function findsNothing({ run, standing }: Pick<JudgedRun, 'run' | 'standing'>): boolean {
+  const { matched, stored, notFound } = partsOf(run);
+  return standing === 'running' && matched + stored === 0 && notFound >= MISSES_AT_LEAST;
 }
 
 /** Whether a process is working on the run. */

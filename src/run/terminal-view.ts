@@ -112,7 +112,10 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     // `--yes` agrees to costs; only a person takes back what a person ordered.
     ...(isTerminal && stdin.isTTY === true
       ? {
-          asks: (question) => askOnTerminal(question, options),
+          asks(question) {
+            clear();
+            return askOnTerminal(question, options);
+          },
           resumes: (pause) => askOnTerminal(`it is ${pausedText(pause)}; resume it?`, options),
         }
       : {}),

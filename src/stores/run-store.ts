@@ -275,6 +275,11 @@ export function scheduleNameOf(owner: string): string | null {
   return isScheduleOwner(owner) ? owner.slice(owner.lastIndexOf('/') + 1) : null;
 }
 
+/** Whether a run stopped because a person must decide about its rest. */
+export function isHeld({ status, stop }: Pick<RunRecord, 'status' | 'stop'>): boolean {
+  return status === 'stopped' && stop?.type === 'halted' && stop.halt.why === 'unmatched';
+}
+
 /** Whether a run completed and the service knew nothing. False if the run used stored answers. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
   const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;

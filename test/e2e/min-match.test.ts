@@ -2,23 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHook } from '../notify/hook-server.js';
-import { isKnown } from '../support/brand-profile.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt } from '../support/scene.js';
+import { createScene, describeOn } from '../support/scene.js';
+import { domains, list, unknown } from './unknown-domains.js';
 
 const QUESTION = '0 of 50 found: is `website` the right column?';
-
-/** As many domains that the service knows, or does not know. */
-function domains(isWanted: boolean, count: number, prefix = 'brand'): string[] {
-  const found: string[] = [];
-  for (let index = 0; found.length < count; index += 1)
-    if (isKnown('domain', domainAt(index, prefix)) === isWanted) found.push(domainAt(index, prefix));
-  return found;
-}
-
-const list = (texts: readonly string[]) => `website\n${texts.join('\n')}\n`;
-const unknown = (count: number, prefix?: string) => domains(false, count, prefix);
 
 describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   beforeAll(() => engine.start());
@@ -139,5 +129,26 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     // What was in flight at the kill is bought twice.
     expect(service.meter.billed).toBeGreaterThanOrEqual(100);
     expect(service.meter.billed).toBeLessThanOrEqual(100 + 16);
+  });
+
+  test.skipIf(!hasTerminal)('on a terminal a person is asked, and the answer holds', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', list(unknown(120)));
+    const refused = startOnTerminal(scene, 'run list.csv');
+    await refused.until(/0 of 50 found: is `website` the right column\? Continue\? \[y\/N\] $/m);
+    refused.type('n\n');
+    expect([await refused.ended, scene.service.meter.billed]).toEqual([7, 50]);
+    const agreed = startOnTerminal(scene, 'run list.csv --max-requests 60');
+    await agreed.until(/Continue\? \[y\/N\] $/m);
+    expect(scene.service.meter.requests).toHaveLength(50);
+    agreed.type('y\n');
+    expect([await agreed.ended, scene.service.meter.billed]).toEqual([7, 60]);
+    const rest = await scene.run(['run', 'list.csv']);
+    expect([rest.code, scene.service.meter.billed], rest.stderr).toEqual([0, 120]);
+    await scene.write('other.csv', list(unknown(120, 'other')));
+    const interrupted = startOnTerminal(scene, 'run other.csv');
+    await interrupted.until(/Continue\? \[y\/N\] $/m);
+    expect(await interrupted.stop()).toBe(130);
+    expect(scene.service.meter.billed).toBe(170);
   });
 });

@@ -1,40 +1,11 @@
 /** What the commands that stay say on a terminal: a few lines of text; elsewhere JSON, as ever. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { expect, test } from 'vitest';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
+import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 
-const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
-const hasTerminal = spawnSync('script', ['--version']).status === 0;
 const PATIENCE = { timeout: 30_000, interval: 50 };
-
-/** `brand-enrich` with these arguments on a terminal of its own. */
-function startOnTerminal(scene: InboxScene, args: string) {
-  const command = `exec ${process.execPath} ${CLI} ${args}`;
-  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: scene.folder,
-    env: { PATH: process.env.PATH, HOME: scene.folder, TERM: 'dumb', TZ: 'UTC', ...scene.env },
-    stdio: 'pipe',
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let seen = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    seen += text.replaceAll('\r', '');
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
-    seen: () => seen,
-    until: (words: RegExp) => expect.poll(() => seen, PATIENCE).toMatch(words),
-    /** As a person does. */
-    async stop(): Promise<number | null> {
-      child.stdin?.write('\u0003');
-      return ended;
-    },
-  };
-}
-
 const UP = 'up --inbox . --settle 200ms --metrics-port 0 --dashboard-port 0';
 
 test.skipIf(!hasTerminal)(

@@ -10,7 +10,7 @@ import type { Hold } from '../../src/ledger/policy.js';
 import { makeReport } from '../../src/run/report/report.js';
 import { stopOf } from '../../src/run/run-end.js';
 import type { RunStop } from '../../src/stores/run-reasons.js';
-import type { RunRecord } from '../../src/stores/run-store.js';
+import { isHeld, type RunRecord } from '../../src/stores/run-store.js';
 import { requestFor, resultOf } from '../commands/results.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from '../daemon/dashboard/views.js';
 import { ledgerState } from '../run/ledger-state.js';
@@ -67,7 +67,9 @@ it(`${HISTORIES} histories look the same from everywhere`, async () => {
       seen.add(mark);
       const item = page.split('<li class="run">').find((each) => each.includes(`href="/runs/${run.id}"`));
       expect(/<span class="state[^"]*">([^<]*)</.exec(item ?? '')?.[1] ?? mark, of).toBe(mark);
-      const [word, standing] = SAME[mark] ?? ['paused', document?.status];
+      const [word, judged] = SAME[mark] ?? ['paused', document?.status];
+      // A held run waits for a person, and no process works on it.
+      const standing = isHeld(run) && mark === 'Waiting' ? 'stopped' : judged;
       expect([line.split(/ +/)[1], document?.status], of).toEqual([word, standing]);
       if (mark === 'Paused') expect(document, of).toMatchObject({ isPaused: true });
       expect(document?.nothingMatched, of).toBe(mark === 'Nothing matched');

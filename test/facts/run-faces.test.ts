@@ -82,6 +82,13 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
     'stopped',
     'Stopped',
   ],
+  [
+    'is held for a person',
+    { run: { status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } } },
+    'stopped',
+    'waiting',
+    'Waiting',
+  ],
   ['was cancelled', { run: { status: 'cancelled' } }, 'cancelled', 'cancelled', 'Cancelled'],
 ])('a run that %s', async (_, { run: parts, account, others = {}, isGone = false }, standing, word, mark) => {
   const run = runRecord(parts);

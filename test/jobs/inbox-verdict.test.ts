@@ -76,6 +76,22 @@ describe('a finished run', () => {
         },
       },
     ],
+    [
+      'held, until a person says so',
+      halted('unmatched'),
+      false,
+      {
+        type: 'parked',
+        state: { why: 'unmatched', capMark: null },
+        holdMs: 0,
+        reason: {
+          headline: '0 of 50 found: is `website` the right column?',
+          details: expect.stringMatching(
+            /^8 identifiers wait for a person\. .*"Look up the rest"[\s\S]*\{"column":/,
+          ),
+        },
+      },
+    ],
     ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
   ] as const)('%s', (_, end, isComplete, expected) => {
     expect(verdictOfResult({ run, end, isComplete, facts }, parkState)).toMatchObject(expected);

@@ -1,14 +1,20 @@
 /** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
 
 import { Counter } from '../../core/counter.js';
-import { agoText, clockText, countOf, dayText, spanText } from '../../core/figures.js';
-import { isAtWork, judgeRuns } from '../../facts/judge-runs.js';
+import { agoText, clockText, countOf, countText, dayText, spanText } from '../../core/figures.js';
+import { findsNothing, isAtWork, judgeRuns } from '../../facts/judge-runs.js';
 import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../../ledger/policy.js';
 import type { Mark } from '../../pages/parts.js';
-import { isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
+import { isHeld, isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
 import { countOfFaults } from './files-section.js';
-import type { DashboardData, DashboardView, ShownInbox, WaitingFile } from './gather-dashboard.js';
-import { runPath } from './plain-pages.js';
+import {
+  type DashboardData,
+  type DashboardView,
+  isOfInbox,
+  type ShownInbox,
+  type WaitingFile,
+} from './gather-dashboard.js';
+import { ActionButton, runPath, type Sender } from './plain-pages.js';
 import { needsLook } from './schedules-section.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
@@ -77,6 +83,8 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
   const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
   const [onlyDead] = dead;
+  // A held file of an inbox is among those that wait.
+  const held = runs.filter((run) => isHeld(run) && !isOfInbox(run) && isLatest(run));
   const closed = inboxes.filter(isClosed).length;
   const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each)).length;
   const bad = schedules.filter(needsLook);
@@ -103,6 +111,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
       ({ value: what, count }) =>
         [count, `${countOf(count, 'file waits', 'files wait')} ${what}`, '#files', 'warn'] as const,
     ),
+    [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#runs', 'warn'],
     [paused, countOf(paused, 'file is paused', 'files are paused'), '#pauses', 'warn'],
     [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
     [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
@@ -157,7 +166,7 @@ export function headlineOf(data: DashboardData): string {
   return `${sentence} ${hasAnswered ? `Last answer ${agoText(0, ms)}` : `No answer for ${spanText(ms)}`}.`;
 }
 
-export function Banners({ view }: { view: DashboardView }) {
+export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender }) {
   const { data, outageNoticedAt, serviceOutage, isStopping, isSample, now } = view;
   const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
   const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
@@ -183,6 +192,17 @@ export function Banners({ view }: { view: DashboardView }) {
       )}
       {serviceOutage === null && data && <SilenceBanner data={data} />}
       {data && hold && <p class={`banner ${HOLD_MARKS[hold][1]}`}>{holdText(hold, data)}</p>}
+      {(data ? judgeRuns(data).filter(findsNothing) : []).map(({ run: { id, label, tally } }) => (
+        <div class="banner warn">
+          <a href={runPath(id)}>
+            <bdi>{label.name}</bdi>
+          </a>
+          : 0 of {countText(tally.notFound)} found. Is the column right?{' '}
+          <ActionButton by={viewer} path={`${runPath(id)}/pause`} fields={[['back', runPath(id)]]}>
+            Pause<span class="unseen"> {label.name}</span>
+          </ActionButton>
+        </div>
+      ))}
     </div>
   );
 }

@@ -76,7 +76,7 @@ function bodyOf(view: DashboardView, viewer: Viewer) {
           <div data-part="spending">{data !== null && <SpendingButton data={data} viewer={viewer} />}</div>
         </div>
         <Headline view={view} />
-        <Banners view={view} />
+        <Banners view={view} viewer={viewer} />
         <p class="banner bad" id="silent" hidden />
       </header>
       <main id="main" tabindex={-1}>

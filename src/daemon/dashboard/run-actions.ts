@@ -8,8 +8,9 @@ import { sendAgain } from '../../jobs/send-again.js';
 import { goOn } from '../../jobs/try-again.js';
 import type { Uploads } from '../../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
+import { liftHold } from '../../run/lookups/match-check.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
-import { type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
+import { isHeld, type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
@@ -22,7 +23,7 @@ import { startedPath } from './started-page.js';
 import { uploadPath } from './upload-choices.js';
 
 export interface RunActionContext {
-  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
   readonly look: () => Promise<DashboardView>;
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
   readonly readRun: RunReader;
@@ -147,12 +148,19 @@ export function runActions(context: RunActionContext): Action[] {
       async ask({ params: { id = '' } }) {
         const { run } = (await openTo('rest', id)).shown;
         // The cap was that of the trial.
-        const uncapped = { ...run, settings: { ...run.settings, maxRequests: null } };
+        const uncapped = isHeld(run) ? run : { ...run, settings: { ...run.settings, maxRequests: null } };
         const lines = [await costLine(engine, uncapped, termsOf(run, await look())), STORED];
         return { title: `Look up the rest of ${run.label.name}?`, lines, yes: 'Look up the rest' };
       },
       async carryOut({ params: { id = '' } }) {
         const { shown, job } = await openTo('rest', id);
+        const { run } = shown;
+        if (isHeld(run) && job === null) {
+          await liftHold(engine, run);
+          const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
+          const sentence = `The rest of ${run.label.name} is looked up ${when}`;
+          return { path: runPath(run.id), sentence, subject: id };
+        }
         if (job === null)
           throw new RefusedAction('not-now', 'its file does not wait any more', id, LOOK_AGAIN);
         const { root, place, folder } = job;

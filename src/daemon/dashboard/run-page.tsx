@@ -8,7 +8,7 @@ import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
 import { isUndecided, type ParkState } from '../../jobs/job-folder.js';
 import { htmlOf } from '../../pages/page.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
-import type { RunRecord } from '../../stores/run-store.js';
+import { isHeld, type RunRecord } from '../../stores/run-store.js';
 import { sayRun } from '../../words/say-run.js';
 import type { Viewer } from './gate.js';
 import { isOfInbox } from './gather-dashboard.js';
@@ -67,7 +67,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
           {headlineOf(seen)}
         </p>
         <NoticeBanner notice={viewer.notice} />
-        <Banners view={view} />
+        <Banners view={view} viewer={viewer} />
         <p class="banner bad" id="silent" hidden />
         <Actions seen={seen} viewer={viewer} />
       </header>
@@ -122,6 +122,7 @@ export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
     why?.type === 'paused' && inFlight > 0
       ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
       : sayRun(shown, 'page', storeNow);
+  if (isHeld(run)) return `${reason ?? ''} ${far}${later}`.trim();
   return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
 }
 
@@ -172,7 +173,7 @@ function Actions({ seen: { shown, storeNow, job, failedRows }, viewer }: { seen:
   );
 }
 
-/** `rest`: after its trial. `again`: a finished one, for what failed. */
+/** `rest`: after its trial, or of a held run. `again`: a finished one, for what failed. */
 export type RunAction = 'pause' | 'resume' | 'cancel' | 'rest' | 'again';
 
 /** What can be done with a run now. `waitsFor`: of its file; null: that does not wait. Pure. */
@@ -183,6 +184,8 @@ export function actionsOf(
 ): readonly RunAction[] {
   const { run, standing } = shown;
   if (isUndecided(waitsFor) && run.paused === null) return ['rest', 'cancel'];
+  // A held file of an inbox continues from its folder.
+  if (isHeld(run) && run.job !== run.owner) return ['rest'];
   if (standing === 'finished') return failedRows > 0 ? ['again'] : [];
   // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
   const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);

@@ -94,7 +94,7 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
 }
 
 /** Lets the runs of this key continue, whatever matches. Throws engine errors. */
-function liftHold(
+export function liftHold(
   { keyValues }: { readonly keyValues: Pick<KeyValueStore, 'put'> },
   { key }: Pick<RunRecord, 'key'>,
 ): Promise<void> {

@@ -12,6 +12,7 @@ import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import type { ParkState } from '../../../src/jobs/job-folder.js';
 import { CANCELLED } from '../../../src/jobs/job-folder.js';
 import { htmlOf } from '../../../src/pages/page.js';
+import { HALTS } from '../../support/halts.js';
 import {
   accountParts,
   crowdedView,
@@ -244,8 +245,35 @@ describe('the last answer of the service', () => {
     const plain = (text: string) => text.replaceAll('\u00a0', ' ');
     const [, said = null] = /\. (.*)$/.exec(plain(headlineOf(data))) ?? [];
     expect(said).toBe(sentence);
-    const shown = plain(htmlOf(Banners({ view: dashboardView({ data }) })));
+    const shown = plain(htmlOf(Banners({ view: dashboardView({ data }), viewer: VIEWER })));
     if (warning === null) expect(shown).not.toContain('answered');
     else expect(shown).toContain(warning);
+  });
+});
+
+describe('a run without a match', () => {
+  const shown = (run: Parameters<typeof runRecord>[0]) =>
+    htmlOf(Banners({ view: withData({ runs: [runRecord(run)] }), viewer: VIEWER }));
+
+  it.each([
+    [19, 0, 0, 'running', false],
+    [20, 0, 0, 'running', true],
+    [500, 0, 0, 'running', true],
+    [500, 1, 0, 'running', false],
+    [500, 0, 1, 'running', false],
+    [500, 0, 0, 'completed', false],
+  ] as const)('%i not found, %i matched, %i stored, %s: a banner with Pause is %s', (...known) => {
+    const [notFound, matched, stored, status, isShown] = known;
+    const page = shown({ status, tally: { notFound, matched, stored, requests: notFound } });
+    expect(page.includes(`: 0 of ${notFound} found. Is the column right?`)).toBe(isShown);
+    expect(page.includes('action="/runs/r-20261120-8ce9ee49/pause"')).toBe(isShown);
+  });
+
+  it('waits for a person once it is held', () => {
+    const data = dashboardData({
+      runs: [runRecord({ status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } })],
+    });
+    const needs = needsOf({ data, uploads: { roots: [], received: [] } });
+    expect(needs).toContainEqual({ text: '1 run waits for your word', path: '#runs', tone: 'warn' });
   });
 });

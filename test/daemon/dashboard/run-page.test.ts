@@ -100,6 +100,13 @@ describe('the headline', () => {
   });
 });
 
+const HELD = { type: 'halted', halt: HALTS.unmatched } as const;
+
+it('begins with the question of a held run', () => {
+  const view = seen(runRecord({ status: 'stopped', stop: HELD, tally: { notFound: 50 } }));
+  expect(headlineOf(view)).toMatch(/^0 of 50 found: is `website` the right column\? 50 of/);
+});
+
 describe('what is offered', () => {
   it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
     ['a running run', {}, ['pause', 'cancel']],
@@ -118,6 +125,8 @@ describe('what is offered', () => {
     ['a finished run', { status: 'completed' }, []],
     ['a stopped run', { status: 'stopped' }, []],
     ['a cancelled run', { status: 'cancelled' }, []],
+    ['a held command', { status: 'stopped', stop: HELD }, ['rest']],
+    ['a held file of an inbox that was moved', { status: 'stopped', stop: HELD, job: 'j', owner: 'j' }, []],
   ])('for %s', (_, parts, actions) => {
     const view = seen(runRecord(parts));
     expect(actionsOf(view.shown)).toEqual(actions);
@@ -130,6 +139,7 @@ describe('what is offered', () => {
 it('offers the rest of a file that waits after its trial, and what failed of a finished one', () => {
   const { shown } = seen(runRecord({ status: 'stopped', stop: { type: 'declined' } }));
   expect(actionsOf(shown, 'tried')).toEqual(['rest', 'cancel']);
+  expect(actionsOf(shown, 'unmatched')).toEqual(['rest', 'cancel']);
   const paused = seen(runRecord({ status: 'stopped', paused: { by: 'ada', at: 1 } }));
   expect(actionsOf(paused.shown, 'tried')).toEqual(['resume', 'cancel']);
   expect(partsOf(seen(runRecord({ status: 'completed' }), { failedRows: 12 }))).toContain(
