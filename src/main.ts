@@ -31,6 +31,8 @@ import { unansweredRequests, unansweredText } from './worker/in-flight.js';
 
 /** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */
 const WRITING_MS = 10_000;
+/** A timer that is later than this stood still with its process. */
+const LATE_MS = 1_000;
 const LINGER_MS = 3_000;
 
 const STOPPING =
@@ -191,7 +193,7 @@ function listenForSignals({ quiet, stopGraceMs }: Settings): Pick<CommandContext
       const endsAt = performance.now() + stopGraceMs;
       const leave = () => {
         // After a standstill of this process what has arrived meanwhile is read and stored first.
-        if (performance.now() - endsAt < writingMs) leaveAtOnce();
+        if (performance.now() - endsAt < LATE_MS) leaveAtOnce();
         setTimeout(leaveAtOnce, writingMs).unref();
       };
       setTimeout(leave, stopGraceMs).unref();

@@ -51,18 +51,20 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEn
     },
   );
 
-  test('answers that arrived while a stopping run stood still for longer than --stop-grace are written', async () => {
+  test('answers that arrived while a stopping run stood still for longer than --stop-grace are written', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 300 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(ROWS));
-    const running = scene.start(['run', 'list.csv', '--rate', '0', '--stop-grace', '4s']);
+    const running = scene.start(['run', 'list.csv', '--rate', '0', '--stop-grace', '20s']);
     await scene.service.until(() => meter.billed > 1);
     options.latencyMs = 1_500;
     await scene.service.until(() => meter.billed >= 40 || meter.inFlight >= 12);
     running.kill('SIGTERM');
     await running.untilSaid(/stopping: no new requests/);
     running.kill('SIGSTOP');
-    await Promise.all([after(8_000), scene.service.until(() => meter.inFlight === 0)]);
+    await Promise.all([after(22_000), scene.service.until(() => meter.inFlight === 0)]);
     running.kill('SIGCONT');
     const { code, stderr } = await running.done;
     expect(code, stderr).toBe(130);
