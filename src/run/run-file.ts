@@ -7,7 +7,7 @@ import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf 
 import type { RunNotices } from './notices/run-notices.js';
 import { portableReport } from './report/portable-report.js';
 import { makeReport } from './report/report.js';
-import { writeReport, writeReportPage } from './report/write-report.js';
+import { afterOutput, writeReport, writeReportPage } from './report/write-report.js';
 import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 
@@ -61,10 +61,11 @@ export async function runFile(run: FileRun, context: RunContext) {
   const exitCode = exitCodeOf(result, settings.strict);
   const report = makeReport(request, result, exitCode);
   const portable = portableReport(report, result.names.report);
-  await writeReport(result.names.report, portable, runtime);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
   const network = embedsLogos ? networkOf(settings) : null;
-  const page = await writeReportPage(result, portable, { isSample, network, stop });
+  const page = await writeReport(result.names.report, portable, runtime)
+    .then(() => writeReportPage(result, portable, { isSample, network, stop }))
+    .catch((error: unknown) => Promise.reject(afterOutput(error, result)));
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }

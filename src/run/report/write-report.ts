@@ -1,6 +1,7 @@
 /** Writes the report of a run as JSON and as a page beside it, with logos if requested. */
 import { stat } from 'node:fs/promises';
 import type { Network } from '../../core/connector.js';
+import { FailFileError } from '../../core/errors.js';
 import type { EnrichResult } from '../enrich-file.js';
 import { type ReaderWait, writeText } from '../output/output-file.js';
 import { pageDataOf } from './portable-report.js';
@@ -37,6 +38,14 @@ export async function writeReportPage(
   const { renderPage } = await import('./render-page.js');
   await writeText(names.reportHtml, renderPage(data));
   return names.reportHtml;
+}
+
+/** For a failure of `writeReport` or `writeReportPage`: says what was written before. */
+export function afterOutput(error: unknown, { names, isComplete }: EnrichResult): unknown {
+  if (!(error instanceof FailFileError)) return error;
+  const target = isComplete ? names.complete : names.partial;
+  const output = `${isComplete ? 'the output is whole' : 'the partial file is written'} (${target})`;
+  return new FailFileError({ ...error.detail, what: `${output}, but its report cannot be written` });
 }
 
 async function logosOf(

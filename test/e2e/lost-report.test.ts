@@ -1,0 +1,39 @@
+/** A report that cannot be written takes nothing from the output, and the message says so. */
+import { mkdir, rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redisEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each(['its folder is gone', 'a folder is in the place of its page', 'the run is stopped'])(
+    'exit 5 names the output when the report cannot be written: %s',
+    async (fault) => {
+      const scene = await createScene(engine, { latencyMs: 20 });
+      await scene.write('list.csv', domainList(100));
+      await mkdir(scene.path('out'));
+      const running = scene.start(['run', 'list.csv', '--report', 'out/r.json', '--concurrency', '4']);
+      await scene.service.until((meter) => meter.billed >= 20);
+      if (fault.includes('page')) await mkdir(scene.path('out/r.html'));
+      else await rm(scene.path('out'), { recursive: true });
+      if (fault.includes('stopped')) running.kill('SIGINT');
+      const { code, stderr } = await running.done;
+      expect(code, stderr).toBe(5);
+      const isPartial = fault.includes('stopped');
+      const output = isPartial ? 'list.enriched.partial.csv' : 'list.enriched.csv';
+      expect(stderr).toContain(
+        `${isPartial ? 'the partial file is written' : 'the output is whole'} (${output})`,
+      );
+      expect(stderr).toMatch(/report cannot be written: out\/r\.(json|html);/);
+      expect(await readRows(scene.path(output))).toHaveLength(100);
+      if (isPartial) return;
+      const billed = scene.service.meter.billed;
+      const again = await scene.run(['run', 'list.csv']);
+      expect(again.code, again.stderr).toBe(0);
+      expect(scene.service.meter.billed).toBe(billed);
+    },
+  );
+});
