@@ -168,9 +168,21 @@ export async function noteUse({ state }: ServerFolders): Promise<void> {
 }
 
 export async function findData({ state, home, data }: ServerFolders) {
+  // What this process may not, or cannot now, read is not damaged.
+  const assertReadable = (error: unknown) => {
+    if (!isErrorCode(error, 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO')) return;
+    const what = `the data of the embedded engine cannot be read (${systemWords(error)})`;
+    throw unfit(what, data, 'allow this user to read them, then run again');
+  };
   return judgeData({
-    data: await readdir(data).catch((error: unknown) => (isErrorCode(error, 'ENOENT') ? null : [])),
-    version: await readPlainFile(join(data, VERSION_FILE)).catch(() => null),
+    data: await readdir(data).catch((error: unknown) => {
+      assertReadable(error);
+      return isErrorCode(error, 'ENOENT') ? null : [];
+    }),
+    version: await readPlainFile(join(data, VERSION_FILE)).catch((error: unknown) => {
+      assertReadable(error);
+      return null;
+    }),
     wasUsed: [join(home, OWNER_FILE), join(state, USED_FILE)].some((path) => existsSync(path)),
   });
 }
@@ -301,4 +313,5 @@ const INITDB_TODOS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
     phrase`run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`,
   ],
   [/file descriptors/, MORE_FILES],
+  [/terminated by signal/, 'run again'],
 ];

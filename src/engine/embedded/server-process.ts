@@ -107,10 +107,13 @@ async function removeUnused(base: string): Promise<void> {
   }
 }
 
-/** `running`: the process lives on. `taken`: it had to end, and may start at another try. */
+/**
+ * `running`: the process lives on. `ended`: without a reason of its own; it may start at another
+ * try. `damaged`: PostgreSQL itself refuses these files, or the machine keeps it from using them.
+ */
 export type StartResult =
-  | { readonly type: 'running' | 'taken' }
-  | { readonly type: 'failed'; readonly reason: string };
+  | { readonly type: 'running' }
+  | { readonly type: 'ended' | 'failed' | 'damaged'; readonly reason: string };
 
 /** Written to every {@link HEARTBEAT_MS} as long as the server lives. */
 export const HEARTBEAT_FILE = 'heartbeat';
@@ -214,17 +217,21 @@ async function readFrom(log: string, size: number): Promise<string> {
   }
 }
 
-/** The meaning of the log of a failed start. Pure, for tests. */
+/** The meaning of the log of a start that came to this end. Pure, for tests. */
 export function judgeStart(log: string, end: string): StartResult {
-  if (/lock file "[^"]*" already exists|pre-existing shared memory block|is in use by/.test(log))
-    return { type: 'taken' };
-  // A part of it was killed: it starts at another try.
-  if (/terminated by signal 9\b/.test(log)) return { type: 'taken' };
-  // Not what it says to clients that came too early.
-  const reason = /(?:FATAL|PANIC|ERROR): {2}(?!the database system is )(.+)/g;
-  const words = [...log.matchAll(reason)].map(([, text]) => text ?? '');
+  const isHeld = /lock file "[^"]*" (?:already exists|is empty)|bogus data in lock|pre-existing|is in use by/;
+  // An abort follows a PANIC, which says why.
+  const isKilled = /terminated by signal (?!6\b)/.test(log) || /SIG(?!ABRT)/.test(end);
+  if (isHeld.test(log) || isKilled) return { type: 'ended', reason: end };
+  // Not what it says to clients that came too early, or that it loses.
+  const reason = /(?:FATAL|PANIC): {2}(?!the database system is |terminating )(.+)/g;
+  const words = [...log.matchAll(reason)].at(-1)?.[1];
   const lastLine = log.trim().split('\n').at(-1) ?? '';
-  return { type: 'failed', reason: words.at(-1) ?? (lastLine === '' ? end : lastLine) };
+  if (words !== undefined || /^postgres: could not /m.test(log))
+    return { type: 'damaged', reason: words ?? lastLine };
+  // Outside of its log: the words of the loader, or of the shell.
+  const isOfOthers = lastLine !== '' && !/^\d{4}-\d\d-\d\d /.test(lastLine);
+  return isOfOthers ? { type: 'failed', reason: lastLine } : { type: 'ended', reason: end };
 }
 
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;

@@ -30,7 +30,7 @@ import {
 import { LOOK_AGAIN_MS, lockFolder, removeStaleSockets } from './folder-lock.js';
 import { removeEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
-import { assertNoForeignServer, socketFolder, startServer } from './server-process.js';
+import { assertNoForeignServer, type StartResult, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
 import { serverUser } from './server-user.js';
 
@@ -195,19 +195,23 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const binaries = await findServerBinaries(user, major, folders.home);
   await removeDrafts(folders, user);
   if (finding.type === 'none') await makeData(folders, binaries, user, stop);
-  else await removeEmptyLocks(folders, sockets);
   await noteUse(folders);
   const stuckAt = performance.now() + STUCK_MS;
   const answers = () => isAnswering(connection);
-  while (performance.now() < giveUpAt) {
+  for (;;) {
+    await removeEmptyLocks(folders, sockets);
     const result = await startServer(folders, sockets, binaries, user, answers);
     if (result.type === 'running') return removeOtherCopies(folders.home, binaries);
-    if (result.type === 'failed') throw startFailure(folders, result.reason);
+    if (result.type !== 'ended') throw startFailure(folders, result);
     if (await answers()) return;
+    if (performance.now() > giveUpAt) throw unreachable(folders, result.reason);
+    await assertGoesOn(stop);
     if (performance.now() > stuckAt) await stopStaleServer(folders, sockets);
     await wait(LOOK_AGAIN_MS * 4);
   }
 }
+
+type StartFault = Exclude<StartResult, { type: 'running' }>;
 
 const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
@@ -223,12 +227,15 @@ const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
       setting: 'state',
     }}`,
   ],
+  [/Permission denied|wrong ownership/i, 'give its files to the user that owns the folder, then run again'],
+  [/could not (?:access|load) (?:file|library)/i, 'install PostgreSQL or brand-enrich again, then run again'],
 ];
 
-function startFailure({ home, log }: ServerFolders, reason: string): FailFileError {
+function startFailure({ home, log }: ServerFolders, { type, reason }: StartFault): FailFileError {
   const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
   if (known !== undefined) return unfit(what, home, known);
+  if (type === 'failed') return unfit(what, home, `see ${log}, then run again: no answer is lost`);
   const todo = phrase`see ${log}; restore the folder from a backup, use another with ${{
     setting: 'state',
   }}, or start empty with ${{ setting: 'startEmpty' }}`;

@@ -10,6 +10,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   stat,
@@ -19,8 +20,9 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createReleasers, isRunning } from '../../../src/core/lifecycle.js';
+import { attempt, createReleasers, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
 import { pidIn } from '../../../src/engine/embedded/lock-files.js';
@@ -176,6 +178,49 @@ describe('the private server', () => {
     expect(engine.id).toBe(id);
     expect(serverPid()).toBe(pid);
   });
+
+  /** Processes of PostgreSQL in the data folder, the oldest first; the guard is none of them. */
+  const serverProcesses = async () => {
+    const found: number[] = [];
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const [cwd, name] = await Promise.all([
+        readlink(`/proc/${pid}/cwd`).catch(() => ''),
+        readFile(`/proc/${pid}/comm`, 'utf8').catch(() => ''),
+      ]);
+      if (cwd === home('data') && name.trim() === 'postgres') found.push(Number(pid));
+    }
+    return found.sort((one, other) => one - other);
+  };
+
+  test.runIf(process.platform === 'linux')(
+    'that is killed at any moment of its start is started again, and --start-empty sets nothing aside',
+    { tags: ['long'], timeout: 600_000 },
+    async () => {
+      const first = await open();
+      const { id } = first;
+      await first.outcomes.record('w', [ANSWER]);
+      await first.close();
+      const moments = Number(process.env.START_KILLS ?? 6);
+      for (let moment = 0; moment < moments; moment += 1) {
+        const opening = openEmbeddedEngine({ folder, log: silentLog(), startsEmpty: true });
+        opening.catch(() => undefined);
+        let alive = await serverProcesses();
+        while (alive.length === 0) alive = await serverProcesses();
+        await after((moment * 67) % 400);
+        alive = await serverProcesses();
+        // The server, a part of it, or all of it at once.
+        const chosen = [alive.slice(0, 1), alive.slice(-1), alive][moment % 3] ?? [];
+        for (const pid of chosen) attempt(() => process.kill(pid, 'SIGKILL'), undefined);
+        const engine = await opening;
+        expect(engine.id, `moment ${moment}`).toBe(id);
+        await expect
+          .poll(() => engine.outcomes.stats().catch(() => null), SOON)
+          .toMatchObject({ matched: 1 });
+        await engine.close();
+      }
+      expect((await readdir(home())).filter((name) => name.startsWith('data'))).toEqual(['data']);
+    },
+  );
 
   describe('ends', { tags: ['long'], timeout: 150_000 }, () => {
     async function endsAfter(kill: string): Promise<void> {
@@ -366,30 +411,41 @@ test.each([
   expect(pidIn(text)).toBe(pid);
 });
 
+const AT = '2026-01-01 00:00:00.000 UTC [7]';
 test.each([
-  ['FATAL:  lock file "postmaster.pid" already exists\nHINT:  Is another postmaster running?', 'taken', null],
-  ['FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use', 'taken', null],
   [
-    'FATAL:  the database system is starting up\nLOG:  startup process (PID 7) was terminated by signal 9: Killed',
-    'taken',
-    null,
+    `${AT} FATAL:  lock file "postmaster.pid" already exists\n${AT} HINT:  Is another postmaster running?`,
+    'ended',
   ],
+  [`${AT} FATAL:  lock file "postmaster.pid" is empty`, 'ended'],
+  [`${AT} FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use`, 'ended'],
+  [`${AT} LOG:  startup process (PID 7) was terminated by signal 9: Killed`, 'ended'],
+  [`${AT} LOG:  startup process (PID 7) was terminated by signal 11: Segmentation fault`, 'ended'],
+  [`${AT} LOG:  database system was interrupted; last known up at 2026-01-01 00:00:00 UTC`, 'ended'],
+  [`${AT} FATAL:  the database system is starting up`, 'ended'],
+  [`${AT} FATAL:  terminating connection due to unexpected postmaster exit`, 'ended'],
+  ['', 'ended'],
   [
-    'FATAL:  could not locate a valid checkpoint\nFATAL:  the database system is starting up\n',
-    'failed',
+    `${AT} PANIC:  could not locate a valid checkpoint record at 0/1\n${AT} LOG:  startup process (PID 7) was terminated by signal 6: Aborted\n${AT} FATAL:  the database system is starting up`,
+    'damaged',
     /^could not locate/,
   ],
-  ['FATAL:  could not write lock file "postmaster.pid": No space left on device', 'failed', /No space left/],
   [
-    'LOG:  starting\nFATAL:  data directory "x" has invalid permissions\nDETAIL:  0700',
-    'failed',
-    /invalid permissions/,
+    'postgres: could not find the database system\nbut could not open file "/data/global/pg_control"\n',
+    'damaged',
+    /pg_control/,
   ],
-  ['', 'failed', /it ended with 1/],
-])('a start that says %s', (log, type, reason) => {
-  const result = judgeStart(log, 'it ended with 1');
-  expect(result.type).toBe(type);
-  if (result.type === 'failed') expect(result.reason).toMatch(reason ?? /^$/);
+  [
+    `${AT} FATAL:  could not write lock file "postmaster.pid": No space left on device`,
+    'damaged',
+    /No space/,
+  ],
+  ['/bin/postgres: error while loading shared libraries: libx.so.5\n', 'failed', /libx/],
+] as const)('a start that says %j has %s', (log, type, reason = /^it ended with 1$/) => {
+  expect(judgeStart(log, 'it ended with 1')).toMatchObject({ type, reason: expect.stringMatching(reason) });
+  if (type !== 'damaged') return;
+  expect(judgeStart(log, 'it ended with SIGKILL').type, 'killed in the middle of it').toBe('ended');
+  expect(judgeStart(log, 'it ended with SIGABRT').type).toBe('damaged');
 });
 
 test.each([
