@@ -95,6 +95,11 @@ export function addMember(text: string, member: string): string | null {
   return text.slice(0, close) + comma + member + text.slice(close);
 }
 
+/** True if the whole text is one value of JSON. */
+export function isJsonText(text: string): boolean {
+  return attempt(() => JSON.parse(text), undefined) !== undefined;
+}
+
 /** What a JSON text holds, in this shape; null when it is not JSON, or has another shape. */
 export function readJson<T>(text: string, shape: { parse(value: unknown): T }): T | null {
   return attempt(() => shape.parse(JSON.parse(text)), null);
@@ -151,7 +156,7 @@ function skipBlanks(text: string, from: number): number {
 }
 
 /** Position after the closing quote of the string that opens at `open`. */
-function endOfString(text: string, open: number): number {
+export function endOfString(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
   while (close >= 0) {
     let slashes = 0;

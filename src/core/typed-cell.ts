@@ -100,7 +100,8 @@ export function textOfCell(cell: TypedCell, formats: CellFormats): string {
 /** The cell as JSON: numbers and booleans keep their type, anything else is text. */
 export function jsonOfCell(cell: TypedCell, formats: CellFormats): string {
   if (cell === null) return 'null';
-  if (typeof cell === 'object' && 'j' in cell) return cell.j;
+  // Pretty-printed JSON has line breaks only between its tokens; the output may be lines.
+  if (typeof cell === 'object' && 'j' in cell) return cell.j.replace(/[\r\n]+/g, '');
   if (typeof cell === 'object' && 'c' in cell) return jsonOfCell(cell.c, formats);
   if (typeof cell === 'object' && 'n' in cell && momentOf(cell, formats) === null) {
     return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(String(cell.n))
@@ -130,7 +131,7 @@ export function momentShown(code: string): MomentShown | null {
   // Quotes, escapes, padding, colours and conditions have no meaning here.
   const [first = ''] = code
     .replace(/AM\/PM|A\/P/gi, 'h')
-    .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*(?:\]|$)/gi, '')
     .split(';');
   const isLength = /\[[hms]+\]/i.test(first);
   const isOther = isLength || /general|[#?]|^0|@/i.test(first);

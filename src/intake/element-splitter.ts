@@ -3,6 +3,7 @@
  * an object into its members (`"0": {...}`).
  */
 import { FailFileError } from '../core/errors.js';
+import { isJsonText } from '../core/json-text.js';
 import { phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
 import { jqFor } from './json-table.js';
@@ -90,7 +91,8 @@ export class ElementSplitter {
     if (!this.#hasEnded) this.#add(chunk.slice(from));
     else this.#addTail(chunk.slice(at));
     if (isLast && !this.#hasEnded) throw this.#damage('the array does not end');
-    if (isLast && !isJson(`${this.around.head}[]${this.#tail}`)) throw this.#damage('text follows the array');
+    if (isLast && !isJsonText(`${this.around.head}[]${this.#tail}`))
+      throw this.#damage('text follows the array');
     return records;
   }
 
@@ -161,14 +163,5 @@ export class ElementSplitter {
       subject: `${this.name}, line ${this.#line} (${what})`,
       todo: 'write it again, or write one object per line',
     });
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

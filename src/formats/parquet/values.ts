@@ -2,7 +2,9 @@
  * Values of Parquet columns: the stored values, so that they can be written again bit by bit, and
  * their meaning, for every other format.
  */
+
 import type { SchemaElement } from 'hyparquet';
+import { isJsonText } from '../../core/json-text.js';
 import type { TypedCell } from '../../core/typed-cell.js';
 
 /** JSON of a stored value; values that JSON lacks are objects with one key. */
@@ -94,7 +96,8 @@ function bytesCell({ converted_type, logical_type }: SchemaElement, bytes: Uint8
   if (logical_type?.type === 'UUID')
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const text = utf8Text(bytes);
-  if (text !== null && converted_type === 'JSON') return { j: text };
+  // The annotation is only a claim, and outputs hold the text of JSON as it stands.
+  if (text !== null && converted_type === 'JSON') return isJsonText(text) ? { j: text } : text;
   // Bytes without an annotation are text only if they look like it.
   return text === null || /[^\t\n\r\P{Cc}]/u.test(text) ? Buffer.from(bytes).toString('base64') : text;
 }
@@ -151,7 +154,9 @@ const FRACTION_DIGITS = { MILLIS: 3, MICROS: 6, NANOS: 9 };
 function clockText(count: bigint, unit: keyof typeof PER_SECOND): string {
   const per = PER_SECOND[unit];
   const fraction = ((count % per) + per) % per;
-  const digits = String(fraction).padStart(FRACTION_DIGITS[unit], '0').replace(/0+$/, '');
+  const digits = String(fraction)
+    .padStart(FRACTION_DIGITS[unit], '0')
+    .replace(/(?<!0)0+$/, '');
   const moment = momentText((count - fraction) / per, 1);
   return digits === '' ? moment : `${moment}.${digits}`;
 }

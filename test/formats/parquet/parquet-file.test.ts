@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { parquetMetadata, type SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import type { TypedCell } from '../../../src/core/typed-cell.js';
+import { jsonOfCell, NO_FORMATS, type TypedCell } from '../../../src/core/typed-cell.js';
 import { openParquetTable } from '../../../src/formats/parquet/parquet-table.js';
 import { packStored, parquetCell, unpackStored } from '../../../src/formats/parquet/values.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
@@ -304,4 +304,14 @@ it('integers of pyarrow come back with their width and sign, in the annotation t
   ]);
   // hyparquet-writer writes the width of an INTEGER as 32 bits: Arrow refuses the whole file.
   expect(after.schema.filter(({ logical_type: it }) => it?.type === 'INTEGER')).toEqual([]);
+});
+
+it.each([
+  ['{\n "a": 12345678901234567890\n}', '{ "a": 12345678901234567890}'],
+  ['NaN', '"NaN"'],
+  ['{"a":', '"{\\"a\\":"'],
+  ['1,"website":"evil.com"', '"1,\\"website\\":\\"evil.com\\""'],
+])('a value annotated as JSON is a cell of JSON only if it is JSON: %j', (text, json) => {
+  const element: SchemaElement = { name: 'a', type: 'BYTE_ARRAY', converted_type: 'JSON' };
+  expect(jsonOfCell(parquetCell(element, Buffer.from(text)), NO_FORMATS)).toBe(json);
 });
