@@ -46,7 +46,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   lookup: 850,
   config: 2_950,
   identify: 2_050,
-  intake: 3_500,
+  intake: 3_550,
   formats: 4_750,
   ledger: 1_750,
   stores: 1_350,

@@ -4,7 +4,7 @@
  * (`{"a": [1, 3], "b": [2, 4]}`, `{"a": {"0": 1, "1": 3}}`).
  */
 import { FailFileError } from '../core/errors.js';
-import { cellOfJson, elementsOf, membersOf } from '../core/json-text.js';
+import { cellOfJson, elementsOf, isJsonText, membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { commonest, countEach } from './cell-kinds.js';
@@ -92,8 +92,9 @@ function nameOf(column: unknown): string {
 /** Keys of an object: blank and repeated names are those of their place. */
 function unique(names: readonly string[]): string[] {
   const given = new Set(names);
+  const seen = new Set<string>();
   return names.map((name, at) => {
-    if (name.trim() !== '' && names.indexOf(name) === at) return name;
+    if (name.trim() !== '' && seen.size < seen.add(name).size) return name;
     let own = `column_${at + 1}`;
     while (given.has(own)) own += '_';
     given.add(own);
@@ -126,16 +127,18 @@ export class ColumnsSplitter {
       end: valueEnd,
     }));
     this.#tail = object.slice(object.indexOf('}', columns.at(-1)?.end) + 1);
-    const numbers = [...new Set(columns.flatMap(({ values }) => [...values.keys()]))];
+    const rows = new Map<string, { keys: string[]; cells: string[] }>();
+    for (const { key, values } of columns) {
+      for (const [number, value] of values) {
+        const row = rows.get(number) ?? { keys: [], cells: [] };
+        rows.set(number, row);
+        row.keys.push(key);
+        row.cells.push(value);
+      }
+    }
     const line = this.linesToDrop + this.head.split('\n').length;
-    return numbers.map((number) => {
-      const filled = columns.filter(({ values }) => values.has(number));
-      const values = filled.map((column) => column.values.get(number) ?? 'null');
-      const raw = objectOf(
-        filled.map(({ key }) => key),
-        values,
-      );
-      return { line, raw, cells: [], problem: null };
+    return [...rows.values()].map(({ keys, cells }) => {
+      return { line, raw: objectOf(keys, cells), cells: [], problem: null };
     });
   }
 
@@ -149,7 +152,7 @@ export class ColumnsSplitter {
   }
 
   #assertJson(text: string): void {
-    if (attempt(() => JSON.parse(text), undefined) !== undefined) return;
+    if (isJsonText(text)) return;
     throw new FailFileError({
       code: 'input-binary',
       what: 'the JSON is damaged',

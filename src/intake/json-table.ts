@@ -4,6 +4,7 @@
  * (`{"0": {...}, "1": {...}}`) or the columns. Pure; looks at the beginning of the text.
  */
 import { FailFileError } from '../core/errors.js';
+import { endOfString, isJsonText } from '../core/json-text.js';
 import { phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
 import { IDENTIFYING, valueKind } from './cell-kinds.js';
@@ -64,7 +65,6 @@ interface Frame {
 
 /** An array that is open. */
 interface OpenArray {
-  readonly path: string;
   readonly at: number;
   first: string | null;
   /** Elements behind the first one. */
@@ -73,7 +73,10 @@ interface OpenArray {
   hasText: boolean;
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
+/** The beginning of a string, or another token. */
+const TOKEN = /["{}[\],:]|[^\s"{}[\],:]+/g;
+/** Objects that may be open around a table; no web service nests its rows deeper. */
+const MOST_OBJECTS = 64;
 const COMMENT = /^\/[/*]/;
 /** Tables that a message names at most. */
 const MOST_NAMED = 10;
@@ -140,10 +143,10 @@ function findTables(name: string, text: string): Found[] {
   let last = '';
   const pathOf = () => frames.map(({ key }) => key).join('.');
   const closeArray = (chars: number) => {
-    const { path = '', at = 0, first = null, commas = 0, hasText = false } = array ?? {};
+    const { at = 0, first = null, commas = 0, hasText = false } = array ?? {};
     const rows = first === '{' ? 'objects' : first === '[' ? 'arrays' : 'bare';
     if (first !== null && first !== ']' && (rows !== 'arrays' || hasText))
-      found.push({ path, at, depth: frames.length, chars, rows });
+      found.push({ path: pathOf(), at, depth: frames.length, chars, rows });
     if (first !== null && rows === 'bare') frames.at(-1)?.lengths.push(first === ']' ? 0 : commas + 1);
     array = null;
   };
@@ -160,16 +163,16 @@ function findTables(name: string, text: string): Found[] {
       (!isMixed && areRowNumbers(inner[0] ?? [], keys));
     if (!isByColumn && (isMixed || inner.length === 0)) return;
     const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
-    const inside = found.filter((each) => each.at > at);
+    const inside = found.slice(found.findLastIndex((each) => each.at < at) + 1);
     const until = end ?? text.length;
     const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
     const charsInside = inside.reduce((sum, each) => sum + lengthOf(each), 0);
     const isDoubtful = !isByColumn && (!areAlike(inner) || charsInside > (until - at) / 2);
-    if (!isDoubtful) found.splice(0, found.length, ...found.filter((each) => each.at < at));
+    if (!isDoubtful) found.length -= inside.length;
     const rows = isByColumn ? 'columns' : 'keyed';
     found.push({ path: pathOf(), at, depth: frames.length, chars, rows, isDoubtful });
   };
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  for (const [token, index] of tokensOf(text)) {
     if (COMMENT.test(token)) throw withComments(name);
     const frame = frames.at(-1);
     if (array !== null) {
@@ -180,6 +183,7 @@ function findTables(name: string, text: string): Found[] {
       else if (token === '}' || token === ']') depth -= 1;
       if (depth === 0) closeArray(index - array.at);
     } else if (token === '{') {
+      if (frames.length === MOST_OBJECTS) throw tooDeep(name);
       frames.push({
         at: index,
         key: '',
@@ -200,7 +204,7 @@ function findTables(name: string, text: string): Found[] {
         frame.hasColumns ||= token !== '[';
       }
       if (token === '[') {
-        array = { path: pathOf(), at: index, first: null, commas: 0, hasText: false };
+        array = { at: index, first: null, commas: 0, hasText: false };
         depth = 1;
       }
     }
@@ -210,6 +214,15 @@ function findTables(name: string, text: string): Found[] {
   closeArray(Number.POSITIVE_INFINITY);
   while (frames.length > 0) closeObject(null);
   return found;
+}
+
+/** Tokens and their positions; looks at each character once, even of a string that is cut. */
+function* tokensOf(text: string): Generator<readonly [token: string, index: number]> {
+  const pattern = new RegExp(TOKEN);
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    if (found[0] === '"') pattern.lastIndex = endOfString(text, found.index);
+    yield [text.slice(found.index, pattern.lastIndex), found.index];
+  }
 }
 
 /** Whether these have equally many elements, more than one; of a cut text the last may go on. */
@@ -232,19 +245,15 @@ function areRowNumbers(numbers: readonly string[], columns: readonly string[]): 
 
 /** Whether these objects have the columns of one table. */
 function areAlike([first = [], ...others]: readonly string[][]): boolean {
+  const ofFirst = new Set(first);
   const isLikeFirst = (keys: readonly string[]) =>
-    keys.filter((key) => first.includes(key)).length * 2 >= Math.max(1, keys.length, first.length);
+    keys.filter((key) => ofFirst.has(key)).length * 2 >= Math.max(1, keys.length, first.length);
   return others.length > 0 && others.every(isLikeFirst);
 }
 
 /** Whether this is JSON up to a table in so many objects: lines of JSON have brackets too. */
 function isBeginning(head: string, depth: number): boolean {
-  try {
-    JSON.parse(`${head}[]${'}'.repeat(depth)}`);
-    return true;
-  } catch {
-    return false;
-  }
+  return isJsonText(`${head}[]${'}'.repeat(depth)}`);
 }
 
 function keyOf(token: string): string {
@@ -290,6 +299,15 @@ export function tooLongByColumn(name: string): FailFileError {
     what: 'the values stand by column, and the file is too long to be turned into rows',
     subject: name,
     todo: "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV",
+  });
+}
+
+function tooDeep(name: string): FailFileError {
+  return new FailFileError({
+    code: 'input-binary',
+    what: `the objects of the input are nested more than ${MOST_OBJECTS} levels deep`,
+    subject: name,
+    todo: 'write its rows as lines, one object per line',
   });
 }
 

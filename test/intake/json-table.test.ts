@@ -141,3 +141,22 @@ describe('the format of a JSON text', () => {
     ]);
   });
 });
+
+describe('texts that were made to keep a reader busy', () => {
+  const find = (text: string) => findJsonTable({ name: 'a.json', text, isWhole: false }, null);
+
+  it.each(['{"a":', '{"a":1,"b":'])('objects around a table are counted: %s', (level) => {
+    expect(find(`${level.repeat(64)}[{"website":"acme.com"}`)).toMatchObject({ depth: 64 });
+    expect(() => find(level.repeat(90_000))).toThrow(/nested more than 64 levels deep/);
+  });
+
+  it('a string that is cut is looked at once, whatever it escapes', () => {
+    expect(find(`{"a":1,"b":"${'\\"'.repeat(1_000_000)}`)).toBeNull();
+  });
+
+  it('members are compared by their keys however many there are', () => {
+    const keys = Array.from({ length: 50_000 }, (_, at) => `"k${at}":${at}`);
+    const text = `{${['a', 'b', 'c'].map((name) => `"${name}":{${keys}}`)}}`;
+    expect(find(text)).toMatchObject({ rows: 'keyed' });
+  });
+});
