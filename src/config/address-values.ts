@@ -229,7 +229,7 @@ export function traceTarget(settings: TraceSettings): TraceTarget {
     return { type: 'unusable', variable };
   }
   if (shared === null) return { type: 'send', url: address };
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   return { type: 'send', url: url.href };
 }
 

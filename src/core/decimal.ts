@@ -37,7 +37,7 @@ export function multiply(price: Decimal, count: number): Decimal {
 export function decimalText(value: Decimal): string {
   const digits = value.units.toString().padStart(value.scale + 1, '0');
   const point = digits.length - value.scale;
-  const fraction = digits.slice(point).replace(/0+$/, '');
+  const fraction = digits.slice(point).replace(/(?<!0)0+$/, '');
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`;
 }
 

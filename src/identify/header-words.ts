@@ -3,6 +3,7 @@
  * compared without case and accents. `judge-columns.ts` weighs the values.
  */
 import type { IdentifierKind } from '../core/identifier.js';
+import { onceFor } from '../core/lifecycle.js';
 
 /** `symbol`: a ticker or a crypto symbol. `email`: domains behind addresses of people. */
 export type HeaderMeaning = 'domain' | 'email' | 'isin' | 'ticker' | 'crypto' | 'symbol' | 'id';
@@ -124,11 +125,14 @@ const HELD = words('held holding holdings gain dividend');
 export function isSecurityCode(name: string, names: readonly string[], nameShares: () => boolean): boolean {
   const code = splitWords(name).join('');
   if (CERTAIN_CODES.has(code)) return true;
-  const others = names.flatMap(splitWords);
+  const others = wordsOf(names);
   if (SECURITY_CODES.has(code)) return others.some((word) => LISTING.has(word) || SHARE_NAMES.has(word));
   const areShares = (word: string) => SHARE_NAMES.has(word) || (HELD.has(word) && nameShares());
   return BARE_CODES.has(code) && others.some(areShares);
 }
+
+/** Of all columns together; each of them asks. */
+const wordsOf = onceFor((names: readonly string[]) => [...new Set(names.flatMap(splitWords))]);
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
@@ -194,7 +198,7 @@ export function isNeverSymbol(name: string): boolean {
 
 /** The kind of a column named `symbol`, by the names of columns and file; null when unclear. */
 export function symbolContext(names: readonly string[]): 'ticker' | 'crypto' | null {
-  const all = names.flatMap(splitWords).map((word) => word.replace(/\d+$/, ''));
+  const all = names.flatMap(splitWords).map((word) => word.replace(/(?<!\d)\d+$/, ''));
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));
   const isTicker = all.some((word) => TICKER_CONTEXT.has(word));
   return isCrypto === isTicker ? null : isCrypto ? 'crypto' : 'ticker';

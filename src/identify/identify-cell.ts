@@ -90,7 +90,7 @@ function identifyAuto(cleaned: string): Identified {
 function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
   const domain = read.identifier.value;
   if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;
-  const symbol = cleaned.replace(/^\.+|\.+$/g, '');
+  const symbol = cleaned.replace(/^\.+|(?<!\.)\.+$/g, '');
   return WRITTEN_LIKE_TICKER.test(symbol) ? asIdentifier('auto', symbol) : read;
 }
 

@@ -165,7 +165,7 @@ function findRegistrable(host: string): Identified {
   if (host.includes(':')) return isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN;
   // An IDN may be longer as it is written, not by much.
   if (host.length > 4 * LONGEST_NAME) return NOT_A_DOMAIN;
-  const name = normalForm(host.toLowerCase()).replace(/\.+$/, '');
+  const name = normalForm(host.toLowerCase()).replace(/(?<!\.)\.+$/, '');
   if (name.length > LONGEST_NAME || !HOST.test(name)) return NOT_A_DOMAIN;
   if (ENDS_IN_NUMBER.test(name)) {
     return isIP(name) === 4 ? IP_ADDRESS : invalid({ code: 'number_as_domain' });

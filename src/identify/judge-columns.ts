@@ -7,6 +7,7 @@
  */
 import type { IdentifierKind } from '../core/identifier.js';
 import { readIsin } from '../core/isin.js';
+import { onceFor } from '../core/lifecycle.js';
 import { readBloomberg } from './bloomberg.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderMeaning, isSecurityCode, readHeader } from './header-words.js';
@@ -69,6 +70,9 @@ const SYMBOL_WEIGHT = 0.7;
 /** A nearly empty column still counts a little. */
 const LEAST_FILL = 0.05;
 
+/** Of the columns and the file. */
+const namesOf = onceFor(({ columns, fileName = '' }: JudgeInput) => [...columns, fileName]);
+
 /**
  * What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed
  * at this column; only then, or without any row, a name alone says something.
@@ -116,9 +120,9 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   if ((isWeb || meaning === null) && !isPassedOver) read('domain', domains, isWeb);
 
   const known = sample.known.kind(filled);
-  const names = [...input.columns, input.fileName ?? ''];
   const isCode =
-    meaning === null && isSecurityCode(input.columns[column] ?? '', names, () => nameShares(input.sample));
+    meaning === null &&
+    isSecurityCode(input.columns[column] ?? '', namesOf(input), () => nameShares(input.sample));
   const isSymbol = isCode || meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
   const surest = () => readings.sort((one, other) => other.score - one.score)[0] ?? null;

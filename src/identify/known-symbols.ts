@@ -2,6 +2,7 @@
  * Symbols that nearly every list of shares or of coins has some of. They show what an unnamed
  * column of codes is, and that a first line is data; they need not be complete. Pure.
  */
+import { onceFor } from '../core/lifecycle.js';
 
 const words = (text: string) => new Set(text.split(/\s+/));
 
@@ -118,7 +119,7 @@ const COMPANY = new RegExp(
 );
 
 /** Whether the rows name companies with their legal forms, or shares: then a symbol is a ticker. */
-export function nameShares(rows: readonly (readonly string[])[]): boolean {
+export const nameShares = onceFor((rows: readonly (readonly string[])[]): boolean => {
   const named = rows.filter((row) => row.some((cell) => cell.length < 200 && COMPANY.test(cell)));
   return named.length > 0 && named.length >= rows.length * LEAST_SHARE;
-}
+});

@@ -63,7 +63,7 @@ export function uploadName(given: string): string {
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, '')
     .replace(REFUSED_SIGNS, '_')
     .replace(/\s+/g, ' ')
-    .replace(/^ +|[ .]+$/g, '')
+    .replace(/^ +|(?<![ .])[ .]+$/g, '')
     .replace(DEVICE, '_$&');
   const name = shortened(plain === '' ? 'upload' : plain);
   const why = isSideFile(name)

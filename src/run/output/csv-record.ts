@@ -73,7 +73,7 @@ export function sanitizeCell(cell: string): string {
  */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
-const IS_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const IS_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Escapes formulas in a record: other cells keep their bytes, escaped ones their quotes. */
 export function escapeRecord(raw: string, delimiter: string): string {

@@ -13,7 +13,7 @@ const RAW_KEY = 'raw';
 
 /** Our key: the prefix without its trailing `_`, `.` and `-`; `brand` when nothing is left. */
 export function jsonKey(prefix: string): string {
-  const key = prefix.replace(/[_.-]+$/, '');
+  const key = prefix.replace(/(?<![_.-])[_.-]+$/, '');
   return key === '' ? 'brand' : key;
 }
 

@@ -209,7 +209,8 @@ function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base
   const quoted = JSON.stringify(key);
   return (raw) => {
     // Valid JSON has line breaks only between its tokens.
-    const text = isOneLine && /[\r\n]/.test(raw) ? raw.replace(/\s*[\r\n]\s*/g, '') : raw;
+    const isBroken = isOneLine && /[\r\n]/.test(raw);
+    const text = isBroken ? raw.replace(/\s+/g, (blanks) => (/[\r\n]/.test(blanks) ? '' : blanks)) : raw;
     const mayBeOurs = text.includes(quoted) || text.includes('\\u');
     return mayBeOurs ? withoutOurs(text, key) : { line: text, carried: null };
   };

@@ -26,6 +26,9 @@ export function logoAddress(url: string): string | null {
   return address.href;
 }
 
+/** Comments end at their first end, so that there is one way to read the beginning of a picture. */
+const SVG = /^\s*(?:(?:<\?xml[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>[]*>)\s*)*<svg[\s>]/i;
+
 /** A picture's type by its bytes, not by its server's word; null: a type not embedded. */
 export function pictureType(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, 12);
@@ -34,7 +37,7 @@ export function pictureType(bytes: Buffer): string | null {
   if (head.startsWith('RIFF') && head.slice(8) === 'WEBP') return 'image/webp';
   if (/^GIF8[79]a/.test(head)) return 'image/gif';
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  const isSvg = /^\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s>]/i.test(text);
+  const isSvg = SVG.test(text);
   // Entities can make a short picture endless.
   return isSvg && !/<!ENTITY/i.test(text) ? 'image/svg+xml' : null;
 }
@@ -126,7 +129,7 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
 
 /** Whether a text is an IP address of the public internet. Pure. */
 export function isPublicAddress(address: string): boolean {
-  const bare = address.replace(/%.*$/, '');
+  const bare = address.replace(/%.*$/s, '');
   if (isIP(bare) === 4) return !notPublic4.check(bare, 'ipv4');
   return isIP(bare) === 6 && public6.check(bare, 'ipv6') && !notPublic6.check(bare, 'ipv6');
 }

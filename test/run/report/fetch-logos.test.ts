@@ -87,6 +87,7 @@ it.each([
   ],
   [Buffer.from('<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg>&a;</svg>'), null],
   [Buffer.from('<html><svg></svg></html>'), null],
+  [Buffer.from('<!---->'.repeat(60)), null],
   [Buffer.from('{"message":"no"}'), null],
   [Buffer.from(''), null],
 ])('%s is %s', (bytes, type) => {
