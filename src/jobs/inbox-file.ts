@@ -11,9 +11,9 @@ const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|de
 /** Settings for the files of one folder. */
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
-/** Whether files of this name are ignored. */
+/** True if files of this name are ignored. */
 export function isLeftAlone(name: string): boolean {
-  return name === FOLDER_SETTINGS_FILE || LEFT_ALONE.some((pattern) => pattern.test(name));
+  return LEFT_ALONE.some((pattern) => pattern.test(name));
 }
 
 const SIDE_FILE = /\.(?:csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|zip)(?:\.gz)?\.json$/i;

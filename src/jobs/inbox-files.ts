@@ -55,7 +55,7 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
     if (seen?.kind === 'file' || seen?.kind === 'link') return [{ ...seen, under }];
     if (seen?.kind === 'folder' && under === undefined) {
       const inside: string[] = await readdir(path).catch(() => []);
-      const names = inside.filter((each) => !isLeftAlone(each));
+      const names = inside.filter((each) => each !== FOLDER_SETTINGS_FILE && !isLeftAlone(each));
       if (inside.includes(FOLDER_SETTINGS_FILE))
         return (await Promise.all(names.map((each) => lookAtOne(each, name)))).flat();
     }

@@ -1,8 +1,9 @@
 /**
  * The settings of one inbox, for people who drop files and have no command line:
- * `brand-enrich.json` in the watched folder, in `inbox` and in a folder below it, and
- * `customers.csv.json` for one file. Read again for each file, with the keys of the config file. An
- * inbox whose settings cannot be used is closed.
+ * `brand-enrich.json` in the watched folder and in a folder below `inbox`, and
+ * `customers.csv.json` for one file. In `inbox` itself that name is a file like any other. Read
+ * again for each file, with the keys of the config file. An inbox whose settings cannot be used is
+ * closed.
  *
  * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
  * default. Of two caps the lower applies, but what a person chooses for a file that ended replaces
@@ -25,20 +26,23 @@ const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
 const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'trial', ...CAPS, ...AGES];
 
+/** A sender must have no request sent to the hosts of logos. Samples are the administrator's. */
+const NEVER: readonly SettingName[] = ['sample', 'embedLogos'];
+
 /** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, { isInFile, commands, group }]) =>
     isInFile &&
     commands.includes('watch') &&
     (GROUPS.includes(group) || OTHERS.includes(name)) &&
-    name !== 'sample',
+    !NEVER.includes(name),
 );
 
 export const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
 /** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
 export function settingsFilesOf(root: string, under = ''): string[] {
-  const folders = [root, join(root, 'inbox'), ...(under === '' ? [] : [join(root, 'inbox', under)])];
+  const folders = under === '' ? [root] : [root, join(root, 'inbox', under)];
   return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
 }
 

@@ -45,6 +45,10 @@ describe('the settings of a folder', () => {
     });
   });
 
+  it('may not have requests sent to the hosts of logos', () => {
+    expect(refusal({ embedLogos: true })).toMatch(/the administrator of the inbox sets --embed-logos/);
+  });
+
   it('choose what happens to ragged rows', () => {
     expect(apply({ ragged: 'take' })).toMatchObject({ ragged: 'take' });
     expect(refusal({ ragged: 'guess' })).toContain('take or invalid');

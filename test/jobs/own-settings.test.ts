@@ -54,3 +54,15 @@ test('a folder below the inbox and one file can have settings, and invalid ones 
   expect(meter.billed).toBe(3);
   expect(await stopWatcher(watcher)).toBe(0);
 });
+
+test('in the inbox itself, a file of the name of the settings is a file like any other', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch();
+  await scene.drop('brand-enrich.json', '[{"website": "a.com", "maxRequests": 0}]');
+  const [done = ''] = await scene.until('done', 1);
+  expect(await readdir(done)).toContain('brand-enrich.json');
+  await scene.drop('list.csv', 'website\nb.com\n');
+  await scene.until('done', 2);
+  expect(scene.service.meter.billed).toBe(2);
+  expect(await stopWatcher(watcher)).toBe(0);
+});

@@ -34,6 +34,7 @@ describe('the name of an upload', () => {
     ['LPT1', '_LPT1'],
     ['console.csv', 'console.csv'],
     ['report.csv', 'report.csv'],
+    ['brand-enrich.json', 'brand-enrich.json'],
     [`${'ä'.repeat(200)}.csv.gz`, `${'ä'.repeat(90)}.csv.gz`],
     [`${'a'.repeat(300)}`, 'a'.repeat(180)],
   ])('%j becomes %j', (given, name) => {
@@ -48,7 +49,6 @@ describe('the name of an upload', () => {
     'download.crdownload',
     'Thumbs.db',
     'desktop.ini',
-    'brand-enrich.json',
     'customers.csv.json',
     'customers.xlsx.json',
     '\u200e.csv',
