@@ -60,7 +60,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'local-service': 2_200,
   context: 1_300,
   library: 1_700,
-  jobs: 3_650,
+  jobs: 3_700,
   daemon: 7_900,
   commands: 2_350,
   roots: 350,

@@ -7,6 +7,7 @@ import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import { chooseSchedule, createScheduleBook, keyOf } from '../daemon/schedules/schedule-book.js';
 import { createScheduleFiles } from '../daemon/schedules/schedule-files.js';
 import type { Engine } from '../engine/engine.js';
+import { resumeOwner } from '../jobs/file-orders.js';
 import { listReading } from '../jobs/watcher-status.js';
 import {
   isAlive,
@@ -86,7 +87,7 @@ async function resume(name: string, stores: Stores): Promise<Answer> {
     if (known === null) await find(name, stores);
     throw unusable('it is not paused', name);
   }
-  await runs.resume(one.owner);
+  await resumeOwner(stores, one.owner);
   const account = known?.settings.account;
   const isAllPaused = account !== undefined && (await ledger.show(account)).isPaused;
   const rest = isAllPaused ? ', once spending is allowed again: `brand-enrich resume`' : '';

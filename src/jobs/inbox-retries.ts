@@ -63,7 +63,7 @@ export function chooseRetries(
   if (hasRoom(state, settings)) {
     const isCapped = ({ folder, state: { capMark } }: ParkedJob) => {
       const own = view.ownSettings.get(folder);
-      return own !== undefined && capMark === capMarkOf(own, state, now);
+      return own !== undefined && isSameMark(capMark, capMarkOf(own, state, now), state);
     };
     const free = limited.filter((job) => !isCapped(job));
     return { jobs: [...free, ...unavailable], goesAhead: false };
@@ -101,8 +101,13 @@ export function parkStateOf(
   return { why, capMark };
 }
 
+/** A quota that an emptied engine does not know has not changed. */
+function isSameMark(mark: string | null, now: string, { quota }: LedgerState): boolean {
+  return quota === null ? mark?.startsWith(now.slice(0, -'null]'.length)) === true : mark === now;
+}
+
 /** Changes when a cap, a budget, the quota or the period does. */
 function capMarkOf(settings: RunSettings, { quota }: LedgerState, now: number): string {
   const { maxRequests, maxOverageRequests, overage, quotaCap, period } = settings;
-  return JSON.stringify([maxRequests, maxOverageRequests, overage, quotaCap, quota, periodOf(now, period)]);
+  return JSON.stringify([maxRequests, maxOverageRequests, overage, quotaCap, periodOf(now, period), quota]);
 }

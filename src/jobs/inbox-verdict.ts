@@ -131,7 +131,8 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
     `It waits until it is resumed. To continue, ${way}\n\n${STORED} The file then moves to the ` +
     'folder done.';
   const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
-  return { type: 'parked', reason, state: { why: 'paused', capMark: null }, holdMs: 0 };
+  const pause = order === null ? {} : { pause: { by: order.by.slice(0, 200), at: order.at } };
+  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause }, holdMs: 0 };
 }
 
 /** It goes on when a person who has seen the first answers says so. */

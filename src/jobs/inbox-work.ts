@@ -20,6 +20,7 @@ import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import type { RunSettings } from '../stores/run-store.js';
+import { ordersOf } from './file-orders.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
@@ -46,11 +47,9 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaKnown = false;
 
-  const ordersOf = (ids: readonly string[]) => engine.runs.orders(ids.map((id) => ({ job: id, owner: id })));
-
   /** The end of a file that a person ordered; null: none. Throws engine errors. */
   async function orderedEnd({ file, record }: Job): Promise<JobEnd | null> {
-    const [orders] = await ordersOf([record.id]);
+    const [orders] = await ordersOf(engine, [{ ...record, state: record.parked?.state ?? null }]);
     return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
   }
 
@@ -77,7 +76,10 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     const settings = isTrial ? { ...asked, maxRequests: cap } : { ...asked, trial: null, minMatch };
     const id = newRunId(clock.now());
     // The watcher that takes the file over finds the run by it.
-    await writeRecord(job.folder, { ...job.record, run: id });
+    const { parked } = job.record;
+    const resumed = parked && { ...parked, state: { why: 'again' as const, capMark: null } };
+    const isResumed = parked?.state.why === 'paused';
+    await writeRecord(job.folder, { ...job.record, run: id, parked: isResumed ? resumed : parked });
     const forget = await noteReading(engine.keyValues, job);
     try {
       return await enrichAs(id, job, settings, asked);
@@ -193,7 +195,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       if (stop.aborted) return [];
       let ordered: readonly ParkedJob[] = [];
       try {
-        const followed = followOrders(parked, await ordersOf(parked.map(({ id }) => id)));
+        const followed = followOrders(parked, await ordersOf(engine, parked));
         ordered = followed.ordered;
         const { others } = followed;
         if (others.length === 0) return ordered;

@@ -72,6 +72,8 @@ const parkStateShape = z.object({
   ]),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
+  /** Of a paused file: its pause, by the engine's clock; absent: it was resumed meanwhile. */
+  pause: z.object({ by: z.string().max(200), at: z.number().int().nonnegative().max(8.64e15) }).optional(),
 });
 /** What decides when a parked job goes on. */
 export type ParkState = z.infer<typeof parkStateShape>;

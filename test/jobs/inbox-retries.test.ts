@@ -97,6 +97,16 @@ describe('a file stopped by its own cap', () => {
       { ...own({ maxRequests: 5 }), settings: runSettings({ maxRequests: 9 }) },
       ['', false],
     ],
+    [
+      'stays parked when an emptied engine does not know the quota',
+      { ...own({ maxRequests: 5 }), state: ledgerState({ ...ROOM, quota: null }) },
+      ['', false],
+    ],
+    [
+      'is retried when its cap was raised and the quota is not known',
+      { ...own({ maxRequests: 6 }), state: ledgerState({ ...ROOM, quota: null }) },
+      ['a', false],
+    ],
     ['is retried when its cap was raised', own({ maxRequests: 6 }), ['a', false]],
     ['is retried, to say so, when its settings cannot be read', {}, ['a', false]],
     [

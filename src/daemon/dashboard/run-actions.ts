@@ -4,6 +4,7 @@ import { countOf, moneyText } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
+import { resumeOwner } from '../../jobs/file-orders.js';
 import { sendAgain } from '../../jobs/send-again.js';
 import { goOn } from '../../jobs/try-again.js';
 import type { Uploads } from '../../jobs/uploads.js';
@@ -89,7 +90,7 @@ export function runActions(context: RunActionContext): Action[] {
     const { run } = shown;
     const { id } = run;
     const { runs } = engine;
-    const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await runs.resume(run.owner);
+    const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await resumeOwner(engine, run.owner);
     if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
     const { name } = run.label;
     const sentence = isPaused
@@ -187,7 +188,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
       async carryOut({ fields }) {
         const { owner, label } = await findPause(fields.get('owner'));
-        await engine.runs.resume(owner);
+        await resumeOwner(engine, owner);
         return { path: '/', sentence: `${label.name} is resumed`, subject: owner };
       },
     },

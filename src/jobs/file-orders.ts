@@ -1,0 +1,49 @@
+/**
+ * What people ordered for the files of an inbox. Orders are in the engine; a pause is in the record
+ * of its file besides, and holds when the engine has forgotten it. Only a resume that lifted this
+ * pause, or a later one, ends it.
+ */
+import { hostname } from 'node:os';
+import type { Engine } from '../engine/engine.js';
+import type { Orders } from '../stores/run-store.js';
+import type { JobRecord, ParkState } from './job-folder.js';
+
+/** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
+const RESUMED = 'resumed-files';
+/** As long as cancels are kept. */
+const RESUMED_KEPT_MS = 90 * 86_400_000;
+/** A record that others wrote must not pause a schedule. */
+const FILE_ID = /^j-[0-9a-f]{16}$/;
+
+type Seams = Pick<Engine, 'runs' | 'keyValues'>;
+
+/** Lifts a pause. False: it was not paused. Throws what the engine throws. */
+export async function resumeOwner({ runs, keyValues }: Seams, owner: string): Promise<boolean> {
+  const pauses = FILE_ID.test(owner) ? await runs.pauses() : [];
+  const pause = pauses.find((each) => each.owner === owner);
+  // First: whoever sees the pause gone sees this.
+  if (pause !== undefined) await keyValues.put(RESUMED, owner, String(pause.at));
+  return runs.resume(owner);
+}
+
+type Ordered = Pick<JobRecord, 'id' | 'run' | 'file'> & { readonly state: ParkState | null };
+
+/** In the order of the files. Gives a forgotten pause to the engine again, for `resume` to find. */
+export async function ordersOf({ runs, keyValues }: Seams, files: readonly Ordered[]): Promise<Orders[]> {
+  const orders = await runs.orders(files.map(({ id }) => ({ job: id, owner: id })));
+  const isForgotten = files.some(({ state }, at) => state?.pause && orders[at]?.paused === null);
+  const lifted = new Map<string, number>();
+  for (const { name, text, ageMs } of isForgotten ? await keyValues.list(RESUMED) : [])
+    if (ageMs <= RESUMED_KEPT_MS) lifted.set(name, Number(text));
+    else await keyValues.remove(RESUMED, name, text);
+  for (const [index, { id, run, file, state }] of files.entries()) {
+    const known = orders[index];
+    const pause = state?.pause;
+    if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
+    if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;
+    if (FILE_ID.test(id))
+      await runs.pauseOwner({ owner: id, label: { host: hostname(), name: file }, run, ...pause });
+    orders[index] = { ...known, paused: pause };
+  }
+  return orders;
+}
