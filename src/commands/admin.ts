@@ -28,7 +28,7 @@ import { inFlightOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { outcomeKeys } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
+import { labelText, pausedText, type RunRecord, resumeCommand } from '../stores/run-store.js';
 import { sayRun, UNREPORTED } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
@@ -191,11 +191,9 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   const others = `${countText(active)} active, ${countText(delayed)} parked`;
   if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
-  for (const { label, run, ...order } of status.pauses) {
-    const { name } = label;
-    const way = `\`brand-enrich resume ${run ?? name}\` continues it`;
-    const line = `paused      ${name}: ${pausedText(order)}; ${way}`;
-    parts.push(visibleLines([line]));
+  for (const pause of status.pauses) {
+    const way = `${resumeCommand(pause)} continues it`;
+    parts.push(visibleLines([`paused      ${pause.label.name}: ${pausedText(pause)}; ${way}`]));
   }
   if (status.runs.length === 0) parts.push('no runs yet\n');
   for (const judged of judgeRuns(status)) parts.push(runLine(judged, status.storeNow));

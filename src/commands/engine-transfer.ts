@@ -13,7 +13,6 @@ import {
   cancelLine,
   endLine,
   headerLine,
-  pauseAllLine,
   pauseLine,
   readHeader,
   readLine,
@@ -23,6 +22,7 @@ import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
 import { whyUnreadable } from '../stores/profile-codec.js';
+import { isOfAll } from '../stores/run-store.js';
 import { sayFailure } from '../words/say-reason.js';
 import type { CommandCall } from './answer.js';
 
@@ -101,10 +101,10 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
       accounts.add(account);
     }
     const [pauses, cancels] = await Promise.all([runs.pauses(), runs.cancels()]);
-    const { isPaused } = await ledger.show('');
+    const isPaused = pauses.some(isOfAll);
     for (const line of [...pauses.map(pauseLine), ...cancels.map(cancelLine)]) await write(line);
-    if (isPaused) await write(pauseAllLine());
-    Object.assign(orders, { pauses: pauses.length, cancels: cancels.length, isPaused });
+    const named = pauses.length - Number(isPaused);
+    Object.assign(orders, { pauses: named, cancels: cancels.length, isPaused });
   };
   await writeState();
   let answers = 0;
@@ -198,14 +198,12 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
         await ledger.raise(account, spending);
       accounts.set(account, spending);
     } else if (line.type === 'pause') {
-      orders.pauses += 1;
+      if (isOfAll(line)) orders.isPaused = true;
+      else orders.pauses += 1;
       await runs.pauseOwner(line);
     } else if (line.type === 'cancel') {
       orders.cancels += 1;
       await runs.cancelJob(line);
-    } else if (line.type === 'pause_all') {
-      orders.isPaused = true;
-      await ledger.setPaused(true);
     } else if (line.type === 'end') announced = line.answers;
     else {
       counts.broken += 1;

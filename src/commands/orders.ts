@@ -10,7 +10,9 @@ import type { Engine } from '../engine/engine.js';
 import { resumeOwner } from '../jobs/file-orders.js';
 import { listReading } from '../jobs/watcher-status.js';
 import {
+  ALL_SPENDING,
   isAlive,
+  isOfFile,
   isScheduleOwner,
   type Label,
   type OrderEnd,
@@ -50,8 +52,9 @@ function carryOut({ command, args }: CommandCall, stores: Stores): Promise<Answe
   return command === 'pause' ? pause(name, stores) : resume(name, stores);
 }
 
-async function pauseAll(isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
-  await ledger.setPaused(isPaused);
+async function pauseAll(isPaused: boolean, { runs }: Engine): Promise<Answer> {
+  if (isPaused) await runs.pauseOwner({ ...ALL_SPENDING, by: userAtHost() });
+  else await runs.resume(ALL_SPENDING.owner);
   const data = { run: null, isPaused };
   if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
   const still = (await runs.pauses()).map(refOf);
@@ -140,7 +143,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
   // An earlier start of it is not what reads it now.
   const files = filesNamed(name, listed).filter((run) => !isRead(run));
   const isFileNamed = ({ owner, label, run }: Pause) => {
-    if (run !== null || isScheduleOwner(owner) || reading.some(({ job }) => job === owner)) return false;
+    if (run !== null || !isOfFile({ owner }) || reading.some(({ job }) => job === owner)) return false;
     return owner === name || (label.name === name && !listed.some((each) => each.owner === owner));
   };
   const unread = [

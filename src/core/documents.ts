@@ -173,14 +173,14 @@ const status = {
   pauses: z
     .array(
       z.object({
-        name: z.string().describe('of the file or the schedule'),
+        name: z.string().describe('of the file or the schedule, or “all spending”'),
         label: z.string(),
-        run: z.string().nullable().describe('null: a schedule'),
+        run: z.string().nullable().describe('null: a schedule, or all spending'),
         by: z.string(),
         since: time,
       }),
     )
-    .describe('what persons paused, besides all spending; oldest first'),
+    .describe('what persons paused; oldest first'),
 };
 
 const scheduled = {

@@ -14,7 +14,7 @@ import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-c
 import type { Cancel, Pause } from '../stores/run-store.js';
 
 const TYPE = 'brand-enrich export';
-const VERSION = 2;
+const VERSION = 3;
 
 export interface ExportHeader {
   readonly engine: string;
@@ -37,10 +37,6 @@ export function pauseLine({ at, ...pause }: Pause): string {
 
 export function cancelLine({ job, by, at }: Cancel): string {
   return line({ type: 'cancel', job, by, at: iso(at) });
-}
-
-export function pauseAllLine(): string {
-  return line({ type: 'pause_all' });
 }
 
 /** Throws when the stored bytes are not an answer. */
@@ -135,7 +131,6 @@ const lineSchema = z.discriminatedUnion(
       at: date,
     }),
     z.object({ type: z.literal('cancel'), job: name, by: words, at: date }),
-    z.object({ type: z.literal('pause_all') }),
     z.object({ type: z.literal('end'), answers: countOr('the count is missing') }),
   ],
   { error: ({ input }) => `its type is ${JSON.stringify((input as { type?: unknown }).type)}` },

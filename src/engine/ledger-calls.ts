@@ -77,6 +77,5 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
       return [...names];
     },
     reset: (account) => call(nothing, 'reset_account', account),
-    setPaused: (paused) => call(nothing, 'set_paused', paused),
   };
 }

@@ -54,7 +54,7 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
 
 /** Calls of which the second finds done what the first one did. */
 const REPEATABLE = {
-  ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset', 'setPaused'],
+  ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset'],
   outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],
   runs: 'all',
   keyValues: ['put', 'list', 'claim'],

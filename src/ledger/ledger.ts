@@ -145,7 +145,7 @@ export type PaceState = ObjectOf<typeof PACE_STATE>;
 const RUN_SPENDING = {
   /**
    * `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared.
-   * `paused`: no grants until `RunStore.setPaused` lifts it.
+   * `paused`: no grants until `RunStore.resume`.
    */
   status: word('alive', 'paused', 'halted', 'dead', 'cancelled'),
   /** Requests of this run key so far, held ones included. */
@@ -283,6 +283,4 @@ export interface Ledger {
   accounts(): Promise<string[]>;
   /** Forgets the account. Permits that are out are forgotten too. */
   reset(account: string): Promise<void>;
-  /** Stops or allows all spending, of every account of this engine. */
-  setPaused(paused: boolean): Promise<void>;
 }

@@ -16,7 +16,15 @@ import { fileFault } from '../core/system-error.js';
 import { visibleLine } from '../core/terminal-text.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunStop } from '../stores/run-reasons.js';
-import { NO_TALLY, pausedText, type RunOwner, type RunRecord, unreportedOf } from '../stores/run-store.js';
+import {
+  isOfAll,
+  NO_TALLY,
+  pauseText,
+  type RunOwner,
+  type RunRecord,
+  resumeCommand,
+  unreportedOf,
+} from '../stores/run-store.js';
 import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
@@ -109,22 +117,29 @@ export function newRunId(now: number): string {
 }
 
 /**
- * Before a command begins: throws `PausedError` where its key is paused, unless a person who is
- * asked resumes it. `name`: of its input.
+ * Before a command begins: throws `PausedError` where its key or all spending is paused, unless a
+ * person who is asked resumes it. `name`: of its input.
  */
 export async function assertNotPaused(
   key: string,
   name: string,
   { engine, resumes }: Pick<EnrichRuntime, 'engine' | 'resumes'>,
 ): Promise<void> {
-  const pause = (await engine.runs.pauses()).find(({ owner }) => owner === key);
-  if (pause === undefined) return;
-  if (await resumes?.(pause)) {
-    await engine.runs.resume(key);
-    return;
+  for (const pause of await engine.runs.pauses()) {
+    if (pause.owner !== key && !isOfAll(pause)) continue;
+    if (await resumes?.(pause)) await engine.runs.resume(pause.owner);
+    else {
+      const todo = `nothing was sent; ${resumeCommand(pause, name)} allows it, then run again`;
+      throw new PausedError({ code: 'paused', what: pauseText(pause), subject: name, todo });
+    }
   }
-  const todo = `nothing was sent; \`brand-enrich resume ${pause.run ?? name}\` allows it, then run again`;
-  throw new PausedError({ code: 'paused', what: pausedText(pause), subject: name, todo });
+}
+
+/** Who paused a run that waits, or all spending, and the way on. */
+export async function pauseNotice({ runs }: EnrichRuntime['engine'], owner: string): Promise<string> {
+  const pause = (await runs.pauses()).find((each) => each.owner === owner || isOfAll(each));
+  if (pause === undefined) return 'paused; it waits until it is resumed';
+  return `${pauseText(pause)}; it waits until ${resumeCommand(pause)} continues it`;
 }
 
 /** For `status` and the dashboard: identifiers that need no lookup because they are stored. */

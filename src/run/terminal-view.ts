@@ -8,7 +8,7 @@ import { countOf, countText, durationText } from '../core/figures.js';
 import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
 import { judgeAccount } from '../facts/judge-account.js';
-import { pausedText } from '../stores/run-store.js';
+import { pauseText } from '../stores/run-store.js';
 import type { EnrichProgress } from './enrich-request.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
@@ -116,7 +116,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
             clear();
             return askOnTerminal(question, options);
           },
-          resumes: (pause) => askOnTerminal(`it is ${pausedText(pause)}; resume it?`, options),
+          resumes: (pause) => askOnTerminal(`${pauseText(pause)}; resume it?`, options),
         }
       : {}),
     end: clear,

@@ -98,6 +98,14 @@ export const PAUSE = {
 };
 export type Pause = ObjectOf<typeof PAUSE>;
 
+/** Owner and label of the pause that holds all spending of an engine. */
+export const ALL_SPENDING = { owner: '*', label: { host: null, name: 'all spending' }, run: null } as const;
+
+/** True for the pause of all spending. */
+export function isOfAll({ owner }: Pick<Pause, 'owner'>): boolean {
+  return owner === ALL_SPENDING.owner;
+}
+
 /** A cancel of a job; kept for 90 days. */
 export const cancelShape = object({ ...ORDER, job: text });
 export type Cancel = Shaped<typeof cancelShape>;
@@ -327,6 +335,21 @@ export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: numb
 /** `paused by ada@office since 14 Jan 2026, 09:30 UTC`. */
 export function pausedText(order: Order): string {
   return `paused ${sinceText(order)}`;
+}
+
+/** `it is paused by ...`, or `all spending is paused by ...`. */
+export function pauseText(pause: Pause): string {
+  return `${isOfAll(pause) ? pause.label.name : 'it'} is ${pausedText(pause)}`;
+}
+
+/** True for the pause of a file or a command. */
+export function isOfFile(pause: Pick<Pause, 'owner'>): boolean {
+  return !isScheduleOwner(pause.owner) && !isOfAll(pause);
+}
+
+/** The command that ends a pause, in backticks. `name`: of what it holds, where it has no run. */
+export function resumeCommand(pause: Pause, name = pause.label.name): string {
+  return isOfAll(pause) ? '`brand-enrich resume`' : `\`brand-enrich resume ${pause.run ?? name}\``;
 }
 
 /** `by ada@office since 14 Jan 2026, 09:30 UTC`. */

@@ -401,4 +401,44 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(await readFile(scene.path('list.enriched.csv'), 'utf8')).toContain('matched');
   });
+
+  test('while all spending is paused a command sends nothing and ends with 7 at once; who and when is said', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(5));
+    await succeed(scene, 'pause');
+    const by = /all spending.*paused by \S+@\S+ since .*`brand-enrich resume`/s;
+    for (const more of [[], ['--yes'], ['--on-limit', 'wait']]) {
+      const refused = await scene.run(['run', 'list.csv', ...more]);
+      expect(refused.code, refused.stderr).toBe(7);
+      expect(refused.stderr).toMatch(by);
+    }
+    expect(scene.service.meter.requests).toEqual([]);
+    expect(await succeed(scene, 'status')).toMatch(by);
+    const paused = { name: 'all spending', run: null, by: expect.stringContaining('@') };
+    expect((await status(scene)).pauses).toContainEqual(expect.objectContaining(paused));
+    await succeed(scene, 'resume');
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+  });
+
+  test('a command and a file that spend while all spending is paused say who and when, and continue by themselves', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 2_000 });
+    const { meter, options } = scene.service;
+    const watcher = await scene.watch('--concurrency', '4');
+    await scene.drop('one.csv', domainList(60));
+    await scene.service.until(() => meter.billed >= 4);
+    await scene.write('list.csv', domainList(120));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '4', '--no-worker']);
+    await runOf(scene, 'list.csv');
+    await succeed(scene, 'pause');
+    options.latencyMs = 0;
+    const waits =
+      /all spending is paused by \S+@\S+ since .*; it waits until `brand-enrich resume` continues it/;
+    await Promise.all([watcher.untilSaid(waits), running.untilSaid(waits)]);
+    await succeed(scene, 'resume');
+    expect((await running.done).code).toBe(0);
+    await scene.until('done', 1);
+    expect(meter.mostBilledOnce()).toBe(1);
+    watcher.kill('SIGTERM');
+    await watcher.done;
+  });
 });

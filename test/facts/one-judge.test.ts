@@ -30,7 +30,7 @@ const SAME: Readonly<Record<string, readonly [word: string, standing: string]>> 
   Cancelled: ['cancelled', 'cancelled'],
 };
 const HELD_BANNERS: Readonly<Record<Hold, RegExp>> = {
-  paused: /Spending is paused for all runs/,
+  paused: /All spending is paused/,
   closed: /The service refused further requests/,
   'used up': /The limit is used up\. Work/,
 };

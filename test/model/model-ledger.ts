@@ -93,8 +93,5 @@ export function createModelLedger(clock: Clock): ModelLedger {
       world.accounts.delete(account);
       for (const [id, permit] of world.permits) if (permit.account === account) world.permits.delete(id);
     },
-    async setPaused(paused) {
-      world.isPaused = paused;
-    },
   };
 }

@@ -1,11 +1,11 @@
 /** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
 
 import { Counter } from '../../core/counter.js';
-import { agoText, clockText, countOf, countText, dayText, spanText } from '../../core/figures.js';
+import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../../core/figures.js';
 import { findsNothing, isAtWork, judgeRuns } from '../../facts/judge-runs.js';
 import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../../ledger/policy.js';
 import type { Mark } from '../../pages/parts.js';
-import { isHeld, isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
+import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../../stores/run-store.js';
 import { countOfFaults } from './files-section.js';
 import {
   type DashboardData,
@@ -90,7 +90,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const bad = schedules.filter(needsLook);
   const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
   const received = uploads.received.length;
-  const paused = pauses.filter(({ owner }) => !isScheduleOwner(owner)).length;
+  const paused = pauses.filter(isOfFile).length;
   const waiting = new Counter<string>();
   for (const file of inboxes.flatMap((each) => each.waiting ?? [])) {
     const what = waitOf(file);
@@ -220,11 +220,12 @@ function SilenceBanner({ data }: { data: DashboardData }) {
   );
 }
 
-function holdText(hold: Hold, { ledger, projection, storeNow, plan }: DashboardData): string {
+function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: DashboardData): string {
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
+  const [paused = 'all spending is paused'] = pauses.filter(isOfAll).map(pauseText);
   switch (hold) {
     case 'paused':
-      return 'Spending is paused for all runs; “Resume spending” on the dashboard allows it again.';
+      return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
     case 'closed':
       return (
         `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +

@@ -11,7 +11,14 @@ import type { Uploads } from '../../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
 import { liftHold } from '../../run/lookups/match-check.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
-import { isHeld, type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
+import {
+  ALL_SPENDING,
+  isHeld,
+  type Pause,
+  pausedText,
+  type RunRecord,
+  type RunSettings,
+} from '../../stores/run-store.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
@@ -83,19 +90,17 @@ export function runActions(context: RunActionContext): Action[] {
   const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
     settings.account === data?.account ? terms : null;
 
-  const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
-
   async function setPaused(asked: string, user: string, isPaused: boolean) {
     const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
     const { run } = shown;
     const { id } = run;
-    const { runs } = engine;
-    const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await resumeOwner(engine, run.owner);
+    const pause = async () => (await engine.runs.pause(id, user)) === 'done';
+    const isDone = isPaused ? await pause() : await resumeOwner(engine, run.owner);
     if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
     const { name } = run.label;
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
-      : `${name} is resumed${(await isAllPaused()) ? ', but all spending is paused' : ''}`;
+      : `${name} is resumed${(await look()).data?.ledger?.isPaused ? ', but all spending is paused' : ''}`;
     // A file that waits goes on in another run.
     const path = isPaused || job === null ? runPath(id) : startedPath(run);
     return { path, sentence, subject: id };
@@ -194,9 +199,9 @@ export function runActions(context: RunActionContext): Action[] {
     },
     {
       path: '/pause',
-      async carryOut() {
+      async carryOut({ user }) {
         await assertEngine();
-        await engine.ledger.setPaused(true);
+        await engine.runs.pauseOwner({ ...ALL_SPENDING, by: user });
         return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
       },
     },
@@ -218,7 +223,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
       async carryOut() {
         await assertEngine();
-        await engine.ledger.setPaused(false);
+        await engine.runs.resume(ALL_SPENDING.owner);
         return { path: '/', sentence: 'Spending is allowed again' };
       },
     },

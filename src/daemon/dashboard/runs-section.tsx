@@ -5,7 +5,7 @@ import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../
 import type { ResultType } from '../../jobs/ended-jobs.js';
 import type { ParkState } from '../../jobs/job-folder.js';
 import { Bar, Card, Dot, type Mark } from '../../pages/parts.js';
-import { isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
+import { isOfFile, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
 import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
 import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
@@ -119,7 +119,7 @@ export function SpendingButton({ data, viewer }: { data: DashboardData; viewer: 
 
 /** What is paused, also without a run: a file that waits, a command. Schedules are shown below. */
 function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }) {
-  const shown = pauses.filter(({ owner }) => !isScheduleOwner(owner));
+  const shown = pauses.filter(isOfFile);
   if (shown.length === 0) return null;
   return (
     <ul class="things pauses" id="pauses">

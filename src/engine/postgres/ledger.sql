@@ -196,7 +196,7 @@ BEGIN
     a.checked_at, a.quota, a.usage, a.confirmed_at, a.answered_at, brand_enrich.days_of(a, p_now),
       a.closed_at, a.next_probe_at,
     CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END, a.serves_overage,
-    (SELECT is_paused FROM brand_enrich.engine_state), p_quota_cap, p_overage,
+    brand_enrich.is_paused('*'), p_quota_cap, p_overage,
     json_build_array(a.pace_version, a.rate, a.burst, greatest(0, a.floor_until - p_now), a.second_before,
       a.second_sent),
     v_run);
@@ -347,7 +347,3 @@ BEGIN
   DELETE FROM brand_enrich.account WHERE name = p_account;
   DELETE FROM brand_enrich.permit WHERE account = p_account;
 END $$;
-
-CREATE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
-  UPDATE brand_enrich.engine_state SET is_paused = p_is_paused
-$$;

@@ -111,7 +111,7 @@ BEGIN
     'halt', r.halt,
     'isCancelled', r.status = 'cancelled',
     'isPausedAlone', v_is_paused,
-    'isPaused', v_is_paused OR (SELECT is_paused FROM brand_enrich.engine_state));
+    'isPaused', v_is_paused OR brand_enrich.is_paused('*'));
 END $$;
 
 CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)

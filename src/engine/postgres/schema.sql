@@ -10,8 +10,7 @@ CREATE TABLE brand_enrich.engine_state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   -- The versions of this schema and of the functions (`schema.ts`).
   version int NOT NULL,
-  functions int NOT NULL,
-  is_paused boolean NOT NULL DEFAULT false
+  functions int NOT NULL
 );
 
 CREATE TABLE brand_enrich.account (
@@ -224,7 +223,7 @@ CREATE TABLE brand_enrich.failure (
   PRIMARY KEY (run, key)
 );
 
--- A pause holds the runs of an owner, a cancel those of a job.
+-- A pause holds the runs of an owner (`*`: all spending), a cancel those of a job.
 CREATE TABLE brand_enrich.pause (
   owner text PRIMARY KEY,
   label text NOT NULL,

@@ -103,7 +103,7 @@ CREATE FUNCTION brand_enrich.take(
   p_run brand_enrich.run, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_may_spend boolean := p_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
+  v_may_spend boolean := p_run.id IS NOT NULL AND NOT brand_enrich.is_paused('*')
     AND brand_enrich.run_status(p_run, p_now) = 'alive';
   v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
@@ -229,7 +229,7 @@ BEGIN
   SELECT CASE WHEN free THEN '0 free' ELSE '0' END INTO answer FROM brand_enrich.permit WHERE id = v_id;
   IF FOUND THEN RETURN; END IF;
   answer := 'denied';
-  IF (SELECT is_paused FROM brand_enrich.engine_state) THEN RETURN; END IF;
+  IF brand_enrich.is_paused('*') THEN RETURN; END IF;
   IF v_own IS NOT NULL THEN a := brand_enrich.meet_own_domain(a, v_own); END IF;
   v_is_free := v_own IS NOT NULL AND a.look_proven;
   IF v_is_free THEN

@@ -36,7 +36,7 @@ local function stateOf(account, policy, run)
     orNull(account.answeredAt),
     daysOf(account), orNull(account.closedAt), account.nextProbeAt,
     account.restsUntil > now and account.restsUntil or 0, account.servesOverage,
-    redis.call('EXISTS', root .. 'paused') == 1, orNull(policy.quotaCap), policy.overage, pace, spending,
+    isPaused(allSpending), orNull(policy.quotaCap), policy.overage, pace, spending,
   }
 end
 
@@ -275,10 +275,6 @@ function operations.reset_account()
   end
   savePermits({ name = name })
   redis.call('DEL', root .. 'account:' .. name)
-end
-
-function operations.set_paused()
-  if flag() then redis.call('SET', root .. 'paused', '1') else redis.call('DEL', root .. 'paused') end
 end
 
 return answer(operations[text()]())

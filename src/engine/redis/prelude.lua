@@ -24,6 +24,9 @@ local function some()
   if value == '' then return nil end
   return value
 end
+-- Who paused what, by owner; `*`: all spending.
+local allSpending = '*'
+local function isPaused(owner) return redis.call('HEXISTS', root .. 'pauses', owner) == 1 end
 local function number() return tonumber(text()) end
 local function flag() return text() == '1' end
 -- JSON, of the next argument unless it is given; null becomes nil.

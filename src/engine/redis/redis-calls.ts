@@ -44,7 +44,7 @@ const SCRIPTS: ReadonlyMap<string, Script> = new Map(
 
 /** Operations whose writes are worth waiting for the disk. */
 const DURABLE: ReadonlySet<string> = new Set([
-  ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account', 'set_paused'],
+  ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account'],
   ...['record_outcomes', 'restore_outcomes', 'forget_outcomes'],
   ...['start_run', 'add_failures', 'halt_run', 'end_run'],
   ...['cancel_run', 'cancel_job', 'pause_run', 'pause_owner', 'resume_owner'],

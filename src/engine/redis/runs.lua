@@ -205,13 +205,12 @@ function operations.heartbeat_run()
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     keep(id)
   end
-  local isPausedAlone = fields.status == 'running'
-    and redis.call('HEXISTS', root .. 'pauses', fields.owner) == 1
+  local isPausedAlone = fields.status == 'running' and isPaused(fields.owner)
   return {
     chunks = count(fields.chunks), tally = tallyOf(fields),
     halt = orNull(fields.halt),
     isCancelled = fields.status == 'cancelled', isPausedAlone = isPausedAlone,
-    isPaused = isPausedAlone or redis.call('EXISTS', root .. 'paused') == 1,
+    isPaused = isPausedAlone or isPaused(allSpending),
   }
 end
 

@@ -15,7 +15,7 @@ local function runStatus(status, heartbeatAt, halt, owner)
   if status == 'cancelled' then return 'cancelled' end
   if status ~= 'running' or not hasHeartbeat(heartbeatAt) then return 'dead' end
   if halt then return 'halted' end
-  return redis.call('HEXISTS', root .. 'pauses', owner) == 1 and 'paused' or 'alive'
+  return isPaused(owner) and 'paused' or 'alive'
 end
 
 local function loadRun(id)
@@ -180,7 +180,7 @@ local function overageRoomOfOthers(account, policy, own, more)
 end
 
 local function take(account, policy, limit, request, run)
-  request.maySpend = run ~= nil and run.status == 'alive' and redis.call('EXISTS', root .. 'paused') == 0
+  request.maySpend = run ~= nil and run.status == 'alive' and not isPaused(allSpending)
   local keys = pluck(request.take, 'key')
   loadClaims(keys)
   request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.generation, #keys)
@@ -209,7 +209,7 @@ local function grantLook(account, policy, limit, request, quietMs)
   local look = request.look
   loadPermits({ look.permit })
   if permits[look.permit] then return permits[look.permit].free and '0 free' or '0' end
-  if redis.call('EXISTS', root .. 'paused') == 1 then return 'denied' end
+  if isPaused(allSpending) then return 'denied' end
   local permit = {
     account = account.name, worker = request.worker, run = '', generation = '', key = look.key or '',
     deadline = now + request.permitMs, period = periodOfGrant(account), probe = false, own = look.own,

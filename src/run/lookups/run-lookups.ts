@@ -11,13 +11,14 @@ import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
-import { isAlive, pausedText, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
+import { isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import { sayHalt, sayTo } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
 import type { ActiveRun, EnrichProgress, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
 import type { LookupsEnd } from '../run-end.js';
+import { pauseNotice } from '../run-record.js';
 import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { openMatchCheck } from './match-check.js';
@@ -82,9 +83,10 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     endsWhenPaused: runtime.job !== undefined,
     async onProgress(latest) {
       context.progress = latest;
-      if (latest.isPausedAlone !== isPaused && runtime.job === undefined)
-        onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.id), true);
-      isPaused = latest.isPausedAlone;
+      // A file or a schedule that is paused alone ends instead, with its reason.
+      const waits = latest.isPaused && (runtime.job === undefined || !latest.isPausedAlone);
+      if (waits !== isPaused) onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.owner), true);
+      isPaused = waits;
       if (!runtime.stop.aborted && runtime.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
         takenAt = runtime.clock.monotonic();
         const { matched, notFound, stored } = latest.tally;
@@ -236,15 +238,6 @@ export function stopAtSignal(
     stop.removeEventListener('abort', onStop);
     return end();
   });
-}
-
-/** Who paused a run that waits, and the way on. */
-async function pauseNotice({ runs }: Pick<Engine, 'runs'>, id: string): Promise<string> {
-  const pause = (await runs.get(id))?.paused ?? null;
-  return (
-    `${pause === null ? 'paused' : pausedText(pause)}; it waits until \`brand-enrich resume ${id}\` ` +
-    'continues it'
-  );
 }
 
 /**

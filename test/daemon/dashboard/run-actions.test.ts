@@ -4,6 +4,7 @@ import type { Document } from '../../../src/core/documents.js';
 import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
 import type { RunReader } from '../../../src/daemon/dashboard/program-routes.js';
 import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
+import type { Pause } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { NO_CAPS, noUploads } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
@@ -31,9 +32,10 @@ function actionsOn(
       get: async () => null,
       cancel: (id: string, by: string) => end(`cancel ${id} by ${by}`),
       pause: (id: string, by: string) => end(`pause ${id} by ${by}`),
+      pauseOwner: ({ owner, by }: Pause) => note(`pause ${owner} by ${by}`),
       resume: (owner: string) => note(`resume ${owner}`),
     },
-    ledger: { show: async () => ledger, setPaused: (isPaused: boolean) => note(`all ${isPaused}`) },
+    ledger: { show: async () => ledger },
   } as never;
   const data = dashboardData({ runs: [runRecord(parts)], ledger });
   const look = async () => dashboardView({ data, outageNoticedAt });
@@ -115,8 +117,8 @@ it.each([
   ['/runs/:id/pause', {}, `pause ${ID} by ada`, 'customers.csv is paused: nothing more is sent for it'],
   ['/runs/:id/resume', { paused: PAUSED }, 'resume key', 'customers.csv is resumed'],
   ['/runs/:id/cancel', {}, `cancel ${ID} by ada`, 'customers.csv is cancelled; its paid answers stay stored'],
-  ['/pause', {}, 'all true', 'Spending is paused: nothing more is sent for any run'],
-  ['/resume', {}, 'all false', 'Spending is allowed again'],
+  ['/pause', {}, 'pause * by ada', 'Spending is paused: nothing more is sent for any run'],
+  ['/resume', {}, 'resume *', 'Spending is allowed again'],
 ])('%s is done by the engine', async (path, parts, call, sentence) => {
   const { carryOut, asked } = actionsOn(parts);
   expect(await carryOut(path)).toMatchObject({ sentence });

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../../src/core/outcome.js';
 import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
-import { freshnessOf } from '../../../src/stores/run-store.js';
+import { ALL_SPENDING, freshnessOf } from '../../../src/stores/run-store.js';
 import { HALTS } from '../../support/halts.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
@@ -150,7 +150,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         fc.asyncProperty(operations, async (history) => {
           histories += 1;
           const twin = createLedgerTwin(subject.engine, clock, `history-${histories}`, { isOneEach: true });
-          await subject.engine.ledger.setPaused(false);
+          await subject.engine.runs.resume(ALL_SPENDING.owner);
           for (const operation of history) {
             const both = await twin.apply(operation);
             expect(rounded(both.store)).toEqual(rounded(both.model));
@@ -162,7 +162,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         }),
         { numRuns: numHistories, examples: [[GIVEN_BACK_LATE]] },
       );
-      await subject.engine.ledger.setPaused(false);
+      await subject.engine.runs.resume(ALL_SPENDING.owner);
     });
 
     test.each([...LEDGER_LIMIT_SCENARIOS, ...LEDGER_SPENDING_SCENARIOS, ...LEDGER_LOOK_SCENARIOS])(
@@ -271,10 +271,10 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
 
     test('a pause stops every account until it is lifted', async () => {
       const { wanted, exchange } = await begin(1);
-      await subject.engine.ledger.setPaused(true);
+      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
       const paused = await exchange({ take: wanted });
       expect([answers(paused), paused.state.isPaused]).toEqual([['denied'], true]);
-      await subject.engine.ledger.setPaused(false);
+      await subject.engine.runs.resume(ALL_SPENDING.owner);
       expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
     });
 

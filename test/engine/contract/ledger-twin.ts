@@ -6,7 +6,7 @@
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/ledger/ledger.js';
 import type { ClaimAnswer } from '../../../src/stores/outcome-store.js';
-import { freshnessOf } from '../../../src/stores/run-store.js';
+import { ALL_SPENDING, freshnessOf } from '../../../src/stores/run-store.js';
 import type { ModelWorld } from '../../model/ledger-model.js';
 import * as model from '../../model/ledger-model.js';
 import { HALTS } from '../../support/halts.js';
@@ -257,7 +257,8 @@ export function createLedgerTwin(
           return NOTHING;
         }
         case 'pause':
-          await ledger.setPaused(operation.paused);
+          if (operation.paused) await runs.pauseOwner({ ...ALL_SPENDING, by: 'ada' });
+          else await runs.resume(ALL_SPENDING.owner);
           world.isPaused = operation.paused;
           return NOTHING;
         case 'claim': {

@@ -1,7 +1,7 @@
 /** Contract of the run store, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RULES } from '../../../src/ledger/rules.js';
-import type { Tally } from '../../../src/stores/run-store.js';
+import { ALL_SPENDING, isOfAll, type Tally } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
@@ -187,10 +187,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const halt = { why: 'credentials' as const, reason: 'The service "refused" the token', status: 403 };
       await store().halt(id, halt);
       await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
-      await subject.engine.ledger.setPaused(true);
+      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
       expect(await store().cancel(id, 'ada')).toBe('done');
       expect(await store().heartbeat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
-      await subject.engine.ledger.setPaused(false);
+      await subject.engine.runs.resume(ALL_SPENDING.owner);
       await store().clearHalt(id);
       expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
       await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
@@ -215,9 +215,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().pauses()).filter(({ owner }) => owner === 'held')).toEqual([
         { ...ADA, owner: 'held', label: first.label, run: first.id },
       ]);
-      await subject.engine.ledger.setPaused(true);
+      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
       expect(await standing(other)).toEqual([null, true, false]);
-      await subject.engine.ledger.setPaused(false);
+      expect((await store().pauses()).filter(isOfAll)).toEqual([{ ...ALL_SPENDING, ...ADA }]);
+      await subject.engine.runs.resume(ALL_SPENDING.owner);
       await store().end(first.id, { type: 'stopped' });
       expect(await store().get(first.id)).toMatchObject({ status: 'stopped', paused: ADA });
       const second = await store().start(newRun('held'));

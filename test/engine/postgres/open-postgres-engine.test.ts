@@ -214,11 +214,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 8, tables: 'd63f8d596cca8cae' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 9, tables: 'a651d01c78e93178' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 8,
+      version: 9,
       functionsVersion: 1,
-      functions: 'fa534bc3d403da54',
+      functions: '8fef6a75eb2a2e52',
     });
   });
 
