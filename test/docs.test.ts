@@ -32,7 +32,7 @@ const OPERATING_GROUPS: readonly SettingGroup[] = [
   'Notifications',
 ];
 const operating = SETTING_ENTRIES.filter(
-  ([name, { group }]) => OPERATING_GROUPS.includes(group) || /^(metrics|otel)/.test(name),
+  ([name, { group }]) => OPERATING_GROUPS.includes(group) || name.startsWith('metrics'),
 ).map(([name]) => name);
 const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
   ([name]) => name,

@@ -44,7 +44,7 @@ const ROOTS = 'roots';
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 3_550,
   lookup: 850,
-  config: 2_950,
+  config: 2_900,
   identify: 2_050,
   intake: 3_550,
   formats: 4_750,
@@ -58,7 +58,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   pages: 550,
   run: 9_050,
   'local-service': 2_200,
-  context: 1_300,
+  context: 1_000,
   library: 1_700,
   jobs: 3_700,
   daemon: 7_900,

@@ -1,12 +1,6 @@
 /** `worker`: lookups for runs elsewhere, until it is stopped. */
 import { maskAddress } from '../config/address-values.js';
-import {
-  logOpened,
-  openEngineContext,
-  openLookupWorker,
-  stopWithEngine,
-  watched,
-} from '../context/open-context.js';
+import { logOpened, openEngineContext, openLookupWorker, stopWithEngine } from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
@@ -23,7 +17,7 @@ export function runWorker(call: CommandCall): Promise<ExitCode> {
     watch(engine);
     logOpened(context, false, log);
     metrics.watchQueue(opened.queueName);
-    const service = { ...opened, client: watched(opened.client, context) };
+    const service = { ...opened, client: context.metrics.watchClient(opened.client) };
     const worker = openLookupWorker({ engine, service, settings, stateFolder: settings.state, log });
     metrics.watchWorker(worker, service.account);
     await worker.start();

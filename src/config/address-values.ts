@@ -195,44 +195,6 @@ export const mailAddress = matching(
 );
 export const mailAddresses = eachText('repeated', 'ADDRESS', (seen) => mailAddress.parse([seen]));
 
-/** An http or https address; credentials in it are sent as such. */
-export const collectorValue = oneText('URL', (seen) => {
-  const write = 'the address of an OTLP/HTTP collector: http://127.0.0.1:4318';
-  return parseUrl(seen, HTTP) === null ? new Refusal('an http or https address', write) : seen;
-});
-
-/** The settings that {@link traceTarget} reads. */
-export type TraceSettings = Readonly<
-  Record<'otelEndpoint' | 'otelTracesEndpoint' | 'otelSharedEndpoint' | 'otelDisabled', string | null>
->;
-
-type TraceTarget =
-  /** The whole address that traces are sent to. May hold credentials. */
-  | { readonly type: 'send'; readonly url: string }
-  | { readonly type: 'off' }
-  /** `variable` does not hold an http or https address. */
-  | { readonly type: 'unusable'; readonly variable: string };
-
-/**
- * Where traces go. The rules are those of OpenTelemetry ("OpenTelemetry Protocol Exporter",
- * endpoint URLs): an address of all signals has `v1/traces` appended below its path, one of traces
- * alone is taken as it is; `OTEL_SDK_DISABLED` counts only as `true`, in any case.
- */
-export function traceTarget(settings: TraceSettings): TraceTarget {
-  const { otelEndpoint, otelTracesEndpoint, otelSharedEndpoint, otelDisabled } = settings;
-  const shared = otelEndpoint ?? (otelTracesEndpoint === null ? otelSharedEndpoint : null);
-  const address = shared ?? otelTracesEndpoint;
-  if (otelDisabled?.trim().toLowerCase() === 'true' || address === null) return { type: 'off' };
-  const url = parseUrl(address, HTTP);
-  if (url === null) {
-    const variable = shared === null ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';
-    return { type: 'unusable', variable };
-  }
-  if (shared === null) return { type: 'send', url: address };
-  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
-  return { type: 'send', url: url.href };
-}
-
 /** Looks like an address without a scheme; tokens do not look like this. */
 const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
 

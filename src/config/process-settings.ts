@@ -1,7 +1,6 @@
 /** The settings of a process and of the commands other than runs. */
 import { isAbsolute, join } from 'node:path';
 import {
-  collectorValue,
   engineValue,
   hostValue,
   mailAddress,
@@ -237,26 +236,6 @@ export const PROCESS_SETTINGS = {
     'write the metrics of this run there at its end, for the textfile collector of node_exporter (NAME.prom)',
     { commands: ['run', 'config'], note: 'not written' },
   ),
-
-  // OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
-  // nothing and is reported by `traceTarget`; only what is meant for this program alone is refused.
-  // Headers, certificates and the description of the process (`OTEL_SERVICE_NAME` …) are read by
-  // OpenTelemetry's own library alone.
-  otelEndpoint: watched('--otel-endpoint', collectorValue).describe(
-    'send OpenTelemetry traces to this collector (OTLP over HTTP), at /v1/traces below it',
-    { secrecy: 'address', note: 'no traces' },
-  ),
-  otelTracesEndpoint: watched(null, text('URL')).describe(
-    'the full address to send traces to; --otel-endpoint wins over it',
-    { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
-  ),
-  otelSharedEndpoint: watched(null, text('URL')).describe('like --otel-endpoint; both of them win over it', {
-    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    secrecy: 'address',
-  }),
-  otelDisabled: watched(null, text('true')).describe('true: no traces, even if an endpoint is set', {
-    env: 'OTEL_SDK_DISABLED',
-  }),
 
   dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
   dashboardPort: dashboard('--dashboard-port', count(0, 65_535), '8787').describe(

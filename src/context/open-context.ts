@@ -7,11 +7,10 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { assertOwnState } from '../core/own-folder.js';
 import type { Engine } from '../engine/engine.js';
-import type { Client } from '../lookup/client.js';
 import { openNotifier } from '../run/notices/notifier.js';
 import type { WorkerListener } from '../worker/asked.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
-import { NOT_SERVED, openMetrics, openTraces } from './open-monitoring.js';
+import { NOT_SERVED, openMetrics } from './open-monitoring.js';
 import { type OpenedService, openService } from './open-service.js';
 import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 
@@ -31,18 +30,16 @@ export async function openEngineContext(
   releasers: Releasers,
   { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
 ) {
-  const traces = await openTraces(settings, command.log, releasers);
   const engine = await openStores(settings, command, releasers, {
     stateFolder,
     waitsForDisk: settings.waitForDisk,
-    telemetry: traces.telemetry,
   });
   const metrics = await openMetrics(settings, engine, command.stop, releasers).catch((error: unknown) => {
     if (onMetricsRefused === undefined || !(error instanceof FailFileError)) throw error;
     onMetricsRefused(error);
     return NOT_SERVED;
   });
-  return { engine, metrics, traces };
+  return { engine, metrics };
 }
 
 /** Logs engine warnings and the address of the metrics for long-running processes. */
@@ -83,7 +80,7 @@ export async function openContext(
   const opened = await openService(settings, log, releasers);
   const engineContext = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
   const { engine, metrics } = engineContext;
-  const service = { ...opened, client: watched(opened.client, engineContext) };
+  const service = { ...opened, client: metrics.watchClient(opened.client) };
   return {
     ...state,
     ...engineContext,
@@ -100,14 +97,6 @@ export async function openContext(
       return worker;
     },
   };
-}
-
-/** The same client; metrics and traces know of its lookups. */
-export function watched(
-  client: Client,
-  { metrics, traces }: Pick<EngineContext, 'metrics' | 'traces'>,
-): Client {
-  return traces.watchClient(metrics.watchClient(client));
 }
 
 export interface WorkerContext {

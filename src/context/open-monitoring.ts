@@ -1,11 +1,8 @@
-/** A command's metrics and traces; without their settings, loads no library and does nothing. */
-import { type TraceSettings, traceTarget } from '../config/address-values.js';
+/** A command's metrics; without their settings, loads no library and does nothing. */
 import type { Settings } from '../config/settings.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
 import type { MetricsRegistry } from './metrics.js';
-import type { Traces } from './traces.js';
 
 export interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWorker'> {
   /** Where they are served; null: they are not. */
@@ -14,23 +11,12 @@ export interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'wa
   watchQueue(name: string): void;
 }
 
-export interface OpenedTraces extends Pick<Traces, 'watchClient' | 'traceRun'> {
-  /** For `openEngine`; undefined: nothing is traced. */
-  readonly telemetry: Traces['telemetry'] | undefined;
-}
-
 /** For a command without a port. */
 export const NOT_SERVED: OpenedMetrics = {
   url: null,
   watchClient: (client) => client,
   watchWorker: () => undefined,
   watchQueue: () => undefined,
-};
-/** For a process without a collector. */
-export const NOT_TRACED: OpenedTraces = {
-  telemetry: undefined,
-  watchClient: (client) => client,
-  traceRun: (_engine, _isStrict, run) => run(),
 };
 const CLOSE_MS = 1_000;
 
@@ -57,20 +43,4 @@ export async function openMetrics(
       metrics.watchQueue(() => queue.counts());
     },
   };
-}
-
-/** Open it before the engine: it then closes, and sends the last spans, after it. Never rejects. */
-export async function openTraces(
-  settings: TraceSettings,
-  log: Log,
-  releasers: Releasers,
-): Promise<OpenedTraces> {
-  const target = traceTarget(settings);
-  if (target.type === 'unusable')
-    log.warn({ variable: target.variable }, 'no traces are sent: it holds no http or https address');
-  if (target.type !== 'send') return NOT_TRACED;
-  const { createTraces } = await import('./traces.js');
-  const traces = createTraces({ url: target.url, log });
-  releasers.push(() => traces.close());
-  return traces;
 }

@@ -1,5 +1,5 @@
 /** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
-import type { Job, Queue, Telemetry, Worker } from 'bullmq';
+import type { Job, Queue, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
 import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -12,7 +12,6 @@ import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '.
 export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
-  readonly telemetry?: Telemetry | undefined;
   /** For looking: opening engine and queues writes nothing where it need not. Default false. */
   readonly isReadOnly?: boolean | undefined;
   /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */

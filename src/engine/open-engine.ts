@@ -4,7 +4,7 @@ import { assertOwnState } from '../core/own-folder.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
-export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop' | 'isReadOnly'> {
+export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 'isReadOnly'> {
   /** As the setting reads it: `embedded`, or an address of which each part is used. */
   readonly engine: string;
   /** Where the embedded engine keeps its files, and workers of any engine paid answers. */
@@ -30,8 +30,8 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
   const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null } = options;
   assertOwnState(stateFolder);
-  const { log, telemetry, isReadOnly } = options;
-  const rest = { log, telemetry, stop, isReadOnly };
+  const { log, isReadOnly } = options;
+  const rest = { log, stop, isReadOnly };
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
     return openEmbeddedEngine({ folder: stateFolder, startsEmpty, ...rest });

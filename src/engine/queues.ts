@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
+import type { JobsOptions, Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import { isMoment } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -50,30 +50,27 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
 /**
  * @param options.failure Translates errors of BullMQ's client to ours.
  * @param options.isReadOnly Queues are for looking: BullMQ then writes nothing on opening one.
- * @param options.telemetry Of chunks; scheduled jobs are untraced, since each comes from the last.
  */
 export function createQueues(
   backend: QueueBackend,
   options: {
     failure(error: unknown): unknown;
     log: Log;
-    telemetry?: Telemetry | undefined;
     isReadOnly?: boolean | undefined;
   },
 ): Pick<
   Engine,
   'openQueue' | 'openChunkQueue' | 'openWorker' | 'openScheduledJobWorker' | 'scheduledJobs' | 'close'
 > {
-  const { failure, log, telemetry, isReadOnly: skipMetasUpdate = false } = options;
+  const { failure, log, isReadOnly: skipMetasUpdate = false } = options;
   const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();
 
-  function openQueue<D, N extends string>(name: string, traced?: Telemetry): Queue<D, void, N, D, void, N> {
+  function openQueue<D, N extends string>(name: string): Queue<D, void, N, D, void, N> {
     const queue = new (backend.classes().Queue)<D, void, N, D, void, N>(name, {
       ...backend.queueConnection(),
       defaultJobOptions: JOB_OPTIONS,
       streams: { events: { maxLen: EVENTS_KEPT } },
       skipMetasUpdate,
-      ...(traced && { telemetry: traced }),
     });
     // An error of the connection is worth a line; without a listener it would end the process.
     queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue error'));
@@ -85,7 +82,6 @@ export function createQueues(
     name: string,
     processor: Processor<D, void, N>,
     concurrency: number,
-    traced?: Telemetry,
   ): Worker<D, void, N> {
     const { connection, release } = backend.workerConnection();
     const worker = new (backend.classes().Worker)<D, void, N>(name, processor, {
@@ -93,7 +89,6 @@ export function createQueues(
       ...WORKER_OPTIONS,
       name: workerName(Date.now()),
       concurrency,
-      ...(traced && { telemetry: traced }),
     });
     workers.set(worker, release);
     worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker error'));
@@ -116,14 +111,11 @@ export function createQueues(
   }
 
   return {
-    openQueue: (name) => openQueue<ChunkData, 'chunk'>(name, telemetry),
+    openQueue: (name) => openQueue<ChunkData, 'chunk'>(name),
     openChunkQueue: (name) =>
-      createChunkQueue(
-        () => backend.prepare().then(() => openQueue<ChunkData, 'chunk'>(name, telemetry)),
-        failure,
-      ),
+      createChunkQueue(() => backend.prepare().then(() => openQueue<ChunkData, 'chunk'>(name)), failure),
     openWorker: (name, processor, concurrency) =>
-      openWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry),
+      openWorker<ChunkData, 'chunk'>(name, processor, concurrency),
     openScheduledJobWorker: (name, processor, concurrency) =>
       openWorker<ScheduledJobData, 'tick'>(name, processor, concurrency),
     scheduledJobs: {

@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadOptions, type ProgramOptions } from '../config/load-options.js';
 import { openLookupWorker } from '../context/open-context.js';
-import { NOT_TRACED } from '../context/open-monitoring.js';
 import { type OpenedService, openClient } from '../context/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
@@ -68,7 +67,6 @@ export async function runOneFile(
         stop,
         graceMs: () => settings.timeoutMs,
         streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-        traces: NOT_TRACED,
       },
     );
     return resultOf(finished);

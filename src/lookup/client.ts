@@ -1,6 +1,6 @@
 /**
  * The client: one identifier, one request, one answer; governor and worker wait, retry and account.
- * A token that a service echoes is removed here, so no row, report, log or trace can hold it.
+ * A token that a service echoes is removed here, so no row, report or log can hold it.
  */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';

@@ -2,7 +2,7 @@
 import { networkOf } from '../config/network.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
-import { type EnrichResult, enrichFile } from './enrich-file.js';
+import { enrichFile } from './enrich-file.js';
 import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { portableReport } from './report/portable-report.js';
@@ -16,10 +16,6 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
   readonly service: RunService;
   readonly stateFolder: string;
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
-  readonly traces: {
-    /** Each run in its own trace, if traces are sent. `isStrict` as in `exitCodeOf`. */
-    traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult>;
-  };
 }
 
 export interface FileRun
@@ -39,7 +35,7 @@ export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 /** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
   const { settings, view, notices } = run;
-  const { service, stop, traces } = context;
+  const { service, stop } = context;
   const request = requestFor(run, context);
   const runtime: EnrichRuntime = {
     ...context,
@@ -55,8 +51,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     ...(view.asks && { asks: view.asks }),
     isInteractive: view.isInteractive,
   };
-  const enrich = () => enrichFile(request, runtime);
-  const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
+  const result = await enrichFile(request, runtime);
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
   const report = makeReport(request, result, exitCode);

@@ -119,7 +119,6 @@ describe('options', () => {
         "notifyOn",
         "notifySecretFile",
         "notifyUrl",
-        "otelEndpoint",
         "poll",
         "port",
         "quiet",

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
-import { type EngineContext, openLookupWorker, watched } from '../../context/open-context.js';
+import { type EngineContext, openLookupWorker } from '../../context/open-context.js';
 import { openService } from '../../context/open-service.js';
 import type { CommandContext } from '../../context/open-stores.js';
 import { countOf } from '../../core/figures.js';
@@ -144,7 +144,7 @@ function enrichScheduled(
     const { log, graceMs, daemon } = host;
     const stateFolder = settings.state;
     const opened = await openService(settings, log, releasers);
-    const service = { ...opened, client: watched(opened.client, host) };
+    const service = { ...opened, client: host.metrics.watchClient(opened.client) };
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
     // The worker of the process, if the run's own would ask the same service in the same way.
     const isSame =

@@ -66,7 +66,7 @@ export async function openEngineOn(
   server: PostgresServer,
   options: EngineOptions,
 ): Promise<Engine> {
-  const { log, telemetry, isReadOnly, clockOffsetMs = () => 0 } = options;
+  const { log, isReadOnly, clockOffsetMs = () => 0 } = options;
   const { stop = new AbortController().signal } = options;
   const { address } = server;
   const failure = (error: unknown) => storeFailure(server, error);
@@ -106,7 +106,7 @@ export async function openEngineOn(
       if (isReadOnly !== true) return;
       await patience(() => inSession((session) => preparing(server, () => migrateQueues(session))));
     };
-    const queues = createQueues(backendOn(pool, prepareQueues), { failure, log, telemetry, isReadOnly });
+    const queues = createQueues(backendOn(pool, prepareQueues), { failure, log, isReadOnly });
     releasers.push(() => queues.close());
     return {
       id,

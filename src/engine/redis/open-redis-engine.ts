@@ -37,7 +37,7 @@ export interface RedisEngineOptions extends EngineOptions {
  * could lose what is given to it. No message holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
-  const { url, log, telemetry, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
+  const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const { stop = new AbortController().signal } = options;
   const address = shownAddress(url);
   const connect = { url, address, log, extraCa: options.extraCa ?? null };
@@ -56,7 +56,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
     const stores = createStores(calls);
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
-    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry, isReadOnly });
+    const queues = createQueues(backendOn(connect, prefix), { failure, log, isReadOnly });
     return {
       id,
       kind: 'redis',

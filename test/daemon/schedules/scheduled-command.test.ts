@@ -75,7 +75,6 @@ it.each([
   ['--notify-secret-file', 'secret'],
   ['--smtp-url', 'smtp://mail.example'],
   ['--notify-email', 'a@b.example'],
-  ['--otel-endpoint', 'http://127.0.0.1:4318'],
   ['--metrics-port', '1'],
   ['--log-file', '/var/log/x'],
 ])('%s belongs to the process that runs it, and is refused by name', (flag, ...value) => {
