@@ -44,7 +44,7 @@ const ROOTS = 'roots';
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 3_550,
   lookup: 850,
-  config: 2_900,
+  config: 2_950,
   identify: 2_050,
   intake: 3_550,
   formats: 4_750,

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { getDomainWithoutSuffix } from 'tldts';
-import { isLoopbackUrl, maskAddress, maskTokenPath } from '../config/address-values.js';
+import { EXAMPLE_SERVICE, isLoopbackUrl, maskAddress, maskTokenPath } from '../config/address-values.js';
 import { CONFIG_FILE, loadSettings, parseConfigFile } from '../config/load-settings.js';
 import { Refusal } from '../config/parse-value.js';
 import { readToken, tokenValue } from '../config/secrets.js';
@@ -123,13 +123,13 @@ async function askFor(
     while (values[name] === undefined) {
       const answer =
         (await person.ask(`${question}${fallback === '' ? '' : ` [${fallback}]`}: `)) || fallback;
-      if (answer === '' && name === 'ownDomain') return;
+      if (name === 'ownDomain' && (answer === '' || answer === '-')) return;
       const value = SETTINGS[name].kind.parse([answer]);
       if (value instanceof Refusal) person.show(`That is not ${value.expected}: write ${value.write}.`);
       else Object.assign(values, { [name]: value });
     }
   };
-  await ask('baseUrl', 'Address of the service', '');
+  await ask('baseUrl', 'Address of the service', EXAMPLE_SERVICE.baseUrl);
   let pasted: string | null = null;
   if (settings.token === null) {
     await ask('tokenFile', 'File that holds the token', join(homedir(), '.config', 'brand-enrich', 'token'));
@@ -146,7 +146,9 @@ async function askFor(
     await ask('overageBudget', 'Budget per period for requests beyond the quota', '0');
   await ask('engine', 'Engine: embedded, or a redis:// or postgres:// address', 'embedded');
   person.show("Looking up the service's own brand is free: with its domain, address and token can be tried.");
-  await ask('ownDomain', "The service's own domain (empty: do not try)", '');
+  const isExample = values.baseUrl === EXAMPLE_SERVICE.baseUrl;
+  const own = isExample ? EXAMPLE_SERVICE.ownDomain : '';
+  await ask('ownDomain', `The service's own domain (${isExample ? '-' : 'empty'}: do not try)`, own);
   return pasted;
 }
 
@@ -257,9 +259,9 @@ function openPrompt({ stdin, stderr, stop }: CommandCall) {
 
 /** The most common settings, with an example of each. */
 const SHOWN: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
-  ['baseUrl', 'https://api.example.com'],
+  ['baseUrl', EXAMPLE_SERVICE.baseUrl],
   ['tokenFile', '/etc/brand-enrich/token'],
-  ['ownDomain', 'brand.example'],
+  ['ownDomain', EXAMPLE_SERVICE.ownDomain],
   ['account', 'data-team'],
   ['plan', 'paid'],
   ['overageBudget', '5'],

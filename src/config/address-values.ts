@@ -19,12 +19,18 @@ function hasCredentials({ username, password }: URL): boolean {
 const HTTP = /^https?:$/;
 
 /**
+ * A service of this contract and its own domain, for examples
+ * (https://docs.brandfetch.com: the Brand API, and "requests for brandfetch.com are free").
+ */
+export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain: 'brandfetch.com' } as const;
+
+/**
  * An http or https address, brought to one form: lower-case host, no trailing slash, credentials,
  * query or fragment, and without the version that every path begins with, which people copy with
  * it. Accounts and answers are kept under this form.
  */
 export const baseUrlValue = oneText('URL', (seen) => {
-  const example = 'the address alone, for example https://api.example.com';
+  const example = `the address alone, for example ${EXAMPLE_SERVICE.baseUrl}`;
   const url = parseUrl(seen, HTTP);
   if (url === null) return new Refusal('an http or https address', example);
   if (hasCredentials(url)) {

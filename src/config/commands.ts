@@ -289,7 +289,8 @@ const TABLE = {
     ],
     examples: {
       init: 'asks, and writes brand-enrich.config.json',
-      'init --base-url https://api.example.com --token-file token.txt --plan free --yes': 'without questions',
+      'init --base-url https://api.brandfetch.io --token-file token.txt --own-domain brandfetch.com --yes':
+        'without questions',
     },
   },
   completion: {

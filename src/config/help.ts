@@ -1,5 +1,6 @@
 /** The texts of `--help`, made of the tables of commands and settings. */
 import { EXIT, type ExitCode } from '../core/errors.js';
+import { EXAMPLE_SERVICE } from './address-values.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import {
   COMMAND_NAMES,
@@ -9,7 +10,7 @@ import {
   type Setting,
   wordsAfter,
 } from './setting.js';
-import { settingsOf } from './settings.js';
+import { type SettingName, settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
@@ -22,6 +23,14 @@ const HELP_FLAG = ['-h, --help', 'show help'] as const;
 const SETTINGS_NOTE = [
   'Precedence: flags, then BRAND_ENRICH_… variables, then brand-enrich.config.json, then defaults.',
   'To turn off a switch that the file or environment sets, use its opposite: --no-refresh, --color.',
+];
+
+/** Variables that a person sets before the first command, by the setting that they give. */
+const ENVIRONMENT: readonly (readonly [SettingName, string, string])[] = [
+  ['baseUrl', 'BRAND_API_URL', `address of the service, for example ${EXAMPLE_SERVICE.baseUrl}`],
+  ['token', 'BRAND_API_TOKEN', 'token of the service; no flag, because others can see command lines'],
+  ['engine', 'REDIS_URL', 'a Redis as engine, where --engine names none'],
+  ['engine', 'DATABASE_URL', 'a PostgreSQL (postgres://) as engine, where neither of both names one'],
 ];
 
 /** What each exit code of a run means; the README has the same text. */
@@ -104,6 +113,9 @@ function helpOfCommand(command: CommandName, isWhole: boolean): string[][] {
     ...(isShort ? [] : groups).map(([group, shown]): [string, Entry[]] => [group, entriesOf(shown)]),
   ];
   tables.at(-1)?.[1].push(HELP_FLAG);
+  const names = settingsOf(command).map(([name]) => name);
+  const variables = names.includes('baseUrl') ? ENVIRONMENT.filter(([name]) => names.includes(name)) : [];
+  tables.push(['Environment', variables.map(([, ...entry]) => entry)]);
   const width = widthOf(tables.flatMap(([, entries]) => entries));
   return [
     [

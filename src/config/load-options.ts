@@ -53,7 +53,7 @@ export function loadOptions(
   const surroundings = { ...(env ?? { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS }) };
   const outdone = Object.keys(values).flatMap((key) => {
     const line = PROGRAM_OPTIONS.get(key);
-    return [line?.env, line?.envAlias?.name];
+    return [line?.env, ...(line?.envAliases ?? []).map(({ name }) => name)];
   });
   if (token !== undefined || 'tokenFile' in values) outdone.push('BRAND_API_TOKEN', 'BRAND_API_TOKEN_FILE');
   for (const name of outdone) if (name) delete surroundings[name];

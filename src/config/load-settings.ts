@@ -167,13 +167,14 @@ function findGiven(
   line: Setting<unknown>,
   { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
 ): Given | null {
-  const { key, env: own, envAlias: alias } = line;
+  const { key, env: own, envAliases } = line;
   const flag = key === null ? undefined : flags[key];
   if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
-  const variable = [own, alias?.name].find((name) => name && env[name]);
-  if (variable) {
-    const value = (variable === alias?.name && alias.meaning) || env[variable];
-    return { origin: 'environment', place: variable, value };
+  const variables = [...(own === null ? [] : [{ name: own }]), ...envAliases];
+  const variable = variables.find(({ name, form = /./ }) => form.test(env[name] ?? ''));
+  if (variable !== undefined) {
+    const { name, meaning = env[name] } = variable;
+    return { origin: 'environment', place: name, value: meaning };
   }
   const written = line.isInFile && key !== null ? (file?.values[key] ?? null) : null;
   return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };

@@ -155,19 +155,19 @@ export const PROCESS_SETTINGS = {
   // Variables of all programs: a lower-case name wins, as it does for curl.
   httpsProxy: network(null, proxyValue).describe('proxy for https addresses: service, logos, webhooks', {
     env: 'https_proxy',
-    envAlias: { name: 'HTTPS_PROXY' },
+    envAliases: [{ name: 'HTTPS_PROXY' }],
     secrecy: 'address',
     note: 'none',
   }),
   httpProxy: network(null, proxyValue).describe('the same for http addresses', {
     env: 'http_proxy',
-    envAlias: { name: 'HTTP_PROXY' },
+    envAliases: [{ name: 'HTTP_PROXY' }],
     secrecy: 'address',
     note: 'none',
   }),
   noProxy: network(null, text('HOSTS')).describe(
     'hosts, domains and networks to reach without a proxy; this machine always is',
-    { env: 'no_proxy', envAlias: { name: 'NO_PROXY' }, note: 'none' },
+    { env: 'no_proxy', envAliases: [{ name: 'NO_PROXY' }], note: 'none' },
   ),
   caFile: network('--ca-file', path('FILE')).describe(
     "certificates (PEM) to trust besides Node's own: a company's authority, a proxy or a server",
@@ -180,7 +180,11 @@ export const PROCESS_SETTINGS = {
 
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
-    { isMain: true, envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
+    {
+      isMain: true,
+      envAliases: [{ name: 'REDIS_URL' }, { name: 'DATABASE_URL', form: /^postgres/ }],
+      secrecy: 'address',
+    },
   ),
   state: engine('--state', path('DIR'), stateFolder).describe(
     'folder for the embedded engine and everything that must survive a crash',
@@ -218,7 +222,7 @@ export const PROCESS_SETTINGS = {
     { note: 'standard error' },
   ),
   color: always('--no-color', yesOrNo).describe('no colours on the terminal', {
-    envAlias: { name: 'NO_COLOR', meaning: 'false' },
+    envAliases: [{ name: 'NO_COLOR', meaning: 'false' }],
   }),
   configFile: always('--config', path('FILE')).describe('the config file', {
     isInFile: false,

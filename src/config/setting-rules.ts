@@ -5,7 +5,7 @@
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { findUnknownField } from '../lookup/known-fields.js';
-import { isLoopbackUrl, maskOrigin } from './address-values.js';
+import { EXAMPLE_SERVICE, isLoopbackUrl, maskOrigin } from './address-values.js';
 import { isPositiveDecimal, quote } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
@@ -173,7 +173,7 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     add('notifications could be intercepted', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
   if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
     const orSample = HAS_SAMPLE.includes(command) ? phrase`; ${SAMPLE} needs neither` : '';
-    const todo = phrase`set ${SERVICE_ADDRESS}${orSample}`;
+    const todo = phrase`set ${SERVICE_ADDRESS}, for example ${EXAMPLE_SERVICE.baseUrl}${orSample}`;
     add('no service address was given', phrase`${{ setting: 'baseUrl' }}`, todo, 'usage-service-missing');
   }
   if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {

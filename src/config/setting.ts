@@ -56,8 +56,15 @@ export interface Setting<T> {
   readonly flag: string | null;
   readonly short: string | null;
   readonly env: string | null;
-  /** A variable of wider use that is honoured after our own; `meaning`: of any non-empty value. */
-  readonly envAlias: { readonly name: string; readonly meaning?: string } | null;
+  /**
+   * Variables of wider use, honoured after our own, the first one first. `meaning`: of any
+   * non-empty value. `form`: other values are for other programs.
+   */
+  readonly envAliases: readonly {
+    readonly name: string;
+    readonly meaning?: string;
+    readonly form?: RegExp;
+  }[];
   /** Its name among the parsed flags and in the config file: the flag in camelCase. */
   readonly key: string | null;
   readonly isInFile: boolean;
@@ -84,7 +91,7 @@ export interface Setting<T> {
 /** What a line has besides flag, kind and description, where it is not as usual. */
 interface Details
   extends Partial<
-    Pick<Setting<unknown>, 'commands' | 'short' | 'env' | 'envAlias' | 'isInFile' | 'secrecy'>
+    Pick<Setting<unknown>, 'commands' | 'short' | 'env' | 'envAliases' | 'isInFile' | 'secrecy'>
   > {
   /** Neither environment nor file can set it. */
   readonly isFlagOnly?: boolean;
@@ -123,12 +130,12 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
       const shown = isSwitch ? '' : (written ?? '');
       const name = flag?.replace(/^--(no-)?/, '') ?? null;
       const variable = name && `BRAND_ENRICH_${name.replaceAll('-', '_').toUpperCase()}`;
-      const { isFlagOnly = false, short = null, env = variable, envAlias = null, isInFile = true } = details;
+      const { isFlagOnly = false, short = null, env = variable, envAliases = [], isInFile = true } = details;
       return {
         flag,
         short,
         env: isFlagOnly ? null : env,
-        envAlias,
+        envAliases,
         key: name?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) ?? null,
         isInFile: !isFlagOnly && name !== null && isInFile,
         kind,

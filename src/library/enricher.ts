@@ -70,7 +70,7 @@ interface SharedOptions {
 export interface EnricherOptions extends SharedOptions {
   /**
    * Address of the service. Needed, unless `sample` or `env` has it.
-   * @example 'https://api.example.com'
+   * @example 'https://api.brandfetch.io'
    */
   readonly baseUrl?: string | undefined;
   /**

@@ -177,6 +177,16 @@ describe('help', () => {
     });
   });
 
+  it('of a command that asks the service says which variables it reads', () => {
+    const variables = ['BRAND_API_URL', 'BRAND_API_TOKEN', 'REDIS_URL', 'DATABASE_URL'];
+    const environment = /^Environment:\n(?:  (\S+) .*\n)+/m;
+    for (const command of ['run', 'plan', 'watch', 'up', 'worker']) {
+      const [section = ''] = environment.exec(`${helpOf(command, '--help')}\n`) ?? [];
+      expect(section.match(/^ {2}\w+/gm)?.map((name) => name.trim())).toEqual(variables);
+    }
+    expect(helpOf('schema', '--help')).not.toContain('Environment:');
+  });
+
   it.each(COMMAND_NAMES.filter((name) => name !== 'config'))(
     'of %s shows each of its flags with its default, and no other',
     (command) => {
@@ -227,6 +237,7 @@ describe('help', () => {
       'Engine',
       'Notifications',
       'Logging and monitoring',
+      'Environment',
       'Exit codes',
     ]);
     const main = help.slice(help.indexOf('Main flags:'), help.indexOf('\nInput:'));
@@ -309,7 +320,7 @@ describe('the table of settings', () => {
 
   it('gives every setting its own environment variable and config key', () => {
     const variables = SETTING_ENTRIES.flatMap(([, line]) =>
-      [line.env ?? [], line.envAlias?.name ?? []].flat(),
+      [line.env ?? [], line.envAliases.map(({ name }) => name)].flat(),
     );
     expect(new Set(variables).size).toBe(variables.length);
     const keys = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));

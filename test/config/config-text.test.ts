@@ -25,5 +25,5 @@ it('contains the given values, and the others as comments', () => {
 
 it('is valid without the comments', () => {
   const { settings } = load(configText(VALUES).replace(/^ {2}\/\/ "/gm, '  "'));
-  expect(settings).toMatchObject({ ...VALUES, ownDomain: 'brand.example', maxRequests: 500, rate: 50 });
+  expect(settings).toMatchObject({ ...VALUES, ownDomain: 'brandfetch.com', maxRequests: 500, rate: 50 });
 });

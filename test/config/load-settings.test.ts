@@ -54,6 +54,13 @@ describe('precedence', () => {
     expect(load({ flags: { sort: 'none' }, file: { sort: 'nonsense' } }).settings.sort).toBe('none');
   });
 
+  it('honours DATABASE_URL for the engine if it names PostgreSQL and REDIS_URL is not set', () => {
+    const env = { DATABASE_URL: 'postgres://h/brands' };
+    expect(load({ env }).settings.engine).toBe('postgres://h/brands');
+    expect(load({ env: { ...env, REDIS_URL: 'redis://one:6379' } }).settings.engine).toBe('redis://one:6379');
+    expect(load({ env: { DATABASE_URL: 'mysql://h/app' } }).settings.engine).toBe('embedded');
+  });
+
   it('honours REDIS_URL for the engine, after BRAND_ENRICH_ENGINE', () => {
     const env = { REDIS_URL: 'redis://one:6379' };
     expect(load({ env })).toMatchObject({

@@ -86,8 +86,8 @@ describeOn([redisEngine()], (engine) => {
     async () => {
       const scene = await createScene(engine, { ownDomain: OWN });
       const questions = [
-        [/Address of the service: $/, 'nonsense'],
-        [/That is not an http or https address[\s\S]*Address of the service: $/, scene.service.url],
+        [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, 'nonsense'],
+        [/That is not an http or https address[\s\S]*Address of the service .*: $/, scene.service.url],
         [/File that holds the token .*: $/, 'secret/token'],
         [/The token \(it is not shown\): $/, scene.token],
         [/Plan .*\[free\]: $/, ''],
@@ -114,7 +114,7 @@ describeOn([redisEngine()], (engine) => {
       await chmod(scene.path(CONFIG), 0o644);
       await talk(scene, [
         [/Replace it\? \[y\/N\] $/, 'y'],
-        [/Address of the service: $/, scene.service.url],
+        [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, scene.service.url],
         [/File that holds the token .*: $/, 'secret/token'],
         [/Plan .*\[free\]: $/, ''],
         [

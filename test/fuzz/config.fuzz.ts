@@ -16,8 +16,8 @@ const PATH = '/work/brand-enrich.config.json';
 const SECRET = 'Zx81SesameOpen';
 
 const KEYS = SETTING_ENTRIES.flatMap(([, { key }]) => key ?? []);
-const VARIABLES = SETTING_ENTRIES.flatMap(([, { env, envAlias }]) =>
-  [env, envAlias?.name].filter((it) => it != null),
+const VARIABLES = SETTING_ENTRIES.flatMap(([, { env, envAliases }]) =>
+  [env, ...envAliases.map(({ name }) => name)].filter((it) => it != null),
 );
 const EXAMPLES = [
   ...[

@@ -18,7 +18,7 @@ export function settingsTable(shows: (name: SettingName) => boolean = () => true
 }
 
 function tableRow(line: Setting<unknown>): string {
-  const variables = [line.env, line.envAlias?.name ?? null].filter((name) => name !== null);
+  const variables = [line.env, ...line.envAliases.map(({ name }) => name)].filter((name) => name !== null);
   return tableLine([
     code(flagUsage(line)),
     variables.map(code).join(', '),
