@@ -52,7 +52,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   stores: 1_350,
   facts: 350,
   words: 350,
-  engine: 8_800,
+  engine: 8_850,
   worker: 2_350,
   notify: 400,
   pages: 550,

@@ -144,7 +144,7 @@ export class SharedGovernor {
    * that first.
    */
   settle(permit: string, as: SettledAs, observation: Observation, answer?: PaidAnswer): void {
-    this.#outbox.settle(permit, as, observation.period ?? null, answer);
+    this.#outbox.settle(permit, as, observation, answer);
     if (this.#isDown) recordDirectly(this.#outbox.carried);
     this.note(observation);
   }

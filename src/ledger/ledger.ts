@@ -42,6 +42,8 @@ export interface Settlement {
   readonly as: SettledAs;
   /** As in {@link Reading}; absent or null: there was no dated answer. */
   readonly period?: string | null;
+  /** The answer's own header shows a usage beyond the quota; absent: it does not. */
+  readonly isBeyond?: true;
 }
 
 export interface PermitRequest {

@@ -71,9 +71,9 @@ export class Outbox {
     return this.#settlements.size === 0 && this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
-  /** `period`: of the answer's `Date`; null when there was none. */
-  settle(permit: string, as: SettledAs, period: string | null, answer?: PaidAnswer): void {
-    this.#settlements.set(permit, { permit, as, period });
+  settle(permit: string, as: SettledAs, { reading, period = null }: Observation, answer?: PaidAnswer): void {
+    const isBeyond = (reading?.usage ?? 0) > (reading?.quota ?? Infinity);
+    this.#settlements.set(permit, { permit, as, period, ...(isBeyond && { isBeyond }) });
     if (answer) this.#carried.set(permit, { permit, answer, direct: null });
   }
 

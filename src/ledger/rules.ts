@@ -26,6 +26,8 @@ export const RULES = {
   probeEveryMs: 60_000,
   /** As long as the quota is unknown, at most so many requests are in flight. */
   unknownQuotaHeld: 8,
+  /** One in so many of the requests left is in flight: others may send all but one of them. */
+  leftPerInFlight: 4,
   /** Requests for the own domain that are not proven free: so many in a day. */
   looksADay: 3,
   lookDayMs: DAY_MS,

@@ -5,8 +5,8 @@ import type { Asker, Stage } from './governing.js';
 import { CONFIRMED, createStage, headers, outcomes, UNCONFIRMED } from './governing.js';
 
 describe('the limit', () => {
-  test('requests beyond what is left wait while the last permits are in flight', async () => {
-    const { clock, askMany } = await createStage({ quota: 4 });
+  test('requests beyond a quarter of what is left wait while that is in flight', async () => {
+    const { clock, askMany } = await createStage({ quota: 19 });
     const askers = askMany(6);
     await clock.advance(10_000);
     expect(outcomes(askers)).toEqual({ granted: 4, waiting: 2 });
@@ -15,8 +15,11 @@ describe('the limit', () => {
   test('the limit is exhausted only when the last of them was spent', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
-    await clock.rest();
-    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'billed', CONFIRMED);
+    for (let granted = 1; granted <= 4; granted += 1) {
+      await clock.advance(20);
+      expect(outcomes(askers)).toEqual({ granted, waiting: 6 - granted });
+      governor.settle(askers[granted - 1]?.permit ?? '', 'billed', CONFIRMED);
+    }
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 4, exhausted: 2 });
     expect(askers[5]?.grant).toEqual({
@@ -29,18 +32,20 @@ describe('the limit', () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.rest();
-    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'free', UNCONFIRMED);
-    await clock.advance(200);
+    for (const asker of askers) {
+      await clock.advance(20);
+      governor.settle(asker.permit, 'free', UNCONFIRMED);
+    }
     expect(outcomes(askers)).toEqual({ granted: 6 });
   });
 
   test('a permit that is never settled expires and counts as spent', async () => {
-    const { clock, account, askMany } = await createStage({ quota: 4 });
+    const { clock, account, askMany } = await createStage({ quota: 1 });
     const askers = askMany(5);
     await clock.advance(49_000);
-    expect(outcomes(askers)).toEqual({ granted: 4, waiting: 1 });
+    expect(outcomes(askers)).toEqual({ granted: 1, waiting: 4 });
     await clock.advance(2_000);
-    expect([outcomes(askers), account().sent]).toEqual([{ granted: 4, exhausted: 1 }, 4]);
+    expect([outcomes(askers), account().sent]).toEqual([{ granted: 1, exhausted: 4 }, 1]);
   });
 
   test('spending by others is seen through readings and deducted from the limit', async () => {

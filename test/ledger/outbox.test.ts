@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Outbox } from '../../src/ledger/outbox.js';
+import { NO_OBSERVATION, Outbox } from '../../src/ledger/outbox.js';
 
 const NOVEMBER = '2026-11-01';
 const DECEMBER = '2026-12-01';
@@ -15,10 +15,10 @@ describe('one exchange with the ledger', () => {
       ['d', 2, DECEMBER],
     ] as const;
     for (const [permit, usage, period] of answers) {
-      outbox.settle(permit, 'billed', period);
+      outbox.settle(permit, 'billed', { reading: null, period, isConfirmed: true });
       outbox.note({ reading: reading(usage, period), isConfirmed: true });
     }
-    outbox.settle('undated', 'maybe_billed', null);
+    outbox.settle('undated', 'maybe_billed', NO_OBSERVATION);
     const first = outbox.collect();
     expect(first.settle.map(({ permit }) => permit)).toEqual(['a', 'c', 'undated']);
     expect(first.reading).toEqual(reading(40, NOVEMBER));
@@ -39,9 +39,9 @@ describe('one exchange with the ledger', () => {
 
   test('settles answers of a later period at once where none of them had a usage header', () => {
     const outbox = new Outbox();
-    outbox.settle('a', 'billed', NOVEMBER);
+    outbox.settle('a', 'billed', { reading: null, period: NOVEMBER, isConfirmed: true });
     outbox.note({ reading: reading(40, NOVEMBER), isConfirmed: true });
-    outbox.settle('b', 'billed', DECEMBER);
+    outbox.settle('b', 'billed', { reading: null, period: DECEMBER, isConfirmed: true });
     expect(outbox.collect().settle).toHaveLength(2);
     expect(outbox.isEmpty).toBe(true);
   });

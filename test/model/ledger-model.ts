@@ -20,6 +20,7 @@ import type { RunSettings } from '../../src/stores/run-store.js';
 const ALONE_AFTER_MS = 300_000;
 const PROBE_EVERY_MS = 60_000;
 const UNKNOWN_QUOTA_HELD = 8;
+const LEFT_PER_IN_FLIGHT = 4;
 const PACE_HORIZON_MS = 1_000;
 const JUMP_CONFIRM_MS = 60_000;
 const JUMP_FLOOR = 1_000;
@@ -88,6 +89,8 @@ interface Billed extends Payer {
   readonly period: 'this' | 'next' | 'last';
   /** In `this` for want of a date: it may be billed in the next one. */
   readonly isUndated: boolean;
+  /** Its own header shows a usage beyond the quota. */
+  readonly isBeyond: boolean;
 }
 
 /** What a run was billed, as long as it may turn out otherwise which of it is overage. */
@@ -236,6 +239,8 @@ export interface ModelWorld {
   /** Answers billed or possibly billed without use, by `run` + space + key. */
   unusable: Map<string, number>;
   isPaused: boolean;
+  /** Whether at most a quarter of what is left is in flight: the limit holds without it, too. */
+  keepsQuarter: boolean;
   /** Makes epochs; tests use a counter. */
   newEpoch: () => string;
 }
@@ -252,6 +257,7 @@ export function createWorld(newEpoch: () => string): ModelWorld {
     claims: new Map(),
     unusable: new Map(),
     isPaused: false,
+    keepsQuarter: true,
     newEpoch,
   };
 }
@@ -380,7 +386,7 @@ function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overa
 function close(
   world: ModelWorld,
   account: ModelAccount,
-  { permit: id, as, period: datedIn = null }: Settlement,
+  { permit: id, as, period: datedIn = null, isBeyond }: Settlement,
   now: number,
   billed: Billed[],
 ): void {
@@ -427,7 +433,13 @@ function close(
   }
   account.fallReadings = 0;
   const { run, generation } = permit;
-  billed.push({ run, generation, period, isUndated: period === 'this' && datedIn === null });
+  billed.push({
+    run,
+    generation,
+    period,
+    isUndated: period === 'this' && datedIn === null,
+    isBeyond: isBeyond ?? false,
+  });
   count(account, now);
 }
 
@@ -589,9 +601,9 @@ function bookOverage(
     account.pendingBills = hasOpened ? [] : next;
     account.bills = [];
   }
-  for (const { period, isUndated, ...payer } of billed) {
+  for (const { period, isUndated, isBeyond, ...payer } of billed) {
     at[period] += 1;
-    const over = !isProbeWithin && at[period] > quota ? 1 : 0;
+    const over = isBeyond || (!isProbeWithin && at[period] > quota) ? 1 : 0;
     book(world, payer, over);
     if (period === 'next' && !hasOpened) account.pendingBills = withBill(account.pendingBills, payer, over);
     else if (account.quota === null && period === (hasOpened ? 'next' : 'this'))
@@ -803,10 +815,10 @@ function closeDead(
 }
 
 /** Whether permits are withheld, or granted one at a time, until permits in flight have ended. */
-function waitsForOthers(account: ModelAccount, isFull: boolean, limit: number | null, now: number): boolean {
+function waitsForOthers(account: ModelAccount, allowed: number, now: number): boolean {
   const out = account.held + account.probes;
   if (out === 0) return false;
-  if (isFull || account.closedAt !== null || (limit === null && out >= UNKNOWN_QUOTA_HELD)) return true;
+  if (out >= allowed || account.closedAt !== null) return true;
   return (
     account.confirmedAt <= now - ALONE_AFTER_MS ||
     isPeriodDue(account, now) ||
@@ -1091,8 +1103,9 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   const policy = policyOf(world, request.account, now);
   const limit = limitOf(account, policy);
-  const isFull = limit !== null && account.sent + account.held + account.others >= limit;
-  if (request.take.length > 0 && waitsForOthers(account, isFull, limit, now))
+  const run = request.run === null ? undefined : world.runs.get(request.run);
+  const allowed = inFlightAllowed(world, account, policy, limit, run);
+  if (request.take.length > 0 && waitsForOthers(account, allowed, now))
     closeDead(world, request.account, account, now, billed);
   // It went alone, and was sent long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;
@@ -1173,6 +1186,29 @@ function overageLeftByOthers(world: ModelWorld, account: string, own: string): n
   return room;
 }
 
+/**
+ * Requests that may be in flight: a quarter of what is left, and at least one. Left is the quota
+ * until it is used up, so that few are in flight when it ends and it is known which are beyond it;
+ * then what the limit and the run's cap allow.
+ */
+function inFlightAllowed(
+  world: ModelWorld,
+  account: ModelAccount,
+  policy: { quotaCap: number | null },
+  limit: number | null,
+  run: ModelRun | undefined,
+): number {
+  if (limit === null) return UNKNOWN_QUOTA_HELD;
+  const ours = account.sent + account.others;
+  const used = Math.max(account.usage ?? 0, ours);
+  if (!world.keepsQuarter) return Math.max(1, limit - ours);
+  const cap = run?.settings.maxOverageRequests ?? Infinity;
+  const overageLeft = run ? cap - capsOf(world, run.generation).overage : Infinity;
+  const within = billedQuota(account, policy) - used;
+  const left = Math.min(limit - used, within > 0 ? within : overageLeft);
+  return Math.max(1, Math.floor(left / LEFT_PER_IN_FLIGHT));
+}
+
 function take(
   world: ModelWorld,
   account: ModelAccount,
@@ -1183,6 +1219,7 @@ function take(
 ): PermitAnswer[] {
   const run = request.run === null ? undefined : world.runs.get(request.run);
   const maySpend = run !== undefined && spendingStatus(run, now) === 'alive' && !world.isPaused;
+  const allowed = inFlightAllowed(world, account, policy, limit, run);
   return request.take.map(({ permit, key, own = null }): PermitAnswer => {
     const known = world.permits.get(permit);
     if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
@@ -1221,7 +1258,7 @@ function take(
     const isOpening = account.confirmedAt <= now - ALONE_AFTER_MS;
     if (isOpening && account.alone !== null && world.permits.has(account.alone))
       return { permit, answer: 'denied' };
-    if (limit === null && out >= UNKNOWN_QUOTA_HELD) return { permit, answer: 'denied' };
+    if (out >= allowed) return { permit, answer: 'denied' };
     const spent = account.sent + account.held + account.others;
     const hasRoom = limit === null || spent < limit;
     const probe = account.closedAt !== null || !hasRoom;

@@ -15,11 +15,23 @@ export interface LedgerRules {
   readonly look?: (ledger: ModelWorld) => boolean;
   /** Whether an exchange is on disk before it is answered. */
   readonly isDurable: boolean;
+  /** The usage header shows all. Then one of ours at most is to be beyond the limit. */
+  readonly isHeaderExact?: boolean;
   /** The month that this worker assumes, instead of the one of the service's `Date`. */
   readonly clockOf?: (worker: number) => number;
 }
 
 export const SOUND: LedgerRules = { exchange, isDurable: true };
+
+/** At most a quarter of what is left is in flight: others, whom readings show, move the rest. */
+export const KEEPS_QUARTER: LedgerRules = {
+  ...SOUND,
+  isHeaderExact: true,
+  exchange: (ledger, request, now) => exchange({ ...ledger, keepsQuarter: true }, request, now),
+};
+
+/** Lets all that is left be in flight. */
+export const KEEPS_NO_QUARTER: LedgerRules = { ...SOUND, isHeaderExact: true };
 
 /** An exchange that grants whatever is asked for: it does not see the limit. */
 function exchangeUnlimited(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {

@@ -97,6 +97,12 @@ describe('by the rules the limit holds, and is used to the last request while no
     expect(states).toBeGreaterThan(1_000);
   });
 
+  test('with one of ours beyond it at most, while others send three beside those in flight', () => {
+    const { states, counterexample } = search(rules.KEEPS_QUARTER, { others: 3 });
+    expect(counterexample).toBeNull();
+    expect(states).toBeGreaterThan(500);
+  });
+
   test('when one answer is dated in the next month, which has not begun', () => {
     const { states, counterexample } = search(rules.SOUND, { lie: 1 });
     expect(counterexample).toBeNull();
@@ -133,6 +139,7 @@ describe('the search catches a ledger', () => {
   test.each<[string, rules.LedgerRules, Accidents, Terms, RegExp]>([
     ['that refunds a request that timed out', rules.REFUNDS_TIMEOUTS, { loss: 1 }, {}, MORE_THAN_FOUR],
     ['that gives back permits that expired', rules.EXPIRES_BACK, { crash: 1, time: 2 }, {}, MORE_THAN_FOUR],
+    ['that keeps no quarter', rules.KEEPS_NO_QUARTER, { others: 3 }, {}, /^2 of ours beyond the limit$/],
     ['that checks, then increments', rules.CHECKS_THEN_INCREMENTS, {}, {}, MORE_THAN_FOUR],
     ['that believes the usage header', rules.TRUSTS_HEADER, {}, {}, MORE_THAN_FOUR],
     [

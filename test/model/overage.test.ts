@@ -81,6 +81,8 @@ class Story {
     /** Whether answers show the quota; else only the last one of the first month does. */
     public isQuotaShown = true,
   ) {
+    // What is booked adds up however many are in flight.
+    this.ledger.keepsQuarter = false;
     for (const { id, maxOverageRequests } of RUNS)
       this.ledger.runs.set(id, {
         generation: id,

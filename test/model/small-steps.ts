@@ -114,6 +114,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
           shown: 0,
           ours: 0,
           mayBeOurs,
+          oursBeyond: 0,
           provenOthers: 0,
         });
       });
@@ -171,8 +172,11 @@ function stepsOfWorker(
         const isBilled = !isLooker || own === 'billed';
         next.total += isBilled ? 1 : 0;
         next.ours += isBilled ? 1 : 0;
+        if (isBilled && next.total > LIMIT) next.oursBeyond += 1;
         become(next, { phase: 'billed' });
-        return null;
+        return rules.isHeaderExact && next.oursBeyond > 1
+          ? `${next.oursBeyond} of ours beyond the limit`
+          : null;
       });
       step(`${name} is answered for free`, (next) => {
         become(next, withOutbox('free', null));
@@ -185,7 +189,8 @@ function stepsOfWorker(
       break;
     case 'billed':
       step(`${name} has its answer`, (next) => {
-        become(next, withOutbox('billed', { usage: next.shown, month: next.month }));
+        const usage = rules.isHeaderExact ? next.total : next.shown;
+        become(next, withOutbox('billed', { usage, month: next.month }));
         return null;
       });
       accident('lie', `${name} has an answer that is dated in the next month and shows no usage`, (next) => {

@@ -67,6 +67,8 @@ export interface SmallWorld {
   ours: number;
   /** Permits granted and not proven free: all that may be ours. */
   mayBeOurs: number;
+  /** Of those billed to us: beyond the limit. */
+  oursBeyond: number;
   /** Spending by others that a reading proved. */
   provenOthers: number;
   /** How often each kind of accident may still happen. */
@@ -112,6 +114,8 @@ export function createSmallWorld(
   own: SmallWorld['own'] = null,
 ): SmallWorld {
   const ledger = createWorld(() => 'epoch');
+  // A quarter of so few is one at a time, of which the search would see little.
+  ledger.keepsQuarter = false;
   ledger.runs.set(RUN, {
     generation: RUN,
     heartbeatAt: Number.POSITIVE_INFINITY,
@@ -146,6 +150,7 @@ export function createSmallWorld(
     shown: 0,
     ours: 0,
     mayBeOurs: 0,
+    oursBeyond: 0,
     provenOthers: 0,
     left: {
       others: 0,
@@ -241,7 +246,7 @@ export function keyOfWorld(world: SmallWorld): string {
     world.own === null ? '' : workers.pop(),
     workers.sort().join(' '),
     orphans.sort().join(' '),
-    `${world.month},${world.total},${world.shown},${world.ours},${world.mayBeOurs},${world.provenOthers}`,
+    `${world.month},${world.total},${world.shown},${world.ours},${world.mayBeOurs},${world.provenOthers},${world.oursBeyond}`,
     Object.values(world.left).join(),
     world.isClean ? 'clean' : '',
   ].join('|');

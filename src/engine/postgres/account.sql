@@ -82,8 +82,7 @@ $$;
 -- Moves the windows of a minute and of a second on.
 CREATE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  v_minute bigint := p_now / 60000;
-  v_second bigint := p_now / 1000;
+  v_minute bigint := p_now / 60000; v_second bigint := p_now / 1000;
 BEGIN
   IF v_minute <> a.minute THEN
     a.minute_before := CASE WHEN v_minute = a.minute + 1 THEN a.minute_sent ELSE 0 END;

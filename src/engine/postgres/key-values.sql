@@ -14,8 +14,7 @@ CREATE FUNCTION brand_enrich.list_values(p_offset bigint, p_scope text) RETURNS 
 $$;
 
 CREATE FUNCTION brand_enrich.remove_value(p_offset bigint, p_scope text, p_name text, p_value text)
-  RETURNS boolean
-LANGUAGE plpgsql AS $$
+  RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM brand_enrich.key_value WHERE scope = p_scope AND name = p_name
     AND (p_value IS NULL OR value = p_value);

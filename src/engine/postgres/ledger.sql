@@ -18,13 +18,11 @@ CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET jit = off AS $$
 DECLARE
-  v_recorded_at bigint;
-  a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
+  v_recorded_at bigint; a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
   v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint;
-    v_is_probe_within boolean;
-  v_reading jsonb := nullif(p->'reading', 'null'); v_lag_ms float8 := (p->>'usageLagMs')::float8;
-  v_policy record; v_run brand_enrich.run; s record; r record; v_billed brand_enrich.billed[];
-    v_answers text[]; v_look text;
+  v_is_probe_within boolean; v_reading jsonb := nullif(p->'reading', 'null');
+  v_lag_ms float8 := (p->>'usageLagMs')::float8; v_policy record; v_run brand_enrich.run; s record;
+  r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
@@ -56,7 +54,9 @@ BEGIN
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_quota := coalesce(a.quota, v_policy.quota_cap);
   v_limit := brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage);
-  IF p->'take' <> '[]' AND brand_enrich.waits_for_others(a, v_limit, v_now) THEN
+  SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
+  IF p->'take' <> '[]' AND brand_enrich.waits_for_others(
+    a, brand_enrich.in_flight_allowed(a, v_policy.quota_cap, v_limit, v_run), v_now) THEN
     SELECT * INTO r FROM brand_enrich.close_dead(a, v_now);
     a := r.a;
     v_billed := v_billed || r.billed;
@@ -83,7 +83,6 @@ BEGIN
       a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
-  SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
   IF p->'take' <> '[]' THEN
     SELECT * INTO r FROM brand_enrich.take(a, v_policy.quota_cap, v_limit, p, v_run, v_now);
     a := r.a;
@@ -160,9 +159,8 @@ CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0; v_free_out bigint := 0;
-    v_has_room boolean;
-  v_is_due boolean := false; v_is_turn boolean := false;
+  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0;
+  v_free_out bigint := 0; v_has_room boolean; v_is_due boolean := false; v_is_turn boolean := false;
 BEGIN
   IF a.pending_period IS NOT NULL THEN
     v_is_due := brand_enrich.is_period_due(a, p_now);
@@ -241,9 +239,7 @@ DECLARE
   v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
-  IF NOT FOUND THEN
-    a := brand_enrich.new_account(p_account);
-  END IF;
+  IF NOT FOUND THEN a := brand_enrich.new_account(p_account); END IF;
   IF a.changed_at / 86400000 <> v_now / 86400000 THEN a := brand_enrich.turn_day(a, v_now); END IF;
   SELECT count(*) FILTER (WHERE probe) AS probes, count(*) FILTER (WHERE NOT probe AND NOT free) AS held,
          count(*) FILTER (WHERE NOT free) AS spent,

@@ -140,8 +140,7 @@ BEGIN
     END IF;
   END IF;
   RETURN (SELECT string_agg(CASE WHEN k = ANY (v_fresh) THEN 'f' WHEN k = ANY (v_ours) THEN
-    'o' ELSE 'b' END, '' ORDER BY ord)
-            FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
+    'o' ELSE 'b' END, '' ORDER BY ord) FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
 -- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age
@@ -184,8 +183,7 @@ CREATE FUNCTION brand_enrich.read_outcomes(
   SET jit = off AS $$
 BEGIN
   SELECT jsonb_agg(jsonb_build_array(e.ord, o.is_matched, o.billed, o.fetched_at, o.fresh_until,
-    length(o.packed))
-                   ORDER BY e.ord),
+    length(o.packed)) ORDER BY e.ord),
          string_agg(o.packed, ''::bytea ORDER BY e.ord) INTO meta, bytes
     FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
       JOIN brand_enrich.outcome o ON o.key = e.k
@@ -308,8 +306,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint, p_page int)
-  RETURNS int
-LANGUAGE plpgsql AS $$
+  RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
   EXECUTE format('DELETE FROM brand_enrich.%1$I WHERE ctid = ANY (ARRAY(

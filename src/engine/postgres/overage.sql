@@ -21,13 +21,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.join_bills(p_bills jsonb, p_more jsonb, p_has_count boolean DEFAULT true)
-  RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE AS $$
+  RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE x jsonb;
 BEGIN
   FOR x IN SELECT * FROM jsonb_array_elements(p_more) LOOP
     p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'generation', NULL,
-      NULL)::brand_enrich.billed,
+      NULL, NULL)::brand_enrich.billed,
       (x->>'booked')::bigint, CASE WHEN p_has_count THEN (x->>'count')::bigint ELSE 0 END);
   END LOOP;
   RETURN p_bills;
@@ -67,19 +66,18 @@ CREATE FUNCTION brand_enrich.book_overage(
 DECLARE
   v_this bigint := 0; v_next bigint := 0; v_last bigint := 0; v_position bigint; v_is_over boolean;
   v_over brand_enrich.billed[] := '{}'; b brand_enrich.billed; v_known jsonb; v_following jsonb;
-    v_has_undated boolean;
-  v_is_quota_new boolean := p_before.quota IS NULL AND a.quota IS NOT NULL;
+  v_is_special boolean; v_is_quota_new boolean := p_before.quota IS NULL AND a.quota IS NOT NULL;
   v_has_opened boolean := brand_enrich.is_later(a.period, p_before.period);
   v_is_undated_kept boolean := v_has_opened OR a.pending_sent > 0;
   v_undated jsonb := CASE WHEN v_has_opened THEN a.early_bills ELSE a.undated_bills END;
 BEGIN
   IF p_billed IS NULL AND NOT v_is_quota_new THEN RETURN; END IF;
   SELECT count(*) FILTER (WHERE u.period = 'this'), count(*) FILTER (WHERE u.period = 'next'),
-         count(*) FILTER (WHERE u.period = 'last'), coalesce(bool_or(u.is_undated), false)
-    INTO v_this, v_next, v_last, v_has_undated FROM unnest(p_billed) u;
+         count(*) FILTER (WHERE u.period = 'last'), coalesce(bool_or(u.is_undated OR u.is_beyond), false)
+    INTO v_this, v_next, v_last, v_is_special FROM unnest(p_billed) u;
   v_position := brand_enrich.standing_of(CASE WHEN v_has_opened THEN p_before ELSE a END);
   -- Nearly always: all of them are in this period, and within the quota.
-  IF NOT v_is_quota_new AND a.quota IS NOT NULL AND v_next + v_last = 0 AND NOT v_has_undated
+  IF NOT v_is_quota_new AND a.quota IS NOT NULL AND v_next + v_last = 0 AND NOT v_is_special
     AND v_position <= p_quota THEN RETURN; END IF;
   IF NOT v_has_opened THEN a.last_standing := a.last_standing + v_last; END IF;
   v_this := v_position - v_this;
@@ -99,7 +97,7 @@ BEGIN
       WHEN 'next' THEN v_next := v_next + 1; v_position := v_next;
       ELSE v_last := v_last + 1; v_position := v_last;
     END CASE;
-    v_is_over := coalesce(NOT p_is_probe_within AND v_position > p_quota, false);
+    v_is_over := b.is_beyond OR coalesce(NOT p_is_probe_within AND v_position > p_quota, false);
     IF v_is_over THEN v_over := array_append(v_over, b); END IF;
     IF b.period = 'next' AND NOT v_has_opened THEN
       a.pending_bills := brand_enrich.add_bill(a.pending_bills, b, v_is_over::int, 1);
@@ -175,6 +173,5 @@ BEGIN
   END IF;
   IF v_bills = '[]' THEN RETURN 0; END IF;
   RETURN coalesce((SELECT sum(greatest(0, (x->>'count')::bigint - (x->>'booked')::bigint))
-    FROM jsonb_array_elements(v_bills) x
-                    WHERE x->>'generation' = p_generation), 0);
+    FROM jsonb_array_elements(v_bills) x WHERE x->>'generation' = p_generation), 0);
 END $$;

@@ -1,8 +1,9 @@
 -- Permits: closing them (settled, past their deadline, of dead workers), and those of a generation.
 
 -- A request that was billed or perhaps billed: by whom it is paid, and whether in this period of the
--- account, the `next` or the `last` one; `is_undated`: in this one for want of a date.
-CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_undated boolean);
+-- account, the `next` or the `last` one; `is_undated`: in this one for want of a date; `is_beyond`:
+-- its own header shows a usage beyond the quota.
+CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_undated bool, is_beyond bool);
 
 -- Settles permits of the account that are out; others in the list change nothing. p_settle:
 -- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
@@ -16,7 +17,7 @@ CREATE FUNCTION brand_enrich.close_permits(
 DECLARE
   v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint;
     v_unknown bigint; v_unknown_until bigint; v_freed text[];
-  v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[];
+  v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[]; v_beyond text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
   is_asked_settled := false;
@@ -27,8 +28,8 @@ BEGIN
       v_last := a.last_period; END IF;
   END IF;
   SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord),
-    array_agg(x->>'period' ORDER BY ord)
-    INTO v_ids, v_as, v_periods FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
+    array_agg(x->>'period' ORDER BY ord), array_agg(x->>'isBeyond' ORDER BY ord)
+    INTO v_ids, v_as, v_periods, v_beyond FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
   -- By an array of names: joined to a list, a plan made while no permit was out would go through all
   -- that are, for ever.
   WITH deleted AS (
@@ -71,15 +72,15 @@ BEGIN
          coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
          array_agg(ROW(run, generation, billed_in, billed_in = 'this'
-           AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
+           AND dated_in IS NULL, v_beyond[ord] IS NOT NULL)::brand_enrich.billed ORDER BY ord)
+           FILTER (WHERE is_billed),
          count(*) FILTER (WHERE settled <> 'free' AND free), coalesce(bool_or(id = a.look_out), false),
          count(*) FILTER (WHERE is_billed AND is_own),
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
     INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, probed_until,
-      is_asked_settled, v_freed, billed,
-         v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
+      is_asked_settled, v_freed, billed, v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their generations.
   IF v_freed IS NOT NULL THEN

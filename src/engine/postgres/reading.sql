@@ -142,9 +142,7 @@ CREATE FUNCTION brand_enrich.apply_reading(
   p_was brand_enrich.account, p_lag_ms float8, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_quota bigint := (p->>'quota')::bigint;
-  v_usage bigint := (p->>'usage')::bigint;
-  v_jump bigint; r record;
+  v_quota bigint := (p->>'quota')::bigint; v_usage bigint := (p->>'usage')::bigint; v_jump bigint; r record;
   v_behind_ms bigint := p_now - (p->>'date')::bigint;
 BEGIN
   IF v_behind_ms IS NOT NULL THEN
@@ -179,8 +177,7 @@ CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb,
   p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_version bigint := (p->>'version')::bigint;
-  v_is_same boolean := p->>'epoch' = a.epoch;
+  v_version bigint := (p->>'version')::bigint; v_is_same boolean := p->>'epoch' = a.epoch;
 BEGIN
   IF v_is_same AND v_version <= a.version THEN RETURN; END IF;
   IF a.period IS NULL THEN a.period := p->>'period'; END IF;

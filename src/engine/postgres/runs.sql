@@ -66,8 +66,7 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
 $$;
 
 -- All that are alive, then the newest others. A later start of the same file continues one that
--- stopped or was
--- cancelled, and represents both.
+-- stopped or was cancelled, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   WITH alive AS (
     SELECT s AS r FROM brand_enrich.run s
@@ -107,8 +106,7 @@ BEGIN
   IF NOT FOUND THEN RETURN NULL; END IF;
   IF r.status = 'running' THEN PERFORM brand_enrich.rejoin(r); END IF;
   v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
-  RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
-    'halt', r.halt,
+  RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r), 'halt', r.halt,
     'isCancelled', r.status = 'cancelled',
     'isPausedAlone', v_is_paused,
     'isPaused', v_is_paused OR brand_enrich.is_paused('*'));
@@ -178,8 +176,7 @@ BEGIN
   v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (generation)
     WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed',
-    found.billed,
-      'isDeferred', found.is_deferred))
+    found.billed, 'isDeferred', found.is_deferred))
     FROM (SELECT e.ord, f.reason, f.billed, f.is_deferred
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
             -- For each key apart: joined, all failures of the run would be compared with each key.

@@ -1,12 +1,25 @@
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 
-CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_limit bigint, p_now bigint)
-  RETURNS boolean
-LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.in_flight_allowed(
+  a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_run brand_enrich.run
+) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  v_used bigint := greatest(a.usage, a.sent + a.others);
+  v_left bigint := coalesce(a.quota, p_quota_cap) - v_used;
+BEGIN
+  IF p_limit IS NULL THEN RETURN brand_enrich.unknown_quota_held(); END IF;
+  IF v_left <= 0 THEN
+    SELECT p_run.max_overage_requests - g.overage_requests INTO v_left
+      FROM brand_enrich.generation g WHERE g.id = p_run.generation;
+  END IF;
+  RETURN greatest(1, least(v_left, p_limit - v_used) / brand_enrich.left_per_in_flight());
+END $$;
+
+CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_allowed bigint, p_now bigint)
+  RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT NOT brand_enrich.is_drained(a) AND (
-    NOT brand_enrich.has_room(a, p_limit) OR a.closed_at IS NOT NULL
-    OR p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held()
+    a.held + a.probes >= p_allowed OR a.closed_at IS NOT NULL
     OR a.confirmed_at <= p_now - brand_enrich.alone_after_ms()
     OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
 $$;
@@ -108,6 +121,7 @@ DECLARE
   v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
   v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
+  v_allowed bigint := brand_enrich.in_flight_allowed(a, p_quota_cap, p_limit, p_run);
   v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}';
     v_ids text[] := '{}';
   g brand_enrich.generation; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
@@ -160,7 +174,7 @@ BEGIN
     IF v_is_opening THEN
       CONTINUE WHEN a.alone = ANY (v_ids) OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone);
     END IF;
-    CONTINUE WHEN p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held();
+    CONTINUE WHEN a.held + a.probes >= v_allowed;
     v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, v_turn, p_now);
     CONTINUE WHEN v_is_probe IS NULL OR g.requests >= p_run.max_requests;
     v_beyond := brand_enrich.beyond_quota(a, p_quota_cap, 1);
@@ -219,12 +233,10 @@ CREATE FUNCTION brand_enrich.grant_look(
   INOUT a brand_enrich.account, OUT answer text, p_quota_cap bigint, p_limit bigint, p jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_id text := p->'look'->>'permit';
-  v_own text := p->'look'->>'own';
-  v_key text := p->'look'->>'key';
+  v_id text := p->'look'->>'permit'; v_own text := p->'look'->>'own'; v_key text := p->'look'->>'key';
   v_quiet_ms bigint := brand_enrich.quiet_lags() * (p->>'usageLagMs')::float8;
-  v_deadline bigint := p_now + (p->>'permitMs')::float8;
-  v_is_free boolean; v_is_probe boolean := false; r record;
+  v_deadline bigint := p_now + (p->>'permitMs')::float8; v_is_free boolean; v_is_probe boolean := false;
+  r record;
 BEGIN
   SELECT CASE WHEN free THEN '0 free' ELSE '0' END INTO answer FROM brand_enrich.permit WHERE id = v_id;
   IF FOUND THEN RETURN; END IF;

@@ -1,29 +1,24 @@
 --- @include "prelude.lua"
 -- The account as numbers, packed whole in one string in the order of NAMES (false: none), its two
--- counters of time, and the policy of its
--- live runs. What the numbers mean: `src/ledger/ledger.ts`. The reference:
--- `test/model/ledger-model.ts`.
+-- counters of time, and the policy of its live runs. What the numbers mean: `src/ledger/ledger.ts`.
+-- The reference: `test/model/ledger-model.ts`.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince',
-  'pendingSeenAt', 'pendingFalls', 'pendingAsked',
-  'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
+  'pendingSeenAt', 'pendingFalls', 'pendingAsked', 'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
-  'suspectSince', 'minute',
-  'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat',
-  'floorUntil',
-  'alone', 'days', 'answeredAt', 'bills', 'pendingBills', 'undatedBills', 'early', 'earlyBills', 'lastPeriod',
-  'lastStanding', 'behindMs',
-  'fallReadings', 'fallSince', 'fallUsage',
-  'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince', 'lookBase', 'lookSince',
-  'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt', 'lookOut', 'lookOutAt',
+  'suspectSince', 'minute', 'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore',
+  'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'bills', 'pendingBills',
+  'undatedBills', 'early', 'earlyBills', 'lastPeriod', 'lastStanding', 'behindMs', 'fallReadings',
+  'fallSince', 'fallUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
+  'lookBase', 'lookSince', 'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt',
+  'lookOut', 'lookOutAt',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text',
-  servesOverage = 'flag',
-  bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text', lastPeriod = 'text',
-  alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some',
-  rate = 'some',
-  lookOf = 'text', lookProven = 'flag', lookBase = 'some', lookSince = 'flag', lookOut = 'text',
+  servesOverage = 'flag', bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text',
+  lastPeriod = 'text', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
+  closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag', lookBase = 'some',
+  lookSince = 'flag', lookOut = 'text',
 }
 
 local function loadAccount(name)
@@ -54,9 +49,7 @@ local deadRuns = {}
 
 local function saveAccount(account)
   local values = {}
-  for i, field in ipairs(NAMES) do
-    values[i] = account[field] or false
-  end
+  for i, field in ipairs(NAMES) do values[i] = account[field] or false end
   redis.call('SET', root .. 'account:' .. account.name, cmsgpack.pack(values))
   each(deadRuns, function(from, to)
     redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to))
@@ -88,8 +81,8 @@ end
 -- When the clock was set back, what is dated by it goes back too: times that were near stay near.
 local DATED = {
   'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince',
-  'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
-  'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt', 'spentAt', 'checkedAt', 'lookOutAt',
+  'pendingSince', 'pendingSeenAt', 'pendingKeptAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
+  'spentAt', 'checkedAt', 'lookOutAt',
 }
 local function followClock(account)
   turnDay(account)

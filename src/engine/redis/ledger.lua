@@ -93,7 +93,7 @@ local function settle(account, settlements)
       settled.probedUntil = tonumber(redis.call('ZSCORE', root .. 'deadlines:' .. account.name, each.permit))
     end
     if permit and each.permit == account.pendingAsked then settled.isAskedSettled = true end
-    closePermit(account, each.permit, each.as, each.period)
+    closePermit(account, each.permit, each.as, each.period, each.isBeyond)
   end
   settled.hasConfirmed = settled.hasConfirmed or settled.isAskedSettled
   return settled
@@ -147,11 +147,12 @@ function operations.exchange()
   noteAnswer(account, request, settled.probedUntil ~= nil)
   local policy = policyOf(account.name)
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
-  if #request.take > 0 and waitsForOthers(account, limit) then closeDead(account) end
+  local run = loadRun(request.run)
+  local isWaiting = waitsForOthers(account, inFlightAllowed(account, policy, limit, run))
+  if #request.take > 0 and isWaiting then closeDead(account) end
   -- It went alone, and was sent long enough after all others for its header to show them.
-  local isVisible = settled.probedUntil ~= nil
-    and settled.probedUntil - request.permitMs - was.spentAt >=
-      math.max(rules.probeEveryMs, request.usageLagMs)
+  local isVisible = settled.probedUntil ~= nil and settled.probedUntil - request.permitMs - was.spentAt
+    >= math.max(rules.probeEveryMs, request.usageLagMs)
   local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
@@ -170,7 +171,6 @@ function operations.exchange()
     account.servesOverage = true
   end
   if pace and pace.ifVersion == account.paceVersion then changePace(account, pace) end
-  local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
   local look = request.look and grantLook(account, policy, limit, request,
     rules.quietLags * request.usageLagMs)

@@ -82,7 +82,7 @@ local function bookOverage(account, quota, before, isProbeWithin)
   local bills = isUnpriced and billsIn(account.bills)
   for _, each in ipairs(billed) do
     at[each.period] = at[each.period] + 1
-    local over = not isProbeWithin and at[each.period] > quota and 1 or 0
+    local over = (each.isBeyond or not isProbeWithin and at[each.period] > quota) and 1 or 0
     bookBill(each, over)
     if each.period == 'next' and not hasOpened then addBill(pending, each, over, 1)
     elseif isUnpriced and each.period == (hasOpened and 'next' or 'this') then

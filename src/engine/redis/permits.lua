@@ -8,9 +8,7 @@ local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 -- What was read once in this script is not read again: changes are written at its end.
 local function missing(cache, names)
   local list = {}
-  for _, name in ipairs(names) do
-    if cache[name] == nil then list[#list + 1] = name end
-  end
+  for _, name in ipairs(names) do if cache[name] == nil then list[#list + 1] = name end end
   return list
 end
 
@@ -69,7 +67,7 @@ local function periodBilledIn(account, datedIn, grantedIn)
   return 'this'
 end
 
-local function closePermit(account, id, as, datedIn)
+local function closePermit(account, id, as, datedIn, isBeyond)
   local permit = permits[id]
   if not permit or permit.account ~= account.name then return end
   permits[id] = false
@@ -117,7 +115,7 @@ local function closePermit(account, id, as, datedIn)
   account.fallReadings = 0
   billed[#billed + 1] = {
     run = permit.run, generation = permit.generation, period = period,
-    isUndated = period == 'this' and datedIn == nil,
+    isUndated = period == 'this' and datedIn == nil, isBeyond = isBeyond or false,
   }
   turn(account)
   account.minuteSent = account.minuteSent + 1

@@ -2,13 +2,23 @@
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 
+-- A quarter of what is left may be in flight, and at least one. Left is the quota until it is used up,
+-- so that few are in flight when it ends and it is known which are beyond it; then what is allowed.
+local function inFlightAllowed(account, policy, limit, run)
+  if limit == nil then return rules.unknownQuotaHeld end
+  local used = math.max(account.usage or 0, account.sent + account.others)
+  local left = billedQuota(account, policy) - used
+  if left <= 0 then
+    left = (run and run.maxOverageRequests or math.huge) - (run and capsOf(run.generation).overage or 0)
+  end
+  return math.max(1, math.floor(math.min(left, limit - used) / rules.leftPerInFlight))
+end
+
 -- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
-local function waitsForOthers(account, limit)
+local function waitsForOthers(account, allowed)
   local out = account.held + account.probes
-  if out == 0 then return false end
-  if not hasRoom(account, limit) or account.closedAt ~= nil
-    or (limit == nil and out >= rules.unknownQuotaHeld) then return true end
-  return account.confirmedAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
+  return out > 0 and (out >= allowed or account.closedAt ~= nil or isPeriodDue(account)
+    or isTurnUnconfirmed(account) or account.confirmedAt <= now - rules.aloneAfterMs)
 end
 
 local function runStatus(status, heartbeatAt, halt, owner)
@@ -118,7 +128,7 @@ local function grant(account, policy, limit, request, run, id, key, own)
     loadPermits({ account.alone })
     if permits[account.alone] then return 'denied' end
   end
-  if limit == nil and out >= rules.unknownQuotaHeld then return 'denied' end
+  if out >= request.allowed then return 'denied' end
   local probe = roomFor(account, policy, limit, run, request, out, isTurn)
   if probe == nil then return 'denied' end
   local used = capsOf(run.generation)
@@ -183,6 +193,7 @@ local function take(account, policy, limit, request, run)
   request.maySpend = run ~= nil and run.status == 'alive' and not isPaused(allSpending)
   local keys = pluck(request.take, 'key')
   loadClaims(keys)
+  request.allowed = inFlightAllowed(account, policy, limit, run)
   request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.generation, #keys)
   if run ~= nil then loadUnusable(run.id, keys) end
   local answers = {}

@@ -14,7 +14,7 @@ import { createTurnedClock } from './engine-under-test.js';
 import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
 import { LEDGER_LOOK_SCENARIOS } from './ledger-look-scenarios.js';
 import { type Operation, operations, turns } from './ledger-operations.js';
-import { answered, ask, read, settle, start } from './ledger-scenario-steps.js';
+import { answered, ask, read, settle, start, takeAtOnce } from './ledger-scenario-steps.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { exchangeRequest, runSettings } from './run-settings.js';
@@ -181,7 +181,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
 
     test('a repeated request is granted again and counted once', async () => {
       const { wanted, exchange } = await begin(3);
-      await exchange({ reading: { quota: 10, usage: 0, period: null } });
+      await exchange({ reading: { quota: 12, usage: 0, period: null } });
       const first = await exchange({ take: wanted });
       const second = await exchange({ take: wanted });
       expect(answers(first)).toEqual(['granted', 'granted', 'granted']);
@@ -198,8 +198,8 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect([state.sent, state.held]).toEqual([1, 0]);
     });
 
-    test('any number of workers together take no more than the limit', async () => {
-      const { wanted, exchange } = await begin(30, { quotaCap: 7 });
+    test('any number of workers together take no more than a quarter of the limit', async () => {
+      const { wanted, exchange } = await begin(30, { quotaCap: 30 });
       const given = await Promise.all(wanted.map((permit) => exchange({ take: [permit] })));
       expect(given.flatMap(answers).filter((answer) => answer === 'granted')).toHaveLength(7);
       expect(given.every(({ state }) => state.sent + state.held + state.others <= 7)).toBe(true);
@@ -329,7 +329,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const used = ({ days }: LedgerState) => days.map((day) => day.used);
       const bill = (at: number) => [{ permit: wanted[at]?.permit ?? '', as: 'billed' as const, period }];
       expect((await ledger.show(account)).days).toEqual([]);
-      const first = await exchange({ take: wanted, reading: { quota: 9, usage: 0, period } });
+      const first = await exchange({ take: wanted, reading: { quota: 16, usage: 0, period } });
       expect(first.state.days).toEqual([{ day: dayOf(first.state.now), used: 0 }]);
       await exchange({ settle: bill(0) });
       clock.advance(2 * DAY_MS);
@@ -461,13 +461,13 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const steps: Operation[] = [
         ...start({ plan: 'paid', overage: 9, maxOverageRequests: 9 }),
         read(0, 2, old),
-        ask({ take: [0, 1, 2] }),
+        ...takeAtOnce([0, 1, 2], [0, 2]),
         answered(0, 1, 2, old ?? ''),
         answered(1, 2, 2, old ?? ''),
         answered(2, 1, 2, next ?? ''),
         ask({ take: [3, 4] }),
         answered(3, 2, 2, next ?? ''),
-        ask({ take: [5, 0, 1] }),
+        ...takeAtOnce([5, 0, 1], [2, 2]),
         // By a server that is still in the old month.
         answered(5, 3, 2, old ?? ''),
         answered(6, 3, 2, next ?? ''),

@@ -4,7 +4,7 @@
  * asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
+import { answered, ask, D, G, read, settle, start, takeAtOnce, wait } from './ledger-scenario-steps.js';
 
 /** A quota of one that is used, and the probe of a new run right after it. */
 const PROBED_AT_ONCE = [
@@ -25,7 +25,7 @@ const namesNextPeriod = () =>
   [
     ...start(),
     read(0, 2),
-    ask({ take: [0, 1] }),
+    ...takeAtOnce([0, 1], [0, 2]),
     answered(0, 1, 2, '2020-01-01'),
     answered(1, 2, 2, '2020-01-01'),
     ...wait(64_000),
@@ -270,7 +270,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
       read(0, 2),
       read(0, 2),
-      ask({ take: [0, 1] }),
+      ...takeAtOnce([0, 1], [0, 2]),
       answered(0, 1, 2, '2020-01-01'),
       answered(1, 2, 2, '2066-11-01'),
       ask({ take: [2, 3] }),
@@ -287,7 +287,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       ...start({ plan: 'free' }),
       read(0, 2),
       read(0, 2),
-      ask({ take: [0, 1] }),
+      ...takeAtOnce([0, 1], [0, 2]),
       settle(0, 'maybe_billed'),
       settle(1, 'maybe_billed'),
       ...wait(64_000),
@@ -307,7 +307,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(0, 3),
-      ask({ take: [0, 1, 2] }),
+      ...takeAtOnce([0, 1, 2], [0, 3]),
       answered(0, 1, 3, '2020-01-01'),
       answered(1, 2, 3, '2020-01-01'),
       answered(2, 3, 3, '2020-01-01'),
@@ -328,7 +328,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(0, 5),
-      ask({ isConfirmed: true, take: [0, 1, 2] }),
+      ...takeAtOnce([0, 1, 2], [0, 5]),
       answered(0, 1, 5, '2020-01-01'),
       answered(1, 2, 5, '2020-02-01'),
       { type: 'show', account: 0, run: 0 },
@@ -345,7 +345,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(0, 2),
-      ask({ take: [0, 1] }),
+      ...takeAtOnce([0, 1], [0, 2]),
       answered(0, 1, 2, '2020-01-01'),
       answered(1, 0, 2, '2030-02-01'),
       ask({ take: [2] }),
@@ -382,7 +382,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(0, 6),
-      ask({ take: [0, 1, 2, 3, 4, 5] }),
+      ...takeAtOnce([0, 1, 2, 3, 4, 5], [0, 6]),
       answered(0, 3, 6, '2020-01-01'),
       answered(1, 1, 6, '2020-01-01'),
       answered(2, 2, 6, '2020-02-01'),
@@ -450,7 +450,13 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       ask({ take: [1] }),
       ...wait(304_000),
       read(1, 4),
-      ask({ take: [1, 2, 3, 4] }),
+      ask({ take: [1] }),
+      settle(2),
+      ask({ take: [2] }),
+      settle(3),
+      ask({ take: [3] }),
+      settle(4),
+      ask({ take: [4] }),
       { type: 'show', account: 0 },
     ],
     answers: [G, D, G, G, G, D],
@@ -467,11 +473,12 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       ask({ take: [1] }),
       ...wait(304_000),
       read(1, 4),
-      ask({ take: [1, 2] }),
+      ...takeAtOnce([1, 2], [1, 4]),
       settle(3, 'maybe_billed'),
       ...wait(604_000),
       read(0, 4),
       read(0, 4),
+      settle(2),
       ask({ take: [1, 2] }),
       { type: 'show', account: 0 },
     ],
@@ -482,7 +489,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start({ plan: 'paid' }),
       read(0, 4),
-      ask({ take: [0, 1, 2] }),
+      ...takeAtOnce([0, 1, 2], [0, 4]),
       settle(0),
       settle(1),
       settle(2),
@@ -526,5 +533,41 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       read(5_000, 90_000),
     ],
     answers: [],
+  },
+  {
+    title: 'a quarter of what is left is in flight, by the highest usage read, and at least one',
+    steps: [
+      ...start({ plan: 'paid' }),
+      read(0, 12),
+      ask({ take: [0, 1, 2, 3] }),
+      settle(0, 'free'),
+      answered(1, 4, 12, '2020-01-01'),
+      ask({ take: [4] }),
+      answered(2, 7, 12, '2020-01-01'),
+      ask({ take: [5] }),
+      answered(4, 11, 12, '2020-01-01'),
+      ask({ take: [0, 1] }),
+      answered(6, 12, 12, '2020-01-01'),
+      ask({ take: [1] }),
+    ],
+    answers: [G, G, G, D, G, D, G, D, D],
+  },
+  {
+    title: 'beyond the quota it is a quarter of what the budget leaves, and of what the cap of the run does',
+    steps: [
+      ...start({ plan: 'paid', overage: 100, maxOverageRequests: 8 }),
+      {
+        type: 'start',
+        account: 0,
+        key: 1,
+        settings: { plan: 'paid', quotaCap: null, overage: 100, maxRequests: null, maxOverageRequests: null },
+      },
+      read(2, 6),
+      ask({ take: [0, 1] }),
+      answered(0, 6, 6, '2020-01-01'),
+      ask({ take: [1, 2, 3] }),
+      ask({ run: 1, take: [4, 5] }),
+    ],
+    answers: [G, D, G, G, D, G, G],
   },
 ];

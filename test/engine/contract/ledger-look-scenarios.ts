@@ -3,7 +3,7 @@
  * what withdraws the proof, and the request beyond the limit that a person may order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
+import { answered, ask, D, G, read, settle, start, takeAtOnce, wait } from './ledger-scenario-steps.js';
 
 const F = 'free';
 const Q = 'queued';
@@ -52,14 +52,14 @@ export const LEDGER_LOOK_SCENARIOS: readonly LedgerScenario[] = [
     title: 'our own requests between the readings are no reason against the proof',
     steps: [
       ...start(),
-      ...look(0, 2),
+      ...look(0, 2, 100),
       ...quiet(),
-      ...look(1, 2),
+      ...look(1, 2, 100),
       ask({ isConfirmed: true, take: [0, 1] }),
-      answered(2, 3, 10, MONTH),
-      answered(3, 4, 10, MONTH),
+      answered(2, 3, 100, MONTH),
+      answered(3, 4, 100, MONTH),
       ...quiet(),
-      ...look(4, 4),
+      ...look(4, 4, 100),
       show,
     ],
     answers: [G, G, G, G, G],
@@ -83,21 +83,21 @@ export const LEDGER_LOOK_SCENARIOS: readonly LedgerScenario[] = [
     title: 'a reading that comes without the last look, or late, proves nothing',
     steps: [
       ...start(),
-      ...look(0, 2),
+      ...look(0, 2, 100),
       ...quiet(),
-      ...look(1, 2),
+      ...look(1, 2, 100),
       ...wait(64_000),
-      ask({ reading: { quota: 10, usage: 2, period: MONTH } }),
+      ask({ reading: { quota: 100, usage: 2, period: MONTH } }),
       show,
       ask({ isConfirmed: true, take: [0] }),
-      answered(2, 2, 10, MONTH),
+      answered(2, 2, 100, MONTH),
       show,
       ...quiet(),
       ask({ look: 'own' }),
       ask({ take: [1] }),
-      answered(4, 3, 10, MONTH),
+      answered(4, 3, 100, MONTH),
       ...quiet(),
-      answered(3, 2, 10, MONTH),
+      answered(3, 2, 100, MONTH),
       show,
     ],
     answers: [G, G, G, G, G],
@@ -270,7 +270,7 @@ export const LEDGER_LOOK_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(0, 4),
-      ask({ take: [0, 1] }),
+      ...takeAtOnce([0, 1], [0, 4]),
       ask({ worker: 1, look: 2 }),
       ask({ look: 2 }),
       settle(3),

@@ -20,6 +20,7 @@ export interface ExchangeOperation {
     readonly permit: number;
     readonly as: SettledAs;
     readonly period?: string | null;
+    readonly isBeyond?: boolean;
   }[];
   readonly reading: {
     quota: number | null;
@@ -119,12 +120,13 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
       permit: fc.nat(40),
       as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'maybe_billed', 'maybe_billed'),
       period,
+      isBeyond: fc.boolean(),
     }),
     { maxLength: 4 },
   ),
   reading: fc.option(
     fc.record({
-      quota: some(fc.oneof(fc.integer({ min: 3, max: 12 }), fc.constant(2_000))),
+      quota: some(fc.oneof(fc.integer({ min: 3, max: 12 }), fc.constantFrom(20, 30, 2_000))),
       usage: some(
         fc.oneof(
           { weight: 9, arbitrary: fc.nat(6) },
@@ -300,6 +302,7 @@ const atTurn: fc.Arbitrary<Operation> = fc.record({
       permit: fc.nat(60),
       as: fc.constantFrom<SettledAs>('billed', 'maybe_billed', 'maybe_billed'),
       period: fc.constantFrom(null, null, '2020-01-01', '2020-02-01'),
+      isBeyond: fc.boolean(),
     }),
     { maxLength: 4 },
   ),

@@ -63,5 +63,15 @@ export const settle = (permit: number, as: 'billed' | 'free' | 'maybe_billed' = 
 export const answered = (permit: number, usage: number, quota: number, period: string) =>
   ask({ isConfirmed: true, settle: [{ permit, as: 'billed', period }], reading: { quota, usage, period } });
 
+/**
+ * Takes more at once than the quarter of what a small quota leaves: before the account shows that
+ * quota. `more`: other steps that take permits.
+ */
+export const takeAtOnce = (
+  take: readonly number[],
+  [usage, quota]: readonly [number, number],
+  more: readonly Operation[] = [],
+): Operation[] => [read(usage, 100, null), ask({ take }), ...more, read(usage, quota, null)];
+
 export const G = 'granted';
 export const D = 'denied';

@@ -116,9 +116,9 @@ export function createLedgerTwin(
       worker,
       run,
       seen: seenBy(operation, account),
-      settle: operation.settle.flatMap(({ permit, as, period = null }) => {
+      settle: operation.settle.flatMap(({ permit, as, period = null, isBeyond }) => {
         const held = pick(ours, permit);
-        return held ? [{ permit: held.permit, as, period }] : [];
+        return held ? [{ permit: held.permit, as, period, ...(isBeyond && { isBeyond }) }] : [];
       }),
       reading: operation.reading && readingOf(operation.reading),
       isConfirmed: operation.isConfirmed,

@@ -214,11 +214,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 9, tables: 'a651d01c78e93178' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 10, tables: 'a651d01c78e93178' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 9,
+      version: 10,
       functionsVersion: 1,
-      functions: '8fef6a75eb2a2e52',
+      functions: '1bc582ea5f177330',
     });
   });
 

@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     const direct = await open(redis.url);
     const engine = await open(`redis://127.0.0.1:${proxy.port}`);
     const { request, keys } = await beginRun(engine, 3);
-    const first = request({ reading: { quota: 10, usage: 0, period: null } });
+    const first = request({ reading: { quota: 12, usage: 0, period: null } });
     await engine.ledger.exchange(first);
     const take = keys.map((key, index) => ({ permit: `permit-${index}`, key }));
     const cut = proxy.cutNextAnswer();
