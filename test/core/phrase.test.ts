@@ -64,7 +64,7 @@ describe('an error', () => {
     expect(JSON.stringify([error, String(error)])).not.toMatch(/--|BRAND_/);
     expect(error).toMatchObject({
       subject: 'baseUrl, token',
-      message: expect.stringContaining('set baseUrl;'),
+      message: expect.stringContaining('set baseUrl, for example'),
     });
     const other = new Error('--quota');
     expect(forProgram(other)).toBe(other);

@@ -10,6 +10,7 @@ import { judgeAccount } from '../../facts/judge-account.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning } from '../../ledger/policy.js';
+import { RULES } from '../../ledger/rules.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
 import { isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import { sayHalt, sayTo } from '../../words/say-reason.js';
@@ -284,14 +285,15 @@ async function findStrandedPermits({ runtime, run }: LookupsContext, inFlight: n
   return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
-/** Notice while a killed run holds the last of the limit; null: none. `endsAt`: store's clock. */
+/** Notice while a killed run holds all that may be in flight; null: none. `endsAt`: store's clock. */
 export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
 ): string | null {
-  const { left } = judgeAccount(state);
-  const stranded = state.held + state.probes - inFlight;
-  const isShort = left === null || left === 0;
+  const { left, quotaLeft } = judgeAccount(state);
+  const out = state.held + state.probes;
+  const stranded = out - inFlight;
+  const isShort = left === null || out >= Math.floor(((quotaLeft || left) + out) / RULES.leftPerInFlight);
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return (

@@ -18,10 +18,14 @@ describe('a run that waits for permits of a killed one', () => {
   it.each<[string, Partial<typeof state>, Partial<typeof alone>]>([
     ['others are running', {}, { isAlone: false }],
     ['they are its own', {}, { inFlight: 30 }],
-    ['there is room beside them', { sent: 59 }, {}],
+    ['more may be in flight beside them', { quota: 194 }, {}],
     ['they have expired by now', {}, { endsAt: now }],
   ])('says nothing when %s', (_when, change, held) => {
     expect(strandedNotice(ledgerState({ ...state, ...change }), { ...alone, ...held })).toBeNull();
+  });
+
+  it('says so while they are a quarter of what is left, or more', () => {
+    expect(strandedNotice(ledgerState({ ...state, quota: 193 }), alone)).toContain('30 permits');
   });
 
   it('says so without a known quota too, since only few may be in flight then', () => {
