@@ -29,7 +29,7 @@ import { RULES } from '../ledger/rules.js';
 import { outcomeKeys } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { labelText, pausedText, type RunRecord, resumeCommand } from '../stores/run-store.js';
-import { sayRun, UNREPORTED } from '../words/say-run.js';
+import { sayRun, sayWait, UNREPORTED } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 import { spendingAnswer } from './spending.js';
@@ -132,7 +132,7 @@ export function readIdentifier(text: string): Identifier {
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function ledgerText(account: string, state: LedgerState): string {
-  const { limit, used, left } = judgeAccount(state);
+  const { limit, used, left, waitsUntil } = judgeAccount(state);
   const lines = [
     `account     ${account}`,
     `period      ${state.period ?? 'unknown until the first answer'}`,
@@ -156,6 +156,7 @@ function ledgerText(account: string, state: LedgerState): string {
   if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
   if (state.pace.rate !== null)
     lines.push(`pace        ${state.pace.rate.toFixed(1)} requests a second, burst ${state.pace.burst}`);
+  if (waitsUntil !== null) lines.push(`wait        ${sayWait(waitsUntil)}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -5,28 +5,37 @@
  */
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { nextPeriodAt, serviceTime } from '../ledger/period.js';
 import { capOf, holdOf, inFlightOf, limitOf, overageOf, roomOf, spentOf } from '../ledger/policy.js';
 
 type Account = Parameters<typeof holdOf>[0] &
-  Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'held' | 'probes'>;
+  Pick<
+    LedgerState,
+    'quota' | 'quotaCap' | 'overage' | 'held' | 'probes' | 'now' | 'behindMs' | 'period' | 'pace'
+  >;
 
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 const WARN_AT = 0.8;
+/** A wait that is worth a word. */
+export const FAR_MS = 10_000;
 
 /** In requests of the period, those in flight included; null: unknown. */
 export function judgeAccount(account: Account) {
-  const { quota, closedAt } = account;
+  const { quota, closedAt, now, period, pace } = account;
   const overage = overageOf(account);
   const [limit, cap, used, left] = [limitOf(account), capOf(account), spentOf(account), roomOf(account)];
   /** Where the requests of the overage budget begin. */
   const edge = cap ?? quota;
   const beyondEdge = edge === null ? 0 : Math.max(0, used - edge);
+  const isOver = serviceTime(account) >= (nextPeriodAt(period, 'month') ?? Number.POSITIVE_INFINITY);
   return {
     /** Why it may not spend; null: it may, or waits for what is in flight. */
     hold: holdOf(account),
     /** A permit could be taken now, if nothing is paused. */
     hasRoom: closedAt === null && left !== 0,
-    isNearLimit: limit !== null && limit > 0 && used >= WARN_AT * limit,
+    isNearLimit: !isOver && limit !== null && limit > 0 && used >= WARN_AT * limit,
+    /** Until when the service asked to wait (Retry-After), by the store; null: not for long. */
+    waitsUntil: pace.floorMs >= FAR_MS ? now + pace.floorMs : null,
     limit,
     cap,
     used,

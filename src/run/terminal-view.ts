@@ -85,7 +85,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
       showProgress(progress);
       const { outage, ledger } = progress;
       if (outage !== null)
-        warnOnce('outage', `the service is unavailable: ${outage}; trying again with one request at a time`);
+        warnOnce('outage', `the service is unavailable: ${outage}; lookups go on when it answers`);
       const account = ledger && judgeAccount(ledger);
       if (account?.isNearLimit)
         warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);

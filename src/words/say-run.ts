@@ -1,11 +1,14 @@
 /** Why a run does not go on, or ended as it did: a clause for a terminal, sentences for a page. */
-import { sentenceOf, spanText } from '../core/figures.js';
+import { clockText, sentenceOf, spanText } from '../core/figures.js';
 import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
 import { cancelledText, pausedText, sinceText } from '../stores/run-store.js';
 import { sayStop, settingName } from './say-reason.js';
 
 /** What is said of requests that only the ledger counts for a run. */
 export const UNREPORTED = 'in flight when their worker ended';
+
+/** A far Retry-After. */
+export const sayWait = (until: number) => `the service asks to wait until ${clockText(until)}`;
 
 /** null: there is nothing to say beside its state. `now`: by the clock that dates its heartbeat. */
 export function sayRun(
@@ -59,7 +62,8 @@ function goesOnText(isTakenOver: boolean): string {
   return `${sentenceOf(isTakenOver ? TAKEN_OVER : AGAIN)} Paid answers are stored.`;
 }
 
-function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
+/** Why a run, or its account, may not spend: a clause. */
+export function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
   switch (hold) {
     case 'paused':
       return reader === 'page' ? 'spending is paused' : '`brand-enrich resume` allows spending again';

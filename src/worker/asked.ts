@@ -55,7 +55,8 @@ export interface AskContext {
    * Requests in flight, those that a stop cut off and that may have been billed, and why the
    * service is unavailable while the breaker is open.
    */
-  readonly gauge: { inFlight: number; cutOff: number; outage: string | null };
+  /** `retryAt`: when the last identifier is asked for again that has to wait for long; 0: none. */
+  readonly gauge: { inFlight: number; cutOff: number; outage: string | null; retryAt: number };
 }
 
 /**

@@ -3,13 +3,16 @@
  * settles its permit, or before it, and a halt that it shows is known before: a crash leaves a
  * permit that expires as sent, and no waiter takes a permit past a halt.
  */
+
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
+import { FAR_MS } from '../facts/judge-account.js';
 import type { PaidAnswer } from '../ledger/outbox.js';
 import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
 import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
 import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { RunRecord } from '../stores/run-store.js';
+import { sayWait } from '../words/say-run.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import {
@@ -149,9 +152,14 @@ async function countIn(
 /**
  * For people, while the breaker is open. A wrong address is not an outage: the run's end says it.
  */
-function outageOf({ breaker }: AskContext, meaning: Meaning, address: Address): string | null {
-  if (!breaker.isOpen || isWrongAddress(meaning, address)) return null;
-  return meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
+function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, address: Address): string | null {
+  const waitMs = meaning.type === 'unavailable' ? (meaning.retryAfterMs ?? 0) : 0;
+  const isFar = waitMs >= FAR_MS;
+  const until = clock.now() + waitMs;
+  if (isFar) gauge.retryAt = Math.max(gauge.retryAt, until);
+  if ((!breaker.isOpen && !isFar) || isWrongAddress(meaning, address)) return null;
+  if (meaning.type !== 'unavailable') return 'the service refuses requests as too many';
+  return isFar ? `${meaning.reason}; ${sayWait(until)}` : meaning.reason;
 }
 
 async function recordOutcome(

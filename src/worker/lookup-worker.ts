@@ -2,6 +2,7 @@
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and
  * stops so that nothing paid is lost. The queue's at-least-once and our own signals meet here.
  */
+
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
@@ -14,6 +15,7 @@ import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
+import { judgeAccount } from '../facts/judge-account.js';
 import { SharedGovernor } from '../ledger/governor.js';
 import { ownOf } from '../ledger/ledger.js';
 import { isQuotaRefusal } from '../ledger/policy.js';
@@ -22,6 +24,7 @@ import type { Client } from '../lookup/client.js';
 import { outcomeKeys } from '../stores/outcome-key.js';
 import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
+import { sayWait } from '../words/say-run.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
@@ -110,7 +113,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     recorder,
     clock,
     listener: options.listener,
-    gauge: { inFlight: 0, cutOff: 0, outage: null as string | null },
+    gauge: { inFlight: 0, cutOff: 0, outage: null as string | null, retryAt: 0 },
     worker: name,
     limit: pLimit(concurrency),
     halts,
@@ -271,9 +274,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     get inFlight(): number {
       return context.gauge.inFlight;
     },
-    /** Why the service is unavailable, while the breaker is open; null otherwise. */
+    /** Why the service is unavailable: the breaker is open, or a far Retry-After holds; or null. */
     get outage(): string | null {
-      return context.gauge.outage;
+      const until = governor.state && judgeAccount(governor.state).waitsUntil;
+      return context.gauge.outage ?? (until !== null && until > clock.now() ? sayWait(until) : null);
+    },
+    /** When it asks again for what has to wait for long; in the past: nothing has to. */
+    get retryAt(): number {
+      return context.gauge.retryAt;
     },
     /** The account as this worker last saw it; null before its first exchange. */
     ledgerState: () => governor.state,

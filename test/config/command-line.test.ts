@@ -179,7 +179,7 @@ describe('help', () => {
 
   it('of a command that asks the service says which variables it reads', () => {
     const variables = ['BRAND_API_URL', 'BRAND_API_TOKEN', 'REDIS_URL', 'DATABASE_URL'];
-    const environment = /^Environment:\n(?:  (\S+) .*\n)+/m;
+    const environment = /^Environment:\n(?: {2}(\S+) .*\n)+/m;
     for (const command of ['run', 'plan', 'watch', 'up', 'worker']) {
       const [section = ''] = environment.exec(`${helpOf(command, '--help')}\n`) ?? [];
       expect(section.match(/^ {2}\w+/gm)?.map((name) => name.trim())).toEqual(variables);

@@ -46,4 +46,18 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
     const report = await readReport(scene.path('list.report.json'));
     expect(report.requests.billed).toBeGreaterThanOrEqual(meter.billed);
   });
+
+  test.each([
+    ['refuses requests as too many', { perSecond: 5 }],
+    ['answers 503', { faults: { unavailable: 1 } }],
+  ])('a service that %s with a far Retry-After: it is said until when', async (_what, changes) => {
+    const scene = await createScene(engine, { ...changes, retryAfter: 600 });
+    await scene.write('list.csv', domainList(20));
+    const run = scene.start(['run', 'list.csv']);
+    await run.untilSaid(/the service asks to wait until \d\d:\d\d:\d\d UTC/);
+    const status = await scene.run(['status']);
+    if ('perSecond' in changes) expect(status.stdout).toContain('wait        the service asks to wait until');
+    run.kill('SIGTERM');
+    expect((await run.done).code).toBe(130);
+  });
 });

@@ -46,8 +46,19 @@ describe('an account', () => {
     [{ quota: 100, sent: 100 }, true],
     [{ quota: null, sent: 100 }, false],
     [{ quota: 0 }, false],
+    // Of a month that is over by the service's clock.
+    [{ quota: 100, sent: 100, period: '2026-11-01', now: Date.UTC(2026, 11, 1) }, false],
+    [{ quota: 100, sent: 100, period: '2026-11-01', now: Date.UTC(2026, 11, 1), behindMs: 1 }, true],
   ])('%j: 80 %% of the limit is used: %s', (state, isNear) => {
     expect(judgeAccount(ledgerState(state)).isNearLimit).toBe(isNear);
+  });
+
+  it.each([
+    [9_999, null],
+    [10_000, NOW + 10_000],
+  ])('a Retry-After of %i ms ends at %s', (floorMs, until) => {
+    const state = ledgerState({ now: NOW });
+    expect(judgeAccount({ ...state, pace: { ...state.pace, floorMs } }).waitsUntil).toBe(until);
   });
 });
 

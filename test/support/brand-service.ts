@@ -79,6 +79,10 @@ export async function startBrandService(
     );
   }
 
+  function retryLater(response: ServerResponse): void {
+    if (options.retryAfter > 0) response.setHeader('retry-after', String(options.retryAfter));
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const credential = judgeCredential(request.headers.authorization, options);
     if (credential !== null) {
@@ -90,7 +94,7 @@ export async function startBrandService(
     if (asked === null) return refuse(response, 404, '', 'route');
     const isOwn = (asked.kind === 'domain' || asked.kind === 'generic') && asked.value === options.ownDomain;
     if (isOverThroughput()) {
-      if (options.hasRetryAfter) response.setHeader('retry-after', '1');
+      retryLater(response);
       return refuse(response, 429, '', 'throughput', asked);
     }
     serial += 1;
@@ -98,6 +102,7 @@ export async function startBrandService(
     const latencyMs = options.latencyMs + options.jitterMs * shareOf('jitter', String(serial));
     if (fault === 'unavailable' || fault === 'broken') {
       await wait(latencyMs);
+      if (fault === 'unavailable') retryLater(response);
       return refuse(response, fault === 'broken' ? 500 : 503, '', fault, asked);
     }
     if (!isOwn && shareOf('bad', nameOf(asked)) < options.badShare) {

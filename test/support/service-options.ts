@@ -45,8 +45,8 @@ export interface ServiceOptions {
   jitterMs: number;
   /** Requests that one rolling second may hold, not counting refused ones; null: no limit. */
   perSecond: number | null;
-  /** Whether a throughput refusal has a Retry-After. */
-  hasRetryAfter: boolean;
+  /** Retry-After of refusals for throughput and of a 503, in seconds; 0: none. */
+  retryAfter: number;
   /** Accepted tokens; `revoked` ones are refused with 401 (spec) or 403. */
   tokens: string[];
   revoked: string[];
@@ -91,7 +91,7 @@ export function serviceOptions(
     latencyMs: 0,
     jitterMs: 0,
     perSecond: null,
-    hasRetryAfter: false,
+    retryAfter: 0,
     tokens: [newToken()],
     revoked: [],
     ownDomain: 'brandfetch.com',

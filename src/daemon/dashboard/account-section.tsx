@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx';
 import { DAY_MS } from '../../core/clock.js';
-import { countOf, countText, dayText, moneyText, shareText } from '../../core/figures.js';
+import { countOf, countText, dayText, moneyText, sentenceOf, shareText } from '../../core/figures.js';
 import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { periodStart } from '../../ledger/period.js';
@@ -10,6 +10,7 @@ import { type Hold, overageOf } from '../../ledger/policy.js';
 import type { Projection } from '../../ledger/projection.js';
 import { Chart, percentOf, scaleTo } from '../../pages/chart.js';
 import { Card, Dot, type Fact, Facts } from '../../pages/parts.js';
+import { sayWait } from '../../words/say-run.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 /** Where the form of the button that checks the account is posted to. */
@@ -171,6 +172,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       </p>
       {(limit !== null || use.used > 0) && <AccountBar use={use} />}
       {hold !== null && <p class="reached">{HELD[hold]}</p>}
+      {use.waitsUntil !== null && <p class="reached">{sentenceOf(sayWait(use.waitsUntil))}</p>}
       {(hold === 'used up' || hold === 'closed') && check}
       <Facts rows={rows} />
       <p class="note">{terms.filter((term) => term !== false).join(' ')}</p>

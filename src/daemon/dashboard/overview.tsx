@@ -185,10 +185,7 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
         </p>
       )}
       {serviceOutage !== null && (
-        <p class="banner warn">
-          The service is unavailable: {serviceOutage}. One request at a time checks it; work resumes when it
-          answers.
-        </p>
+        <p class="banner warn">The service is unavailable: {serviceOutage}. Work resumes when it answers.</p>
       )}
       {serviceOutage === null && data && <SilenceBanner data={data} />}
       {data && hold && <p class={`banner ${HOLD_MARKS[hold][1]}`}>{holdText(hold, data)}</p>}

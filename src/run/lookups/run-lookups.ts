@@ -14,6 +14,7 @@ import { RULES } from '../../ledger/rules.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
 import { isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import { sayHalt, sayTo } from '../../words/say-reason.js';
+import { sayHold, sayWait } from '../../words/say-run.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
@@ -98,7 +99,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     async onSilence() {
       const still = await findStrandedPermits(context, context.worker?.inFlight ?? 0).catch(() => null);
       // Said when the run began.
-      if (still === null || stranded === null) onNotice(still ?? silence(context), true);
+      if (still !== null && stranded !== null) return;
+      const latest = await engine.ledger.show(account).catch(() => null);
+      onNotice(still ?? silence(context, latest), true);
     },
   });
   const onAnswer = collector.onAnswer.bind(collector);
@@ -266,8 +269,12 @@ function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: nu
 const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
-/** The notice after a silence, by the place of the workers. */
-function silence({ worker, run }: LookupsContext): string {
+/** The notice after a silence: what is known of it, else by the place of the workers. */
+function silence({ worker, run, runtime }: LookupsContext, state: LedgerState | null): string {
+  const { waitsUntil = null, hold = null } = state === null ? {} : judgeAccount(state);
+  const until = Math.max(waitsUntil ?? 0, worker?.retryAt ?? 0);
+  if (until > runtime.clock.now()) return sayWait(until);
+  if (hold !== null) return sayHold(hold, 'terminal');
   return worker
     ? 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate'
     : `no worker has finished a chunk for 15 seconds; ${workerFor(run.settings.service)}`;
@@ -285,7 +292,7 @@ async function findStrandedPermits({ runtime, run }: LookupsContext, inFlight: n
   return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
-/** Notice while a killed run holds all that may be in flight; null: none. `endsAt`: store's clock. */
+/** Notice while a killed run holds all that may be in flight, or null. `endsAt`: store's clock. */
 export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },

@@ -73,7 +73,7 @@ it.each<[string, DashboardView, string[]]>([
     troubledView(),
     [
       'No answer from the engine since 13:26:46 UTC, 3\u00a0min ago. The figures below are from 13:25:46 UTC,',
-      'The service is unavailable: it cannot be reached (connection refused). One request at a time',
+      'The service is unavailable: it cannot be reached (connection refused). Work resumes',
       'The service refused further requests 42\u00a0min ago: the quota is reached.',
       'Cancelled 0 matched 5\u00a0min ago no result',
       'Dead not read 3\u00a0days ago',
