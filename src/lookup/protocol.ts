@@ -12,7 +12,7 @@ export const BRANDS_PATH = '/v2/brands/';
  * People copy the version with the address, or all of `/v2/brands`.
  */
 export function pathBeforeRoutes(path: string): string {
-  return path.replace(/(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
+  return path.replace(/(?<!\/)(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
 }
 
 /** The explicit routes. Other kinds of identifier take the auto-detecting one. */

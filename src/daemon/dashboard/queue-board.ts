@@ -25,15 +25,14 @@ const POLICY = [
 ].join('; ');
 /** An unavailable engine may never answer. */
 const DEADLINE_MS = 10_000;
-/** Elements that would load something from another host. */
-const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
+/** Elements that load something. */
+const LOADERS = /<(?:link|script|img)\b[^<>]*>(?:<\/script>)?/gi;
 
 /** Its own links are in a menu. First in the page, so the first stop of the Tab key. */
 const WAY_BACK =
   '<a href="/" style="position:fixed;right:16px;bottom:16px;z-index:50;padding:8px 14px;border-radius:99px;' +
   'background:#1a1d23;color:#fff;border:1px solid #98a1b0;font:600 14px ' +
-  'system-ui,sans-serif;text-decoration:none">' +
-  '← Back to the dashboard</a>';
+  'system-ui,sans-serif;text-decoration:none">← Back to the dashboard</a>';
 
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
@@ -113,5 +112,6 @@ function serveFiles(options: Parameters<typeof serveStatic>[0] = {}): ReturnType
 }
 
 function withWayBack(page: string): string {
-  return page.replace(FROM_ELSEWHERE, '').replace(/<body\b[^>]*>/, (body) => `${body}${WAY_BACK}`);
+  const own = page.replace(LOADERS, (it) => (/\b(?:href|src)="(?:https?:)?\/\//i.test(it) ? '' : it));
+  return own.replace(/<body\b[^<>]*>/, (body) => `${body}${WAY_BACK}`);
 }

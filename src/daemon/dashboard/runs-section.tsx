@@ -251,7 +251,7 @@ function whereText(run: RunRecord, host: string, isTaken: boolean) {
 export function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
   // A killed one may have written nothing.
   if (output === undefined || status === 'running') return null;
-  return status === 'completed' ? output : output.replace(/[^/\\]+$/, '');
+  return status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
 }
 
 /** Where the enriched file of a run is downloaded. */
