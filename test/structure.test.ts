@@ -60,8 +60,8 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'local-service': 2_200,
   context: 1_000,
   library: 1_700,
-  jobs: 3_700,
-  daemon: 7_900,
+  jobs: 3_800,
+  daemon: 7_950,
   commands: 2_350,
   roots: 350,
 };

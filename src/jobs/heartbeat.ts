@@ -8,6 +8,7 @@ import { isErrorCode } from '../core/system-error.js';
 import { lookAt } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
 import { claim, type Job, jobFoldersIn, take, writeRecord } from './job-folder.js';
+import { afterDeath } from './reading-turns.js';
 
 const HEARTBEAT_FILE = '.heartbeat';
 /** A watcher whose heartbeat is older than this is dead. */
@@ -52,7 +53,7 @@ export async function adoptJobs(folders: WatcherFolders, now: number): Promise<J
     for (const folder of await jobFoldersIn(other)) {
       const job = await take(folders, folder);
       if (job === null) continue;
-      const record = { ...job.record, adoptions: job.record.adoptions + 1 };
+      const record = afterDeath(job.record);
       await writeRecord(job.folder, record);
       adopted.push({ ...job, record });
     }

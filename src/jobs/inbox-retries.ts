@@ -11,7 +11,7 @@ import { judgeAccount } from '../facts/judge-account.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../ledger/period.js';
 import type { Orders, RunSettings } from '../stores/run-store.js';
-import { isUndecided, type ParkedJob, type ParkState } from './job-folder.js';
+import { type ParkedJob, type ParkState, waitsForPerson } from './job-folder.js';
 
 /** The account with the policy of the folder's files. */
 export interface AccountView {
@@ -36,7 +36,7 @@ const PROBE_EVERY_MS = 60_000;
 /**
  * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
  * for another reason than they say, or because a person asked to try them again. `others` may be
- * retried: they are not paused, and no person decides about their rest.
+ * retried: they are not paused, and no person decides about them.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
@@ -45,7 +45,7 @@ export function followOrders(parked: readonly ParkedJob[], orders: readonly Orde
     const { cancelled = null, paused = null } = orders[index] ?? {};
     const { why } = job.state;
     if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
-    else if (paused === null && !isUndecided(why)) others.push(job);
+    else if (paused === null && !waitsForPerson(why)) others.push(job);
   }
   return { ordered, others };
 }

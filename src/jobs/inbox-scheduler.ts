@@ -4,14 +4,12 @@
  */
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../context/daemon-context.js';
-import { openPlainFile } from '../core/plain-file.js';
-import { isBinary, isParquet } from '../formats/open-input.js';
-import { isGzip } from '../intake/byte-source.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
-import { CRASHED_TOO_OFTEN, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
+import { CRASHED, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
-import { arrive, claim, type Job, type ParkedJob, type ParkState, putBack, take } from './job-folder.js';
+import { arrive, claim, type Job, type ParkedJob, putBack, take, waitsForPerson } from './job-folder.js';
+import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */
 interface OwnJob {
@@ -27,40 +25,20 @@ interface Due extends OwnJob {
   readonly isLong: boolean;
 }
 
-/** Watchers are killed now and then while they process a file; more often, it is to blame. */
-const ADOPTIONS_AT_MOST = 10;
+/** After so many deaths of a watcher that read a file alone, the file waits for a person. */
+const DEATHS_AT_MOST = 3;
 const FAULT_MS = 10_000;
-/** The last of the places is for files of at most this size. */
-const SMALL_BYTES = 100_000;
-/**
- * The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute; in
- * Parquet a few bytes can be any number of rows.
- */
-const SMALL_PACKED_BYTES = 16_384;
 
 const FOLDER_GONE =
   'the folder of this file is gone: it was removed, or another watcher has taken it over; paid ' +
   'answers are stored';
 const LEFT = 'it stays in processing until the next watcher takes it';
+const HELD = 'waiting for a person';
 const ARRIVALS = {
   done: { level: 'info', words: 'done' },
   failed: { level: 'warn', words: 'failed' },
   parked: { level: 'warn', words: 'waiting: retried automatically' },
 } as const;
-/** Nothing but a person's word continues these. */
-const HELD: readonly ParkState['why'][] = ['paused', 'tried', 'unmatched'];
-
-/** Whether a file may take long. False if it cannot be opened: that is seen later. */
-async function takesLong(path: string, size: number): Promise<boolean> {
-  if (size > SMALL_BYTES) return true;
-  const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
-  if (handle === null) return false;
-  const start = Buffer.alloc(4);
-  await handle.read(start, 0, 4, 0).catch(() => undefined);
-  await handle.close();
-  if (isParquet(start)) return true;
-  return size > SMALL_PACKED_BYTES && (isBinary(start) || isGzip(start));
-}
 
 /** `wake` is called when something has changed: fill again. */
 export function createInboxScheduler(
@@ -91,14 +69,14 @@ export function createInboxScheduler(
 
   /** It goes on after `inMs`, with `end` if it has one. Never rejects. */
   async function keep(job: Job, tries: number, inMs: number, end: JobEnd | null): Promise<void> {
-    const seen = end === null ? await lookAt(job.path) : null;
-    const isLong = seen !== null && (await takesLong(job.path, seen.size));
+    // Files that are read one at a time must not wait in all places.
+    const isLong = end === null && (job.record.deaths !== undefined || (await mayTakeLong(job.path)));
     due.push({ job, tries, at: clock.monotonic() + inMs, end, isLong });
   }
 
   /** The same, after a look into it. */
   async function isAllowed(file: SeenFile, path: string): Promise<boolean> {
-    if (isLastPlace() && (await takesLong(path, file.size))) slow.add(file.ino);
+    if (isLastPlace() && (await mayTakeLong(path))) slow.add(file.ino);
     return mayBegin(file);
   }
 
@@ -175,16 +153,13 @@ export function createInboxScheduler(
       case 'done':
       case 'failed':
       case 'parked': {
-        const { level, words } = ARRIVALS[end.type];
-        const isHeld = end.type === 'parked' && HELD.includes(end.state.why);
+        const { level, words: usual } = ARRIVALS[end.type];
+        const words = end.type === 'parked' && waitsForPerson(end.state.why) ? HELD : usual;
         // Others would end the same way; the next look at the waiting files decides when to retry.
         if (end.type === 'parked') parked = [];
         const folder = await arrive(folders, job, end, clock.now());
         const reason = end.type === 'done' ? undefined : end.reason.headline;
-        log[level](
-          { file, job: folder && basename(folder), reason },
-          isHeld ? 'waiting for a person' : words,
-        );
+        log[level]({ file, job: folder && basename(folder), reason }, words);
         if (folder !== null) work.ended(job, end, folder);
         if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, end.reason.headline);
         return;
@@ -224,9 +199,11 @@ export function createInboxScheduler(
     },
     /** Jobs that this watcher owns already. */
     async adopt(jobs: readonly Job[]): Promise<void> {
-      for (const job of jobs) {
+      const deathsOf = ({ record }: Job) => record.deaths ?? 0;
+      // Those that may be to blame come last.
+      for (const job of jobs.toSorted((a, b) => deathsOf(a) - deathsOf(b))) {
         log.info({ file: job.file }, 'taken over from a watcher that died');
-        await keep(job, 0, 0, job.record.adoptions > ADOPTIONS_AT_MOST ? CRASHED_TOO_OFTEN : null);
+        await keep(job, 0, 0, deathsOf(job) >= DEATHS_AT_MOST ? CRASHED : null);
       }
     },
     /** Complete files of the inbox; replaces what was offered before. */

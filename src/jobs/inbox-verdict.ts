@@ -232,9 +232,12 @@ export const LINK_REFUSED = failed(
   'put the file itself into the inbox',
 );
 
-export const CRASHED_TOO_OFTEN = failed(
-  'The program crashed each time it processed this file',
-  'show the file to the administrator of the inbox; to try again, put it into the inbox again',
+export const CRASHED = undecided(
+  'crashed',
+  'The program ended three times while it read this file and no other',
+  'It waits for a person. Look at the file, or show it to the administrator of the inbox. To have ' +
+    'it read again, press\n"Go on" on its page on the dashboard; put a repaired file into the inbox. ' +
+    STORED,
 );
 
 const WAITING =

@@ -26,6 +26,7 @@ import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-setti
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
 import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
+import { beginReading } from './reading-turns.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
@@ -79,10 +80,11 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     const { parked } = job.record;
     const resumed = parked && { ...parked, state: { why: 'again' as const, capMark: null } };
     const isResumed = parked?.state.why === 'paused';
-    await writeRecord(job.folder, { ...job.record, run: id, parked: isResumed ? resumed : parked });
+    const record = { ...job.record, run: id, parked: isResumed ? resumed : parked };
+    await writeRecord(job.folder, record);
     const forget = await noteReading(engine.keyValues, job);
     try {
-      return await enrichAs(id, job, settings, asked);
+      return await enrichAs(id, { ...job, record }, settings, asked);
     } finally {
       await forget();
     }
@@ -100,6 +102,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         reader: 'inbox',
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
         job: { id, job: owner, owner },
+        beginReading: () => beginReading(job),
         series: `inbox:${hostname()}:${folder}`,
         worker: worker && { type: 'shared', ...worker },
         opensAccount() {

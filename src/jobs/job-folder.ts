@@ -55,8 +55,8 @@ export const CANCELLED = 'cancelled';
 const parkStateShape = z.object({
   /**
    * `tried`, `unmatched`: a person decides about the rest, after a trial or because too few of the
-   * first answers match. `again`: it waits only for its turn, because a person
-   * asked for it.
+   * first answers match. `crashed`: the process ended each time it read the file.
+   * `again`: it waits only for its turn, because a person asked for it.
    */
   why: z.enum([
     'limit',
@@ -68,6 +68,7 @@ const parkStateShape = z.object({
     'paused',
     'tried',
     'unmatched',
+    'crashed',
     'again',
   ]),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
@@ -80,6 +81,11 @@ export type ParkState = z.infer<typeof parkStateShape>;
 
 /** Whether a person decides about the rest of a file that waits for this. */
 export const isUndecided = (why: ParkState['why'] | null): boolean => why === 'tried' || why === 'unmatched';
+/** True if a person continues a file that waits for this with "Go on". */
+export const hasGoOn = (why: ParkState['why'] | null): boolean => why === 'limit' || why === 'crashed';
+/** True if nothing but a person's word continues a file that waits for this. */
+export const waitsForPerson = (why: ParkState['why']): boolean =>
+  why === 'paused' || why === 'crashed' || isUndecided(why);
 
 /** Others may write a record: one that names anything but an entry of its folder is none. */
 const nameShape = z
@@ -95,8 +101,10 @@ const recordShape = z.object({
   file: nameShape,
   /** Its original folder below `inbox`; absent: the inbox itself. */
   under: nameShape.optional(),
-  /** How often a watcher died while it processed it. */
-  adoptions: z.number().int().nonnegative(),
+  /** Its watcher reads it now, or writes results from it: no other file, or others too. */
+  reading: z.enum(['alone', 'with others']).optional(),
+  /** How often a watcher died while it read this file alone; absent before a death met it. */
+  deaths: z.number().int().nonnegative().optional(),
   /** Why it is in `waiting/` or `failed/`; null: it needs none. */
   reason: reasonShape.nullable(),
   /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
@@ -134,7 +142,7 @@ export async function claim(
   const { name: file, under } = seen;
   const known = from === folders.inbox ? await keptJob(folders.root, seen) : null;
   const id = known ?? newJobId();
-  const record = { id, run: null, file, under, adoptions: 0, reason: null, parked: null };
+  const record = { id, run: null, file, under, reason: null, parked: null };
   const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
@@ -230,9 +238,11 @@ export async function arrive(
   const isWaiting = end.type === 'parked';
   // With its latest run.
   const known = (await readNoted(job.folder)) ?? job.record;
+  // It was read to its end; one that never was begins to count anew, and is read alone.
+  const deaths = isWaiting && { deaths: end.state.why === 'crashed' ? 0 : undefined };
   const parked = isWaiting ? { at: now, since: known.parked?.since ?? now, state: end.state } : known.parked;
   if (parked !== known.parked || reason !== known.reason)
-    await writeRecord(job.folder, { ...known, adoptions: isWaiting ? 0 : known.adoptions, reason, parked });
+    await writeRecord(job.folder, { ...known, ...deaths, reason, parked });
   const place = isWaiting ? 'waiting' : end.type;
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
@@ -247,13 +257,16 @@ export async function arrive(
 /**
  * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
  * the inbox, without what was made of it. False: the job stays, for the next watcher to take up;
- * a file of this name is there already, or the file system takes no file.
+ * a watcher died while it read the file, a file of this name is there already, or the file system
+ * takes no file.
  */
 export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
   if (job.record.parked !== null) {
     await moveTo(folders.waiting, job.folder);
     return true;
   }
+  // In the inbox it would be a new file, and read beside others.
+  if (job.record.deaths !== undefined) return false;
   const place = placeOf(folders.inbox, { ...job.record, name: job.file });
   const file = await lookAt(job.path);
   if (file === null || (await lookAt(place)) !== null) return false;
@@ -324,7 +337,7 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   );
   return file === undefined || others.length > 0
     ? null
-    : { id: newJobId(), run: null, file, adoptions: 0, reason: null, parked: null, isDerived: true };
+    : { id: newJobId(), run: null, file, reason: null, parked: null, isDerived: true };
 }
 
 /** The name of the original in a job's folder; null: unclear, or the folder is gone. */

@@ -14,6 +14,7 @@ import { isErrorCode, systemWords } from '../core/system-error.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { readOwnSettings } from './inbox-folder-settings.js';
 import {
+  hasGoOn,
   isOurs,
   isUndecided,
   type JobRecord,
@@ -93,7 +94,7 @@ async function moveToWaiting(
     ...record,
     id,
     run: null,
-    adoptions: 0,
+    deaths: undefined,
     reason: {
       headline: 'It is tried again as soon as there is room for it.',
       details: '',
@@ -125,7 +126,7 @@ type GoneOn = Pick<JobRecord, 'id' | 'run' | 'file'>;
 export type GivenCaps = Readonly<Record<string, string | null>>;
 
 /**
- * A person's word on a waiting file: after its first answers it continues with the rest, at a limit
+ * A person's word on a waiting file: after its first answers it continues with the rest, otherwise
  * with these caps instead of its own. `folder`: of the job, which stays the same. Throws
  * `NeverStartError` where it does not wait for that any more.
  */
@@ -133,14 +134,14 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
   const went = await oneAtATime(async () => {
     const record = await readRecord(folder).catch(() => null);
-    const why = record?.parked?.state.why;
-    if (record?.parked == null || (!isUndecided(why ?? null) && why !== 'limit')) throw gone();
+    const why = record?.parked?.state.why ?? null;
+    if (record?.parked == null || !(isUndecided(why) || hasGoOn(why))) throw gone();
     // First, so that killed between the two it has its caps, which the watcher sees.
     await writeCaps(sideFileOf(join(folder, record.file)), caps);
-    const next = why !== 'limit' ? 'The rest is looked up' : 'It goes on';
+    const next = isUndecided(why) ? 'The rest is looked up' : 'It goes on';
     await writeRecord(folder, {
       ...record,
-      ...(why !== 'limit' && { isTried: true }),
+      ...(isUndecided(why) && { isTried: true }),
       reason: { headline: `${next} as soon as there is room for it.`, details: '' },
       parked: { ...record.parked, state: { why: 'again', capMark: null } },
     });

@@ -48,6 +48,8 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       inFlight: 0,
       outage: null,
     };
+    let endReading = await runtime.beginReading?.();
+    releasers.push(() => endReading?.());
     const onRows = (rows: number) => onProgress({ ...initial, phase: 'reading', rows });
     const opened = await untilOrdered(runtime, (end) =>
       openAndScan(request, runtime.table, { stop: end, onRows }, releasers),
@@ -110,6 +112,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       settings: { ...runSettings, ...output },
       ...runtime.job,
     };
+    await endReading?.();
     const run = await startRun(started, runtime, releasers);
     return endIfFails(run, runtime, async () => {
       await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
@@ -163,6 +166,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       }
       await input.assertUnchanged();
 
+      endReading = await runtime.beginReading?.();
       // A row whose next column was not asked any more has no outcome yet.
       if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
       const stopped = stopOf(end) ?? { type: 'stopped' };

@@ -55,6 +55,11 @@ export interface EnrichRuntime {
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
   readonly table?: OpenedTable | null;
+  /**
+   * Called before the file is read, and before its results are written from what was read; what it
+   * returns is called at the end of that. Absent: nobody asks.
+   */
+  readonly beginReading?: () => Promise<() => Promise<void>>;
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; waits for those in flight, and writes the results so far. */

@@ -19,7 +19,7 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
 }
 
 export interface FileRun
-  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job' | 'series'>,
+  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job' | 'series' | 'beginReading'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only'> {
   /** See `EnrichRequest`. Default `terminal`. */
   readonly reader?: EnrichRequest['reader'];

@@ -139,6 +139,7 @@ test.each([
   ['a pause that has ended', PAUSED, {}, 'ordered'],
   ['its turn, since a person tried it again', { why: 'again', capMark: null } as const, {}, 'ordered'],
   ['the word of a person after its trial', TRIED, {}, 'nothing'],
+  ['that word after it ended its process', { why: 'crashed', capMark: null } as const, {}, 'nothing'],
   ['that word, and is cancelled', TRIED, { cancelled: ADA }, 'ordered'],
   ['that word, and is paused', TRIED, { paused: ADA }, 'ordered'],
   ['a limit, and is paused', byLimit, { paused: ADA }, 'ordered'],

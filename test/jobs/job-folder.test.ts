@@ -241,6 +241,19 @@ describe('returning a file', () => {
     expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
   });
 
+  it('stays in processing when a watcher died while it read the file', async () => {
+    const job = await claimed();
+    expect(await putBack(folders, { ...job, record: { ...job.record, deaths: 0 } })).toBe(false);
+    expect([await readdir(folders.own), await readdir(folders.inbox)]).toEqual([[JOB], []]);
+  });
+
+  it('is suspected of nothing when it waits after it was read', async () => {
+    const job = await claimed();
+    await writeRecord(job.folder, { ...job.record, deaths: 2 });
+    await arrive(folders, job, PARKED, NOW);
+    expect(await readRecord(join(folders.waiting, JOB))).not.toHaveProperty('deaths');
+  });
+
   it('returns a parked job to waiting unchanged', async () => {
     await arrive(folders, await claimed(), PARKED, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
@@ -273,7 +286,6 @@ describe('taking over', () => {
       id: 'j-1',
       run: null,
       file: 'list.csv',
-      adoptions: 0,
       reason: null,
       parked: null,
     });

@@ -7,7 +7,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, claim, listWaiting, readRecord, take } from '../../src/jobs/job-folder.js';
+import { CRASHED } from '../../src/jobs/inbox-verdict.js';
+import { arrive, claim, listWaiting, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
 import { goOn, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -130,6 +131,23 @@ describe('a file that waits after its trial', () => {
   });
 });
 
+describe('a file that ended its process', () => {
+  it('waits for a person, whose word has it read alone again, and no more', async () => {
+    const { folder } = await failed();
+    await tryAgain(folders.root, folder, LATER);
+    const taken = await take(folders, (await waiting()).folder);
+    if (taken === null || CRASHED.type !== 'parked') throw new Error('not taken');
+    await writeRecord(taken.folder, { ...taken.record, deaths: 3 });
+    const held = await arrive(folders, taken, CRASHED, LATER);
+    expect((await waiting()).state).toEqual({ why: 'crashed', capMark: null });
+    await goOn(folders.root, held ?? '');
+    const record = await readRecord((await waiting()).folder);
+    expect(record).toMatchObject({ deaths: 0, parked: { state: { why: 'again' } } });
+    // Its trial is to come, and too few matches hold it.
+    expect(record).not.toHaveProperty('isTried');
+  });
+});
+
 describe('a file that waits at a limit', () => {
   async function waits(side: string) {
     const { folder } = await failed({ 'list.csv.json': side });
@@ -239,7 +257,7 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
   [
     'names another folder in a forged record',
     async (folder) => {
-      const forged = { id: 'j-1', run: null, file: '../../x', under: '..', adoptions: 0 };
+      const forged = { id: 'j-1', run: null, file: '../../x', under: '..' };
       await writeFile(join(folder, NOTE), JSON.stringify({ ...forged, reason: null, parked: null }));
       await rm(join(folder, 'list.csv'));
     },

@@ -140,10 +140,11 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
           </a>
         </div>
       )}
-      {state.capMark !== null && (
+      {(state.capMark !== null || state.why === 'crashed') && (
         <div class="actions">
           <a href={`${path}#caps`}>
-            Raise its cap<span class="unseen">: {file}</span>
+            {state.why === 'crashed' ? 'See it and decide' : 'Raise its cap'}
+            <span class="unseen">: {file}</span>
           </a>
         </div>
       )}

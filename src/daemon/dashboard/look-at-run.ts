@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
 import { createJobFinder, type EndedJob, readRowCounts } from '../../jobs/ended-jobs.js';
 import type { FileCaps, ShownCaps } from '../../jobs/file-caps.js';
+import { hasGoOn } from '../../jobs/job-folder.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { holdOf } from '../../ledger/policy.js';
 import { readNewestMatches, type ShownMatch } from '../../run/newest-matches.js';
@@ -135,7 +136,7 @@ export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job,
-      caps: job?.waitsFor === 'limit' ? await caps.read(job) : null,
+      caps: job && hasGoOn(job.waitsFor) ? await caps.read(job) : null,
       rows,
       failedRows: canRepeat ? (rows?.failed ?? 0) : 0,
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],

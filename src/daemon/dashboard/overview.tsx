@@ -74,6 +74,7 @@ const WAITS: Readonly<Record<Exclude<WaitingFile['state']['why'], 'again' | 'pau
   doubtful: 'for another try',
   tried: 'for your word',
   unmatched: 'for your word',
+  crashed: 'for your word',
 };
 
 /** What waits for a person, the worst first. Pure. */

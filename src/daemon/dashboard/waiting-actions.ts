@@ -1,9 +1,10 @@
-/** A person's word on a file that waits at a limit: it goes on, with other caps. */
+/** A person's word on a file that waits with "Go on": it goes on, perhaps with other caps. */
 import { join } from 'node:path';
 import { countText } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';
 import { partsOf } from '../../facts/judge-runs.js';
 import type { FileCaps } from '../../jobs/file-caps.js';
+import { hasGoOn } from '../../jobs/job-folder.js';
 import { type GivenCaps, goOn } from '../../jobs/try-again.js';
 import { requestsLeft } from '../../run/lookups/spending.js';
 import { type Action, RefusedAction } from './actions.js';
@@ -26,10 +27,10 @@ export function waitingActions({ engine, inboxes, caps, terms }: WaitingContext)
   async function find(fields: URLSearchParams) {
     const folder = fields.get('folder') ?? '';
     const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'waiting', folder });
-    if (job?.waitsFor !== 'limit')
+    if (job === null || !hasGoOn(job.waitsFor))
       throw new RefusedAction(
         'not-now',
-        'this file does not wait at a limit any more',
+        'this file does not wait for that any more',
         folder,
         'go back to the dashboard',
       );

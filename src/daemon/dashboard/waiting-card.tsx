@@ -1,9 +1,10 @@
-/** The caps of a file that waits at a limit, and the button with which it goes on. Pure. */
+/** The caps of a file that waits with "Go on", and that button. Pure. */
 
 import { countOf } from '../../core/figures.js';
 import type { EndedJob } from '../../jobs/ended-jobs.js';
 import type { FileCap, ShownCaps } from '../../jobs/file-caps.js';
 import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
+import { hasGoOn } from '../../jobs/job-folder.js';
 import { Card } from '../../pages/parts.js';
 import { FIELD_LABELS } from '../../words/page-words.js';
 import { HiddenFields, type Sender } from './plain-pages.js';
@@ -25,9 +26,11 @@ export function WaitingCard(shown: {
   back: string;
 }) {
   const { job, left, caps, currency, viewer, back } = shown;
-  if (job?.waitsFor !== 'limit' || caps === null || job.file === null) return null;
-  // No settings can stand beside a file of such a name.
-  if (!isSideFile(sideFileOf(job.file))) return null;
+  if (job === null || !hasGoOn(job.waitsFor) || caps === null || job.file === null) return null;
+  const isCrashed = job.waitsFor === 'crashed';
+  // Otherwise no settings can stand beside a file of such a name.
+  const hasCaps = isSideFile(sideFileOf(job.file));
+  if (!hasCaps && !isCrashed) return null;
   const { maxRequests, maxCost } = caps;
   const fields = [
     ['inbox', String(job.inbox)],
@@ -41,17 +44,19 @@ export function WaitingCard(shown: {
     maxCost && mostText(maxCost, currency ?? 'of overage'),
   ].filter((text) => text !== null);
   return (
-    <Card id="caps" title={job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
+    <Card id="caps" title={isCrashed ? 'Read it again' : job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
       <p class="note">
         {left !== null && `${countOf(left, 'identifier')} of it are left. `}
-        {job.isAtOwnCap ? AT_CAP : AT_LIMIT}
+        {isCrashed ? CRASHED : job.isAtOwnCap ? AT_CAP : AT_LIMIT}
       </p>
       <form class="choices" method="post" action={GO_ON_PATH}>
         <HiddenFields fields={fields} />
-        <div class="fields">
-          <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
-          {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
-        </div>
+        {hasCaps && (
+          <div class="fields">
+            <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
+            {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
+          </div>
+        )}
         {bounds.length > 0 && (
           <p class="note">
             Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise
@@ -69,6 +74,9 @@ export function WaitingCard(shown: {
 const AT_CAP =
   'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
   'towards it. An empty field is no cap.';
+const CRASHED =
+  'The program ended three times while it read this file and no other. It is read again while no ' +
+  'other large file is read. Look at the file first: it may end the program again.';
 const AT_LIMIT =
   'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. ' +
   'What it has bought is stored and counts towards its cap.';

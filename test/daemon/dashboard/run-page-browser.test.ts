@@ -35,7 +35,7 @@ async function serve() {
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   await mkdir(job);
   const run = 'r-20261120-000002';
-  const record = { id: run, run, file: `${DONE}.csv`, adoptions: 0, reason: null, parked: null };
+  const record = { id: run, run, file: `${DONE}.csv`, reason: null, parked: null };
   await writeRecord(job, record);
   for (const name of ['csv', 'report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');

@@ -214,7 +214,7 @@ it('shows a run that is known, and says where to go when it is not', async () =>
 describe('from the start of a file to its run', () => {
   const FOLDER = 'list-2026-11-20T11-22-48Z';
   const JOB_ID = 'j-0123456789abcdef';
-  const record = { id: JOB_ID, run: null, file: 'list.csv', adoptions: 0, reason: null, parked: null };
+  const record = { id: JOB_ID, run: null, file: 'list.csv', reason: null, parked: null };
 
   it('says that it is starting wherever its file is, and goes on to its run', async () => {
     const { get, folders } = await served();
@@ -271,7 +271,7 @@ it.each([
   await mkdir(join(folders.failed, JOB));
   await writeFile(join(folders.failed, JOB, 'list.csv'), '%PDF-1.7');
   const reason = { headline: 'It is a PDF document.', details: '', code };
-  const ids = { id: 'j-1', run: null, file: 'list.csv', adoptions: 0, reason, parked: null };
+  const ids = { id: 'j-1', run: null, file: 'list.csv', reason, parked: null };
   await writeRecord(join(folders.failed, JOB), ids);
   const page = await get(`/inboxes/0/failed/${encodeURIComponent(JOB)}/`);
   expect(page.text).toContain('It is a PDF document.');

@@ -90,7 +90,7 @@ describe('a file of an inbox', () => {
     folder: '/in/processing/w/list',
     file: 'list.csv',
     path: '/in/processing/w/list/list.csv',
-    record: { file: 'list.csv', id: 'j-1', run: null, adoptions: 0, reason: null, parked: null },
+    record: { file: 'list.csv', id: 'j-1', run: null, reason: null, parked: null },
   };
   const parkedBefore: Job = {
     ...job,

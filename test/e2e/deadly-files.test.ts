@@ -1,0 +1,89 @@
+/** A file that ends its process is held for a person, and the files beside it are done. */
+import { readdirSync, readlinkSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
+import type { CliProcess } from '../support/cli.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { describeOn } from '../support/scene.js';
+import { signIn } from './person.js';
+import { dashboardUrl, startUp } from './start-up.js';
+
+/** Takes about a second to read. */
+const longList = (domain: string) => `website,note\n${`${domain},a note of some length\n`.repeat(700_000)}`;
+
+/** True if a process has a list open; Linux. */
+function hasOpen(pid: number, list: string): boolean {
+  const at = `/proc/${pid}/fd`;
+  return readdirSync(at).some((fd) => {
+    try {
+      return basename(readlinkSync(`${at}/${fd}`)) === list;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What the record of a file in progress says of its reading. */
+async function markOf({ path }: InboxScene, list: string): Promise<unknown> {
+  const processing = path('processing');
+  for (const each of await readdir(processing, { recursive: true })) {
+    if (!each.endsWith('.brand-enrich-job.json')) continue;
+    const record = JSON.parse(await readFile(join(processing, each), 'utf8').catch(() => '{}'));
+    if (record.file === list) return record.reading;
+  }
+  return undefined;
+}
+
+/** Kills a process that reads this list, as the system does when memory is short. */
+async function killAtReading(scene: InboxScene, up: CliProcess, list: string, mark: string): Promise<void> {
+  const isRead = async () => hasOpen(up.pid, list) && (await markOf(scene, list)) === mark;
+  await expect.poll(isRead, { timeout: 60_000, interval: 2 }).toBe(true);
+  up.kill('SIGKILL');
+  await up.done;
+}
+
+const askedFor = ({ service }: InboxScene, domain: string) =>
+  service.meter.requests.filter(({ identifier }) => identifier.includes(domain)).length;
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.skipIf(process.platform !== 'linux')('after a death with others and three alone', async () => {
+    const scene = await createInboxScene(engine);
+    const first = await startUp(scene);
+    await scene.drop('poison.csv', longList('poison.com'));
+    await scene.drop('honest.csv', longList('honest.com'));
+    await scene.drop('small.csv', 'website\nsmall.com\n');
+    await killAtReading(scene, first, 'poison.csv', 'with others');
+    for (let death = 1; death <= 3; death += 1) {
+      const up = await startUp(scene);
+      if (death === 2) await scene.drop('later.csv', 'website\nlater.com\n');
+      await killAtReading(scene, up, 'poison.csv', 'alone');
+    }
+    const up = await startUp(scene);
+    const [waiting = ''] = await scene.until('waiting', 1);
+    expect(basename(waiting)).toMatch(/^poison-/);
+    expect(await readReason(waiting)).toMatch(
+      /^The program ended three times while it read this file and no other\.\n\n.*press\n"Go on"/s,
+    );
+    await scene.until('done', 3);
+    expect(await scene.list('failed')).toEqual([]);
+    expect(
+      ['poison.com', 'honest.com', 'small.com', 'later.com'].map((each) => askedFor(scene, each)),
+    ).toEqual([0, 1, 1, 1]);
+
+    // Its page says so, and its button has it read again.
+    const { get, press } = await signIn(dashboardUrl(up));
+    expect(await get('/')).toContain('1 file waits for your word');
+    const page = await get(`/inboxes/0/waiting/${basename(waiting)}/`);
+    expect(page).toContain('The program ended three times while it read this file and no other');
+    await press(await (await press(page, 'Go on')).text(), 'Go on');
+    await scene.until('done', 4);
+    expect([askedFor(scene, 'poison.com'), scene.service.meter.mostBilledOnce()]).toEqual([1, 1]);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+  });
+});
