@@ -499,7 +499,8 @@ export interface Enricher extends AsyncDisposable {
   lookup<Input extends Candidates>(identifier: Input, options?: LookupOptions): Promise<Enriched<Input>>;
   /**
    * Rows with their brands, in the order of the input. `lookAhead` rows are looked up ahead, no
-   * more; leaving the loop cancels what was not sent yet.
+   * more; leaving the loop cancels what was not sent yet. Nothing is held (`minMatch`): the loop
+   * sees what matches.
    */
   enrich<Row extends string>(
     rows: Iterable<Row> | AsyncIterable<Row>,

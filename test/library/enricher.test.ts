@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
+import { list, unknown } from '../e2e/unknown-domains.js';
 import {
   type EngineUnderTest,
   embeddedEngine,
@@ -420,6 +421,19 @@ describe('a program', () => {
     await expect(enricher.runFile(scene.path('none.csv'))).rejects.toThrow(
       expect.objectContaining({ code: 'input-missing' }),
     );
+  });
+
+  test('a file of which nothing matches is held, and continues with `minMatch` of 0', async () => {
+    const scene = await createScene(engine);
+    const path = await scene.write('list.csv', list(unknown(120)));
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const held = { exitCode: 7, isComplete: false, stopped: 'min-match' };
+    expect(await enricher.runFile(path)).toMatchObject(held);
+    expect(scene.service.meter.billed).toBe(50);
+    expect(await enricher.runFile(path)).toMatchObject(held);
+    expect(scene.service.meter.billed).toBe(50);
+    expect(await enricher.runFile(path, { minMatch: 0 })).toMatchObject({ isComplete: true, stopped: null });
+    expect(scene.service.meter.billed).toBe(120);
   });
 
   test('closing ends what waits, keeps what is in flight, and is the end', async () => {
