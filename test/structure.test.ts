@@ -59,7 +59,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   run: 9_050,
   'local-service': 2_200,
   context: 1_000,
-  library: 1_700,
+  library: 1_750,
   jobs: 3_800,
   daemon: 7_950,
   commands: 2_350,

@@ -26,6 +26,7 @@ import type {
 } from './enricher.js';
 import { planOneFile, runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
+import { holdUnmatched } from './hold-unmatched.js';
 import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';
@@ -116,7 +117,7 @@ async function openEnricher(
       throw unusable('lookAhead', 'a whole number of 1 or more');
     const judged = judgedAs(kind);
     const { stop, leave } = follow(signal, closing.signal);
-    const ask = lookups.open(stop);
+    const ask = holdUnmatched(lookups.open(stop), settings.minMatch);
     const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
     const find = async (row: Row) => findBrand(row, candidatesOf, judged, ask);
     try {

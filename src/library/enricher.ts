@@ -40,6 +40,13 @@ interface SharedOptions {
    */
   readonly maxCost?: number | string | undefined;
   /**
+   * The share of the first 50 answers of a stream or file that must match; otherwise the rest is
+   * not asked for, as `stopped` says. `0` never holds it, and lifts the hold of an earlier run.
+   * @default at least one match
+   * @example '30%'
+   */
+  readonly minMatch?: number | string | undefined;
+  /**
    * At the limit: the rest is `deferred`, or waits until there is room again.
    * @default 'stop'
    */
@@ -266,6 +273,8 @@ export type Enriched<Row = string> = {
   readonly billed: number;
   /** Why there is no answer, or what is wrong with the identifier. */
   readonly error: string | null;
+  /** Not asked for: too few of the first answers of its stream match (`minMatch`). Else null. */
+  readonly stopped: 'min-match' | null;
 } & (
   | { readonly status: 'matched'; readonly brand: Brand }
   | { readonly status: Exclude<OutcomeStatus, 'matched'>; readonly brand: null }
@@ -377,13 +386,6 @@ export interface FileOptions extends SharedOptions {
    * @example '5%'
    */
   readonly maxErrors?: number | string | undefined;
-  /**
-   * The share of the first 50 answers that must match; otherwise the run is held, as `stopped`
-   * says. `0` never holds it, and lifts the hold of an earlier run.
-   * @default at least one match
-   * @example '30%'
-   */
-  readonly minMatch?: number | string | undefined;
   /**
    * Format of the enriched file.
    * @default that of the ending of `output`, otherwise of the input
@@ -499,8 +501,8 @@ export interface Enricher extends AsyncDisposable {
   lookup<Input extends Candidates>(identifier: Input, options?: LookupOptions): Promise<Enriched<Input>>;
   /**
    * Rows with their brands, in the order of the input. `lookAhead` rows are looked up ahead, no
-   * more; leaving the loop cancels what was not sent yet. Nothing is held (`minMatch`): the loop
-   * sees what matches.
+   * more; leaving the loop cancels what was not sent yet. If too few of the first answers match
+   * (`minMatch`), the rest is not sent: `deferred`.
    */
   enrich<Row extends string>(
     rows: Iterable<Row> | AsyncIterable<Row>,

@@ -43,9 +43,9 @@ export async function findBrand<Input>(
     found = second;
     break;
   }
-  const { status, brand, source, error } = found;
+  const { status, brand, source, error, stopped = null } = found;
   const fetchedAt = isoTime(found.fetchedAt);
-  const about = { input, kind: used.kind, identifier: used.value, source, fetchedAt, billed, error };
+  const about = { input, kind: used.kind, identifier: used.value, source, fetchedAt, billed, error, stopped };
   if (status === 'matched') return { ...about, status, brand: brand ?? {} };
   return { ...about, status, brand: null };
 }
@@ -60,8 +60,8 @@ function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string;
 }
 
 function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
-  const nothing = { kind: null, identifier: null, brand: null, source: null, fetchedAt: null, billed: 0 };
-  return { input, status, ...nothing, error };
+  const nothing = { kind: null, identifier: null, brand: null, source: null, fetchedAt: null };
+  return { input, status, ...nothing, billed: 0, error, stopped: null };
 }
 
 /** What was thrown in the program's own code; its text may throw in turn. */

@@ -15,6 +15,7 @@ export interface Found {
   readonly error: string | null;
   /** See `Enriched`. */
   readonly billed: number;
+  readonly stopped?: 'min-match';
 }
 
 interface Caller {

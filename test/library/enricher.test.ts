@@ -436,6 +436,25 @@ describe('a program', () => {
     expect(scene.service.meter.billed).toBe(120);
   });
 
+  test('of 200 wrong rows 50 are bought and the rest is deferred, until `minMatch` is 0', async () => {
+    const scene = await createScene(engine);
+    const { meter } = scene.service;
+    const wrong = unknown(200);
+    const enricher = await enricherOf(scene);
+    // The second time the first 50 are stored: nothing is sent.
+    for (let time = 0; time < 2; time += 1) {
+      const found = await all(enricher.enrich(['localhost', ...wrong, 'x@gmail.com']));
+      expect(statusesOf(found)).toEqual({ not_found: 50, deferred: 150, skipped: 1, invalid: 1 });
+      expect(found.filter(({ stopped }) => stopped === 'min-match')).toHaveLength(150);
+      expect(found[100]).toMatchObject({ input: wrong[99], status: 'deferred', stopped: 'min-match' });
+      expect(found[100]?.error).toMatch(/^not asked for: 0 of the first 50 answers match; .*minMatch 0/);
+      expect(meter.requests).toHaveLength(50);
+    }
+    const lifted = await all((await enricherOf(scene, { minMatch: 0 })).enrich(wrong));
+    expect([statusesOf(lifted), meter.billed]).toEqual([{ not_found: 200 }, 200]);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
   test('closing ends what waits, keeps what is in flight, and is the end', async () => {
     const scene = await createScene(engine, { latencyMs: 200 });
     const { service } = scene;

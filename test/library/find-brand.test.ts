@@ -127,6 +127,7 @@ describe('with several identifiers', () => {
       fetchedAt: '2026-11-22T00:00:00.000Z',
       billed: 2,
       error: null,
+      stopped: null,
     });
     expect(asked).toHaveLength(2);
   });

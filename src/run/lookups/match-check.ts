@@ -7,7 +7,7 @@ import { sayHalt } from '../../words/say-reason.js';
 import type { ActiveRun } from '../enrich-request.js';
 
 /** The first answers of a run, and where the last file of its series matched. */
-const FIRST = 50;
+export const FIRST_ANSWERS = 50;
 const FIRST_OF_SERIES = 200;
 
 /** Entries have the keys of held runs, and the names of series. */
@@ -41,7 +41,7 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
   const { engine, series, asks } = runtime;
   const known = await engine.keyValues.list(SCOPE);
   const textOf = (name: string | undefined) => known.find((entry) => entry.name === name)?.text ?? null;
-  const first = textOf(series) === MATCHED ? FIRST_OF_SERIES : FIRST;
+  const first = textOf(series) === MATCHED ? FIRST_OF_SERIES : FIRST_ANSWERS;
   const { identifiers } = collector.summary.facts;
   const countsNow = (): Counts => {
     const { matched, notFound } = identifiers;
