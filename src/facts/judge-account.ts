@@ -6,7 +6,16 @@
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { nextPeriodAt, serviceTime } from '../ledger/period.js';
-import { capOf, holdOf, inFlightOf, limitOf, overageOf, roomOf, spentOf } from '../ledger/policy.js';
+import {
+  capOf,
+  holdOf,
+  inFlightOf,
+  limitOf,
+  overageOf,
+  roomOf,
+  spentOf,
+  waitsUntil,
+} from '../ledger/policy.js';
 
 type Account = Parameters<typeof holdOf>[0] &
   Pick<
@@ -16,12 +25,10 @@ type Account = Parameters<typeof holdOf>[0] &
 
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 const WARN_AT = 0.8;
-/** A wait that is worth a word. */
-export const FAR_MS = 10_000;
 
 /** In requests of the period, those in flight included; null: unknown. */
 export function judgeAccount(account: Account) {
-  const { quota, closedAt, now, period, pace } = account;
+  const { quota, closedAt, period } = account;
   const overage = overageOf(account);
   const [limit, cap, used, left] = [limitOf(account), capOf(account), spentOf(account), roomOf(account)];
   /** Where the requests of the overage budget begin. */
@@ -35,7 +42,7 @@ export function judgeAccount(account: Account) {
     hasRoom: closedAt === null && left !== 0,
     isNearLimit: !isOver && limit !== null && limit > 0 && used >= WARN_AT * limit,
     /** Until when the service asked to wait (Retry-After), by the store; null: not for long. */
-    waitsUntil: pace.floorMs >= FAR_MS ? now + pace.floorMs : null,
+    waitsUntil: waitsUntil(account),
     limit,
     cap,
     used,

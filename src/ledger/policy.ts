@@ -15,6 +15,7 @@
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
 
+import { clockText } from '../core/figures.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { count, type OneOf } from '../core/shapes.js';
 import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
@@ -101,6 +102,17 @@ export function holdOf(
   const limit = limitOf(state);
   return limit !== null && state.sent + state.others >= limit ? 'used up' : null;
 }
+
+/** A wait that is worth a word. */
+export const FAR_MS = 10_000;
+
+/** Until when the service asked to wait (Retry-After), by the store; null: not for long. */
+export function waitsUntil({ now, pace }: Pick<LedgerState, 'now' | 'pace'>): number | null {
+  return pace.floorMs >= FAR_MS ? now + pace.floorMs : null;
+}
+
+/** A far Retry-After, for people. */
+export const sayWait = (until: number) => `the service asks to wait until ${clockText(until)}`;
 
 /**
  * Whether an account that waits at its limit learns by itself that its quota was raised: where a

@@ -1,14 +1,11 @@
 /** Why a run does not go on, or ended as it did: a clause for a terminal, sentences for a page. */
-import { clockText, sentenceOf, spanText } from '../core/figures.js';
+import { sentenceOf, spanText } from '../core/figures.js';
 import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
 import { cancelledText, pausedText, sinceText } from '../stores/run-store.js';
 import { sayStop, settingName } from './say-reason.js';
 
 /** What is said of requests that only the ledger counts for a run. */
 export const UNREPORTED = 'in flight when their worker ended';
-
-/** A far Retry-After. */
-export const sayWait = (until: number) => `the service asks to wait until ${clockText(until)}`;
 
 /** null: there is nothing to say beside its state. `now`: by the clock that dates its heartbeat. */
 export function sayRun(

@@ -5,14 +5,12 @@
  */
 
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
-import { FAR_MS } from '../facts/judge-account.js';
 import type { PaidAnswer } from '../ledger/outbox.js';
-import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
+import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
 import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
 import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { RunRecord } from '../stores/run-store.js';
-import { sayWait } from '../words/say-run.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import {

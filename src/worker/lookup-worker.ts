@@ -15,16 +15,14 @@ import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
-import { judgeAccount } from '../facts/judge-account.js';
 import { SharedGovernor } from '../ledger/governor.js';
 import { ownOf } from '../ledger/ledger.js';
-import { isQuotaRefusal } from '../ledger/policy.js';
+import { isQuotaRefusal, sayWait, waitsUntil } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import { outcomeKeys } from '../stores/outcome-key.js';
 import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
-import { sayWait } from '../words/say-run.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
@@ -276,7 +274,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     /** Why the service is unavailable: the breaker is open, or a far Retry-After holds; or null. */
     get outage(): string | null {
-      const until = governor.state && judgeAccount(governor.state).waitsUntil;
+      const until = governor.state && waitsUntil(governor.state);
       return context.gauge.outage ?? (until !== null && until > clock.now() ? sayWait(until) : null);
     },
     /** When it asks again for what has to wait for long; in the past: nothing has to. */

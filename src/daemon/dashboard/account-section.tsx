@@ -6,11 +6,10 @@ import { countOf, countText, dayText, moneyText, sentenceOf, shareText } from '.
 import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { periodStart } from '../../ledger/period.js';
-import { type Hold, overageOf } from '../../ledger/policy.js';
+import { type Hold, overageOf, sayWait } from '../../ledger/policy.js';
 import type { Projection } from '../../ledger/projection.js';
 import { Chart, percentOf, scaleTo } from '../../pages/chart.js';
 import { Card, Dot, type Fact, Facts } from '../../pages/parts.js';
-import { sayWait } from '../../words/say-run.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 /** Where the form of the button that checks the account is posted to. */
