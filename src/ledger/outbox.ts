@@ -11,6 +11,8 @@ export interface Observation {
   readonly reading: Reading | null;
   /** The period of the answer's `Date`, usage headers or not; absent or null: no usable date. */
   readonly period?: string | null;
+  /** Its usage header shows it beyond the quota, whatever else was in flight. Default false. */
+  readonly isBeyond?: boolean;
   /** It was a usable answer, and its address is trusted. */
   readonly isConfirmed: boolean;
 }
@@ -71,8 +73,7 @@ export class Outbox {
     return this.#settlements.size === 0 && this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
-  settle(permit: string, as: SettledAs, { reading, period = null }: Observation, answer?: PaidAnswer): void {
-    const isBeyond = (reading?.usage ?? 0) > (reading?.quota ?? Infinity);
+  settle(permit: string, as: SettledAs, { period = null, isBeyond }: Observation, answer?: PaidAnswer): void {
     this.#settlements.set(permit, { permit, as, period, ...(isBeyond && { isBeyond }) });
     if (answer) this.#carried.set(permit, { permit, answer, direct: null });
   }

@@ -6,6 +6,7 @@ import type { Identifier } from '../core/identifier.js';
 import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
+import { inFlightOf } from '../ledger/policy.js';
 import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,
@@ -154,7 +155,12 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   const { client, governor, breaker, gauge } = context;
   const { allowNsfw, freeStatuses } = run.settings;
   gauge.inFlight += 1;
+  gauge.sent += 1;
+  const nth = gauge.sent;
   const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+  // What the usage header may count after this request: ours, and those of other workers.
+  const ofAll = governor.state === null ? 0 : inFlightOf(governor.state);
+  const later = gauge.sent - nth + Math.max(0, ofAll - gauge.inFlight);
   gauge.inFlight -= 1;
   const { cost } = received;
   // The ledger counts it by what it would have cost; for the run it costs nothing.
@@ -179,5 +185,5 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
     context.listener?.onBilled?.(lookup.key);
   }
   context.onSent?.(run.id, isBilled ? 'billed' : 'free');
-  return handleAnswer(lookup, { pass, permit, answer, cost });
+  return handleAnswer(lookup, { pass, permit, answer, cost, later });
 }

@@ -56,7 +56,13 @@ export interface AskContext {
    * service is unavailable while the breaker is open.
    */
   /** `retryAt`: when the last identifier is asked for again that has to wait for long; 0: none. */
-  readonly gauge: { inFlight: number; cutOff: number; outage: string | null; retryAt: number };
+  readonly gauge: {
+    inFlight: number;
+    sent: number;
+    cutOff: number;
+    outage: string | null;
+    retryAt: number;
+  };
 }
 
 /**

@@ -34,6 +34,8 @@ interface Received {
   readonly answer: Answer;
   /** As it counts for the account. */
   readonly cost: Answer['cost'];
+  /** Requests of the account, at most, that were sent after it and before its answer. */
+  readonly later: number;
 }
 
 const REPEAT: NextStep = { type: 'repeat' };
@@ -72,13 +74,13 @@ export function addressOf(
 /** Does what the answer asks for, and settles its permit. Throws engine errors. */
 export async function handleAnswer(lookup: LookupUnderWay, received: Received): Promise<NextStep> {
   const { context, run, key } = lookup;
-  const { pass, permit, answer, cost } = received;
+  const { pass, permit, answer, cost, later } = received;
   const { governor, breaker, addressTrust, refusals, clock } = context;
   const { meaning } = answer;
   const isTrusted = addressTrust.isSettled || (await learnTrust(answer, context));
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
-  const observation = observe(answer, run.settings.period, trust);
+  const observation = observe(answer, run.settings.period, trust, later);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
   breaker.note(pass, isGood, clock.monotonic(), meaning.type !== 'unavailable');

@@ -218,17 +218,20 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
 
 /**
  * What the ledger learns. Only useful answers set `isConfirmed`: until then requests go one by one.
+ * `later`: requests that the usage header may count after this one.
  */
 export function observe(
   answer: Answer,
   period: RunRecord['settings']['period'],
   trust: Trust | null,
+  later: number,
 ): Observation {
   const { quota, usage, date, meaning } = answer;
   const datedIn = date === null ? null : periodOf(date, period);
   return {
     reading: quota === null && usage === null ? null : { quota, usage, period: datedIn, date },
     period: datedIn,
+    isBeyond: usage !== null && quota !== null && usage - later > quota,
     isConfirmed: trust === 'trusted' && !isUnusable(meaning),
   };
 }

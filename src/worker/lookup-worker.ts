@@ -111,7 +111,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     recorder,
     clock,
     listener: options.listener,
-    gauge: { inFlight: 0, cutOff: 0, outage: null as string | null, retryAt: 0 },
+    gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null as string | null, retryAt: 0 },
     worker: name,
     limit: pLimit(concurrency),
     halts,
@@ -191,7 +191,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     context.gauge.inFlight -= 1;
     const address = addressOf(await learnTrust(answer, context), { settings }, context);
-    const observation = observe(answer, period, trustOf(answer, address));
+    const observation = observe(answer, period, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }
 

@@ -197,7 +197,7 @@ export function createAsking(options: AskingOptions): Asking {
     halt: async (run, { why }) => {
       log.push(`halt ${run} ${why}`);
     },
-    gauge: { inFlight: 0, cutOff: 0, outage: null, retryAt: 0 },
+    gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null, retryAt: 0 },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }

@@ -336,7 +336,8 @@ describe('the observation from an answer', () => {
     ],
   ])('%s', (_what, answer, observed) => {
     const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
-    expect(observe(answer, 'month', isMeant ? 'trusted' : null)).toEqual(observed);
+    const seen = observe(answer, 'month', isMeant ? 'trusted' : null, 0);
+    expect(seen).toEqual({ isBeyond: false, ...observed });
   });
 
   it.each<[Trust, boolean]>([
@@ -344,7 +345,16 @@ describe('the observation from an answer', () => {
     ['untrusted', false],
     ['not_the_service', false],
   ])('of a "not found" that is %s is useful: %s', (trust, isConfirmed) => {
-    expect(observe(NOT_FOUND, 'month', trust).isConfirmed).toBe(isConfirmed);
+    expect(observe(NOT_FOUND, 'month', trust, 0).isConfirmed).toBe(isConfirmed);
+  });
+
+  it.each([
+    ['within the quota', 100, 0, false],
+    ['beyond the quota', 101, 0, true],
+    ['perhaps within it: three requests were sent later', 103, 3, false],
+    ['beyond it whatever was sent later', 104, 3, true],
+  ])('of a request that is %s', (_what, usage, later, isBeyond) => {
+    expect(observe({ ...NOT_FOUND, quota: 100, usage }, 'month', null, later).isBeyond).toBe(isBeyond);
   });
 
   it('of a refused identifier is useful, of something that is not a brand is not', () => {
@@ -354,8 +364,8 @@ describe('the observation from an answer', () => {
       evidence: 'own',
       isNoBrand: true,
     });
-    expect(observe(FAILED, 'month', 'trusted').isConfirmed).toBe(true);
-    expect(observe(FAILED, 'month', 'untrusted').isConfirmed).toBe(false);
-    expect(observe(noBrand, 'month', 'trusted').isConfirmed).toBe(false);
+    expect(observe(FAILED, 'month', 'trusted', 0).isConfirmed).toBe(true);
+    expect(observe(FAILED, 'month', 'untrusted', 0).isConfirmed).toBe(false);
+    expect(observe(noBrand, 'month', 'trusted', 0).isConfirmed).toBe(false);
   });
 });

@@ -181,7 +181,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         refusals: new RefusalSeries(),
-        gauge: { inFlight: 0, cutOff: 0, outage: null, retryAt: 0 },
+        gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null, retryAt: 0 },
         halts,
         async halt(run, halt) {
           halts.set(run, halt);
