@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
+import { resumeOwner } from '../../src/jobs/file-orders.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -159,7 +160,8 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
     const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
     expect((await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'out.csv'])).code).toBe(0);
-    const { runs } = await openTheEngine(scene);
+    const store = await openTheEngine(scene);
+    const { runs } = store;
     await scene.drop('one.csv', domainList(400));
     await scene.run(['schedule', 'run-now', name]);
     await scene.service.until((meter) => {
@@ -181,7 +183,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await scene.drop('two.csv', domainList(60, 'other'));
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(before + 60);
-    for (const { owner } of paused) await runs.resume(owner);
+    for (const { owner } of paused) await resumeOwner(store, owner);
     await scene.until('done', 2);
     await expect
       .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
