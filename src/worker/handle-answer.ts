@@ -157,7 +157,7 @@ function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, addre
   const isFar = waitMs >= FAR_MS;
   const until = clock.now() + waitMs;
   if (isFar) gauge.retryAt = Math.max(gauge.retryAt, until);
-  if ((!breaker.isOpen && !isFar) || isWrongAddress(meaning, address)) return null;
+  if (!breaker.isOpen || isWrongAddress(meaning, address)) return null;
   if (meaning.type !== 'unavailable') return 'the service refuses requests as too many';
   return isFar ? `${meaning.reason}; ${sayWait(until)}` : meaning.reason;
 }
