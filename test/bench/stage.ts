@@ -16,12 +16,12 @@ import { generatedDomain } from '../../src/local-service/generate-keys.js';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type Took, take } from './measure.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 export const TOKEN = 'bench-token';
 /** So many, times `BENCH_WORK`: 0.1 for a first look, 10 for the largest sizes. */
 export const scaled = (count: number) => Math.round(count * Number(process.env.BENCH_WORK ?? 1));
 
-const ENV = { BRAND_API_TOKEN: TOKEN };
+export const ENV = { BRAND_API_TOKEN: TOKEN };
 
 /** The command line, measured; `code` must be 0. */
 export async function runCli(args: readonly string[], url?: string): Promise<Took> {
