@@ -187,7 +187,9 @@ export class RecordSplitter {
   #findClose(fieldAt: number): number | RowReason | null {
     const text = this.#text;
     let quoteAt = this.#quotes.next(fieldAt + 1);
-    while (quoteAt < text.length && text.charCodeAt(quoteAt + 1) === QUOTE) {
+    // No further in a cell that is too long: it is looked at again with each chunk until it ends.
+    const most = Math.min(text.length, fieldAt + MAX_FIELD_BYTES + 2);
+    while (quoteAt < most && text.charCodeAt(quoteAt + 1) === QUOTE) {
       quoteAt = this.#quotes.next(quoteAt + 2);
     }
     const until = Math.min(quoteAt, text.length);
