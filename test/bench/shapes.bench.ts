@@ -16,7 +16,7 @@ import { CLI, ENV, useStage } from './stage.ts';
 const MOST_RATIO = 2.6;
 const ROUNDS = 5;
 /** CPU time below which noise decides, in seconds. */
-const LEAST_SECONDS = 0.15;
+const LEAST_SECONDS = 0.2;
 const stage = useStage();
 
 interface Best {
