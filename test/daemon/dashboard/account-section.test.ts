@@ -2,24 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { accountSection, accountUse, daysOf } from '../../../src/daemon/dashboard/account-section.js';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
+import type { LedgerState } from '../../../src/ledger/ledger.js';
 import { htmlOf } from '../../../src/pages/page.js';
+import { ledgerState } from '../../run/ledger-state.js';
 import { accountParts, dashboardData } from './views.js';
 
-const NOTHING = { quota: null, quotaCap: null, overage: 0, sent: 0, held: 0, probes: 0, others: 0 };
-type Account = Partial<Record<keyof typeof NOTHING, number | null>>;
-
 /** Segments as `tone size`, marks as `name at place`, and the length. */
-function drawn(account: Account): string {
-  const { segments, marks, length } = accountUse({ ...NOTHING, ...account } as Parameters<
-    typeof accountUse
-  >[0]);
+function drawn(account: Partial<LedgerState>): string {
+  const { segments, marks, length } = accountUse(ledgerState(account));
   const parts = segments.filter(([, size]) => size > 0).map(([tone, size]) => `${tone} ${Math.round(size)}`);
   const at = marks.map(([name, place]) => `${name} at ${place}`);
   return [...parts, ...at, `of ${length}`].join(', ');
 }
 
 describe('the bar', () => {
-  it.each<[string, Account, string]>([
+  it.each<[string, Partial<LedgerState>, string]>([
     ['nothing is known or used', {}, 'of 1'],
     ['the quota is unknown', { sent: 6, others: 2 }, 'ours 6, theirs 2, of 8'],
     [
