@@ -4,7 +4,7 @@
  * else.
  */
 import { Socket } from 'node:net';
-import { createAnswers } from './formats/reader/answer-requests.js';
+import { createAnswers } from './input/reader/answer-requests.js';
 
 const answer = createAnswers();
 const replies = new Socket({ fd: 1, readable: false, writable: true });

@@ -5,6 +5,8 @@
  *   await using enricher = await createEnricher({ baseUrl, token });
  *   const { status, brand } = await enricher.lookup('acme.com');
  */
+
+export { type Brand, type QualityTier, qualityTier } from './brand-api/brand.js';
 export {
   BrandEnrichError,
   type ErrorCode,
@@ -33,4 +35,3 @@ export type {
   LookupOptions,
   PlanOptions,
 } from './library/enricher.js';
-export { type Brand, type QualityTier, qualityTier } from './lookup/brand.js';

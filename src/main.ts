@@ -6,12 +6,8 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
+import type { CommandContext } from './app/open-stores.js';
 import type { CommandCall } from './commands/answer.js';
-import { parseCommandLine } from './config/command-line.js';
-import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
-import type { CommandName } from './config/setting.js';
-import { inheritedFlags, type LoadedSettings, type Settings } from './config/settings.js';
-import type { CommandContext } from './context/open-stores.js';
 import {
   BrandEnrichError,
   EXIT,
@@ -27,6 +23,10 @@ import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { fileFault, systemWords } from './core/system-error.js';
 import { printJson, printText } from './core/terminal-text.js';
+import { parseCommandLine } from './settings/command-line.js';
+import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './settings/load-settings.js';
+import type { CommandName } from './settings/setting.js';
+import { inheritedFlags, type LoadedSettings, type Settings } from './settings/settings.js';
 import { unansweredRequests, unansweredText } from './worker/in-flight.js';
 
 /** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */

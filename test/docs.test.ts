@@ -7,20 +7,20 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { EXIT_MEANINGS } from '../src/config/help.ts';
-import type { SettingGroup } from '../src/config/setting.ts';
-import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/load-catalogue.ts';
 import { DEFAULT_COLUMNS } from '../src/run/output/columns.ts';
+import { EXIT_MEANINGS } from '../src/settings/help.ts';
+import type { SettingGroup } from '../src/settings/setting.ts';
+import { SETTING_ENTRIES, type SettingName } from '../src/settings/settings.ts';
 import { makePictures } from './support/pictures.ts';
 import { settingsTable } from './support/settings-table.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = 'README.md';
-const SETTINGS = 'src/config/README.md';
-const OPERATING = 'src/daemon/README.md';
+const SETTINGS = 'src/settings/README.md';
+const OPERATING = 'src/jobs/README.md';
 const LOCAL_SERVICE = 'src/local-service/README.md';
 
 const OPERATING_GROUPS: readonly SettingGroup[] = [

@@ -29,7 +29,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 const BUILT: Readonly<Record<string, RegExp>> = {
   'src/core/secrets.ts':
     /(?:a|\\u0061)(?:\\?"|\\u0022)(?:a|\\u0061)(?:\\?\\|\\u005c)(?:a|\\u0061)|a%22a%5Ca|(?:a|\\u0061)/gi,
-  'src/stores/outcome-key.ts': /^[\w-]{7}:[utf][dticba]:./,
+  'src/engine/stores/outcome-key.ts': /^[\w-]{7}:[utf][dticba]:./,
 };
 
 interface Pattern {

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const missingServers = fileURLToPath(new URL('support/missing-servers.ts', import.meta.url));
 const oneSeed = fileURLToPath(new URL('support/one-seed.ts', import.meta.url));
 
-const SERVERS = ['test/{e2e,daemon,engine,jobs}/**/*.test.ts'];
+const SERVERS = ['test/{e2e,dashboard,engine,jobs}/**/*.test.ts'];
 
 /** Files that wait for processes and servers begin first; quick ones fill the gaps at the end. */
 class ServersFirst extends BaseSequencer {

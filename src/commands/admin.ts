@@ -1,5 +1,5 @@
 /** `status`, `ledger` and `outcomes`, which spend nothing. */
-import type { Settings } from '../config/settings.js';
+
 import {
   type AccountStatus,
   budgetText,
@@ -7,11 +7,10 @@ import {
   projectionText,
   readAccountStatus,
   readOwnAccount,
-} from '../context/account-status.js';
-import { accountOf, knownNames } from '../context/open-service.js';
-import { spoolOf } from '../context/open-stores.js';
-import { accountDocument, answersDocument, runDocument, statusDocument } from '../context/status-document.js';
-import type { Document } from '../core/documents.js';
+} from '../app/account-status.js';
+import { accountOf, knownNames } from '../app/open-service.js';
+import { spoolOf } from '../app/open-stores.js';
+import { accountDocument, answersDocument, runDocument, statusDocument } from '../app/status-document.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Identifier, identifierText, readIdentifierText } from '../core/identifier.js';
@@ -19,17 +18,19 @@ import { sayRowReason } from '../core/row-reason.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-stores.js';
-import { judgeAccount } from '../facts/judge-account.js';
-import { type JudgedRun, judgeRuns, partsOf } from '../facts/judge-runs.js';
-import { identifyCell } from '../identify/identify-cell.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import type { OutcomeStats } from '../engine/stores/outcome-store.js';
+import { labelText, pausedText, type RunRecord, resumeCommand } from '../engine/stores/run-store.js';
+import { identifyCell } from '../input/identify/identify-cell.js';
 import { listClosedInboxes } from '../jobs/watcher-status.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { inFlightOf, sayWait } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
-import { outcomeKeys } from '../stores/outcome-key.js';
-import type { OutcomeStats } from '../stores/outcome-store.js';
-import { labelText, pausedText, type RunRecord, resumeCommand } from '../stores/run-store.js';
-import { sayRun, UNREPORTED } from '../words/say-run.js';
+import type { Document } from '../run/documents.js';
+import { judgeAccount } from '../run/facts/judge-account.js';
+import { type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { sayRun, UNREPORTED } from '../run/words/say-run.js';
+import type { Settings } from '../settings/settings.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 import { spendingAnswer } from './spending.js';

@@ -1,11 +1,12 @@
 /** The arguments of every command, and the answer of commands that do no lookups. */
-import type { CommandName } from '../config/setting.js';
-import type { LoadedSettings } from '../config/settings.js';
-import { type CommandContext, openStores } from '../context/open-stores.js';
+
+import { type CommandContext, openStores } from '../app/open-stores.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import type { CommandName } from '../settings/setting.js';
+import type { LoadedSettings } from '../settings/settings.js';
 
 /** A command with its arguments and settings. */
 export interface CommandCall extends CommandContext, LoadedSettings {

@@ -1,7 +1,7 @@
 /** The scripts of `completion` for bash, zsh and fish, made from the tables. Pure. */
-import { COMMAND_FAMILIES, COMMANDS } from '../config/commands.js';
-import { COMMAND_NAMES, type CommandName, type Setting, wordsAfter } from '../config/setting.js';
-import { SETTING_ENTRIES } from '../config/settings.js';
+import { COMMAND_FAMILIES, COMMANDS } from '../settings/commands.js';
+import { COMMAND_NAMES, type CommandName, type Setting, wordsAfter } from '../settings/setting.js';
+import { SETTING_ENTRIES } from '../settings/settings.js';
 import { SCHEMA_NAMES } from './schema.js';
 
 const PROGRAM = 'brand-enrich';

@@ -1,18 +1,19 @@
 /** `brand-enrich config`: every setting with its origin, and the schedules of the config file. */
-import { maskAddress, maskOrigin, maskTokenPath } from '../config/address-values.js';
-import type { ConfigFile } from '../config/load-settings.js';
-import { proxyFor } from '../config/network.js';
-import { formatDuration } from '../config/parse-value.js';
+
+import type { ExitCode } from '../core/errors.js';
+import { visibleLine } from '../core/terminal-text.js';
+import { readFileSchedules } from '../jobs/schedules/file-schedules.js';
+import { maskAddress, maskOrigin, maskTokenPath } from '../settings/address-values.js';
+import type { ConfigFile } from '../settings/load-settings.js';
+import { proxyFor } from '../settings/network.js';
+import { formatDuration } from '../settings/parse-value.js';
 import {
   type LoadedSettings,
   SETTINGS,
   type SettingName,
   type Settings,
   settingsOf,
-} from '../config/settings.js';
-import type { ExitCode } from '../core/errors.js';
-import { visibleLine } from '../core/terminal-text.js';
-import { readFileSchedules } from '../daemon/schedules/file-schedules.js';
+} from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
 
 /** Throws a NeverStartError (`usage-invalid`) for schedules that cannot be used. */

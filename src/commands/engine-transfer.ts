@@ -1,6 +1,6 @@
 /** `engine export` and `engine import`, in pages and batches: memory use is constant. */
 import { tmpdir } from 'node:os';
-import { openStores } from '../context/open-stores.js';
+import { openStores } from '../app/open-stores.js';
 import { byteLines } from '../core/byte-lines.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
@@ -17,13 +17,13 @@ import {
   readHeader,
   readLine,
 } from '../engine/export-lines.js';
-import { openByteSource, readingStopped } from '../intake/byte-source.js';
+import { whyUnreadable } from '../engine/stores/profile-codec.js';
+import { isOfAll } from '../engine/stores/run-store.js';
+import { openByteSource, readingStopped } from '../input/byte-source.js';
 import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
-import { whyUnreadable } from '../stores/profile-codec.js';
-import { isOfAll } from '../stores/run-store.js';
-import { sayFailure } from '../words/say-reason.js';
+import { sayFailure } from '../run/words/say-reason.js';
 import type { CommandCall } from './answer.js';
 
 const PROGRESS_EVERY_MS = 250;

@@ -6,14 +6,8 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { getDomainWithoutSuffix } from 'tldts';
-import { EXAMPLE_SERVICE, isLoopbackUrl, maskAddress, maskTokenPath } from '../config/address-values.js';
-import { CONFIG_FILE, loadSettings, parseConfigFile } from '../config/load-settings.js';
-import { Refusal } from '../config/parse-value.js';
-import { readToken, tokenValue } from '../config/secrets.js';
-import { COMMANDS_WITH_SETTINGS } from '../config/setting.js';
-import { SETTINGS, type SettingName, type Settings } from '../config/settings.js';
-import { openClient } from '../context/open-service.js';
-import { openStores } from '../context/open-stores.js';
+import { openClient } from '../app/open-service.js';
+import { openStores } from '../app/open-stores.js';
 import {
   BrandEnrichError,
   DeclinedError,
@@ -30,6 +24,12 @@ import { makeFolder } from '../core/make-folder.js';
 import { keepSecret } from '../core/secrets.js';
 import { printControlled, printText, visibleLines } from '../core/terminal-text.js';
 import { writeFailure } from '../run/output/output-names.js';
+import { EXAMPLE_SERVICE, isLoopbackUrl, maskAddress, maskTokenPath } from '../settings/address-values.js';
+import { CONFIG_FILE, loadSettings, parseConfigFile } from '../settings/load-settings.js';
+import { Refusal } from '../settings/parse-value.js';
+import { readToken, tokenValue } from '../settings/secrets.js';
+import { COMMANDS_WITH_SETTINGS } from '../settings/setting.js';
+import { SETTINGS, type SettingName, type Settings } from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
 
 /** Written to the file only from flags. The engine of the environment may contain a password. */

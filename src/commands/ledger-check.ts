@@ -1,15 +1,15 @@
 /** `ledger check`: the request beyond the limit that a person orders. */
-import { openContext, openLookupWorker, openState } from '../context/open-context.js';
-import { accountDocument } from '../context/status-document.js';
+import { openContext, openLookupWorker, openState } from '../app/open-context.js';
+import { accountDocument } from '../app/status-document.js';
 import { DeclinedError, type ExitCode } from '../core/errors.js';
 import { moneyText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { userAtHost } from '../core/process-identity.js';
 import { printText } from '../core/terminal-text.js';
+import { labelText } from '../engine/stores/run-store.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { askOnTerminal } from '../run/terminal-view.js';
-import { labelText } from '../stores/run-store.js';
 import { readIdentifier } from './admin.js';
 import { type CommandCall, show } from './answer.js';
 

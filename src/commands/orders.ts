@@ -4,11 +4,7 @@
  */
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { isProcessGone, userAtHost } from '../core/process-identity.js';
-import { chooseSchedule, createScheduleBook, keyOf } from '../daemon/schedules/schedule-book.js';
-import { createScheduleFiles } from '../daemon/schedules/schedule-files.js';
 import type { Engine } from '../engine/engine.js';
-import { resumeOwner } from '../jobs/file-orders.js';
-import { listReading } from '../jobs/watcher-status.js';
 import {
   ALL_SPENDING,
   isAlive,
@@ -19,7 +15,11 @@ import {
   type Pause,
   type RunRecord,
   scheduleOwner,
-} from '../stores/run-store.js';
+} from '../engine/stores/run-store.js';
+import { resumeOwner } from '../jobs/file-orders.js';
+import { chooseSchedule, createScheduleBook, keyOf } from '../jobs/schedules/schedule-book.js';
+import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
+import { listReading } from '../jobs/watcher-status.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 /** Among so many of the newest runs a name is looked for. */

@@ -1,7 +1,7 @@
 /** `plan`: the same reading as `run`, nothing sent, in words or as JSON. */
-import { isLoopbackUrl } from '../config/address-values.js';
-import { knownNames } from '../context/open-service.js';
-import { openStores } from '../context/open-stores.js';
+
+import { knownNames } from '../app/open-service.js';
+import { openStores } from '../app/open-stores.js';
 import { type Counted, commonestOf } from '../core/counter.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
@@ -12,6 +12,7 @@ import type { Engine } from '../engine/engine.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { type Plan, planDocument, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
+import { isLoopbackUrl } from '../settings/address-values.js';
 import { type CommandCall, show } from './answer.js';
 
 export function runPlan(call: CommandCall): Promise<ExitCode> {

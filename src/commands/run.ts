@@ -1,6 +1,6 @@
 /** `run`: enriches one file and displays it. The run itself is `run/run-file.ts`. */
 import { randomUUID } from 'node:crypto';
-import { openContext, openState } from '../context/open-context.js';
+import { openContext, openState } from '../app/open-context.js';
 import { systemClock } from '../core/clock.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -35,7 +35,7 @@ async function noteMetrics(
 ) {
   const { metricsFile: path } = settings;
   if (path === null) return;
-  const { writeMetricsFile } = await import('../context/metrics-file.js');
+  const { writeMetricsFile } = await import('../app/metrics-file.js');
   const [input = '-'] = args;
   await writeMetricsFile(path, { input, exitCode, endedAt: systemClock.now(), report }).catch((error) => {
     printText(stderr, `warning: no metrics were written: ${path} (${systemWords(error)})\n`);

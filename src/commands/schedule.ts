@@ -2,25 +2,25 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { logOpened, openEngineContext, stopWithEngine } from '../context/open-context.js';
+import { logOpened, openEngineContext, stopWithEngine } from '../app/open-context.js';
 import { systemClock } from '../core/clock.js';
-import type { Document } from '../core/documents.js';
 import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
+import { pausedText } from '../engine/stores/run-store.js';
 import {
   chooseSchedule,
   createScheduleBook,
   obstacleOf,
   type ScheduleBook,
   type ScheduleState,
-} from '../daemon/schedules/schedule-book.js';
-import { addedDocument, scheduleDocument } from '../daemon/schedules/schedule-document.js';
-import { createScheduleFiles, type Schedule } from '../daemon/schedules/schedule-files.js';
-import { localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
-import { readSchedule } from '../daemon/schedules/scheduled-command.js';
-import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { pausedText } from '../stores/run-store.js';
+} from '../jobs/schedules/schedule-book.js';
+import { addedDocument, scheduleDocument } from '../jobs/schedules/schedule-document.js';
+import { createScheduleFiles, type Schedule } from '../jobs/schedules/schedule-files.js';
+import { localTime, nextTickAt } from '../jobs/schedules/schedule-times.js';
+import { readSchedule } from '../jobs/schedules/scheduled-command.js';
+import { createHostedScheduleRunner } from '../jobs/schedules/scheduled-run.js';
+import type { Document } from '../run/documents.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';

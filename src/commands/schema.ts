@@ -3,16 +3,16 @@
  * their JSON schemas (2020-12). Pure.
  */
 import { z } from 'zod';
-import { SCHEDULES_KEY, SCHEMA_KEY } from '../config/load-settings.js';
-import type { Setting } from '../config/setting.js';
-import { SETTING_ENTRIES } from '../config/settings.js';
-import { DOCUMENTS } from '../core/documents.js';
+import { BRAND, isList, type Shape } from '../brand-api/brand.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { type AnswerSource, OUTCOME_STATUSES } from '../core/outcome.js';
-import { scheduleEntry } from '../daemon/schedules/file-schedules.js';
-import { BRAND, isList, type Shape } from '../lookup/brand.js';
+import { scheduleEntry } from '../jobs/schedules/file-schedules.js';
+import { DOCUMENTS } from '../run/documents.js';
+import { SCHEDULES_KEY, SCHEMA_KEY } from '../settings/load-settings.js';
+import type { Setting } from '../settings/setting.js';
+import { SETTING_ENTRIES } from '../settings/settings.js';
 
 /** Each made when it is asked for. */
 const FILES = {

@@ -1,14 +1,15 @@
 /** `status --by`: who spent what, as far as the engine still knows. */
-import type { Settings } from '../config/settings.js';
-import { readAccountStatus } from '../context/account-status.js';
-import { knownNames } from '../context/open-service.js';
-import type { Document } from '../core/documents.js';
+
+import { readAccountStatus } from '../app/account-status.js';
+import { knownNames } from '../app/open-service.js';
 import { countOf, countText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { judgeRuns } from '../facts/judge-runs.js';
-import { judgeSpending, type SpendingBy, unattributedOf } from '../facts/judge-spending.js';
+import type { Document } from '../run/documents.js';
+import { judgeRuns } from '../run/facts/judge-runs.js';
+import { judgeSpending, type SpendingBy, unattributedOf } from '../run/facts/judge-spending.js';
 import { isoTime } from '../run/output/columns.js';
+import type { Settings } from '../settings/settings.js';
 import type { Answer } from './answer.js';
 
 /** Far more than an engine keeps in its 7 or 90 days. */

@@ -2,19 +2,19 @@
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { readDashboardPassword } from '../config/secrets.js';
-import { withDaemonContext } from '../context/daemon-context.js';
+import { withDaemonContext } from '../app/daemon-context.js';
 import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
-import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
-import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { openDashboard } from '../dashboard/open-dashboard.js';
 import { createFileCaps } from '../jobs/file-caps.js';
 import { openFolders, PLACES } from '../jobs/inbox-folders.js';
 import { createUploadPlans } from '../jobs/plan-upload.js';
+import { createHostedScheduleRunner } from '../jobs/schedules/scheduled-run.js';
 import { createUploads } from '../jobs/uploads.js';
 import { watchInbox } from '../jobs/watch-inbox.js';
 import { runSettingsOf } from '../run/enrich-request.js';
+import { readDashboardPassword } from '../settings/secrets.js';
 import type { CommandCall } from './answer.js';
 
 /** The port that Prometheus' exporters of telemetry use by custom. */

@@ -1,6 +1,6 @@
 /** `watch`: one inbox in its own process. */
 import { resolve } from 'node:path';
-import { withDaemonContext } from '../context/daemon-context.js';
+import { withDaemonContext } from '../app/daemon-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { readFolderSettings, settingsFilesOf } from '../jobs/inbox-folder-settings.js';
 import { openFolders } from '../jobs/inbox-folders.js';

@@ -1,9 +1,10 @@
 /** `worker`: lookups for runs elsewhere, until it is stopped. */
-import { maskAddress } from '../config/address-values.js';
-import { logOpened, openEngineContext, openLookupWorker, stopWithEngine } from '../context/open-context.js';
-import { openService } from '../context/open-service.js';
+
+import { logOpened, openEngineContext, openLookupWorker, stopWithEngine } from '../app/open-context.js';
+import { openService } from '../app/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
+import { maskAddress } from '../settings/address-values.js';
 import type { CommandCall } from './answer.js';
 
 /** Works until `stop`; resolves when all answers in flight are recorded. */

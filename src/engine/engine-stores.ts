@@ -1,12 +1,12 @@
 /** The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. */
 import { createHash, randomBytes } from 'node:crypto';
 import { flag } from '../core/shapes.js';
-import { entryShape, type KeyValueStore } from '../stores/key-value-store.js';
 import type { Engine } from './engine.js';
 import { createLedger } from './ledger-calls.js';
 import { createOutcomes } from './outcome-calls.js';
 import { createRuns } from './run-calls.js';
 import { damaged, nothing, type StoreCalls, some, storableText } from './store-calls.js';
+import { entryShape, type KeyValueStore } from './stores/key-value-store.js';
 
 export function createStores(
   calls: StoreCalls,

@@ -4,10 +4,10 @@ import type { Clock } from '../core/clock.js';
 import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { KeyValueStore } from '../stores/key-value-store.js';
-import type { OutcomeStore } from '../stores/outcome-store.js';
-import type { RunStore } from '../stores/run-store.js';
-import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
+import type { KeyValueStore } from './stores/key-value-store.js';
+import type { OutcomeStore } from './stores/outcome-store.js';
+import type { RunStore } from './stores/run-store.js';
+import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from './stores/scheduled-jobs.js';
 
 export interface EngineOptions {
   readonly log: Log;

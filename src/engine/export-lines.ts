@@ -9,9 +9,9 @@ import { membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
 import type { StoredOutcome } from '../core/outcome.js';
 import type { Spending } from '../ledger/ledger.js';
-import { isOutcomeKey } from '../stores/outcome-key.js';
-import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-codec.js';
-import type { Cancel, Pause } from '../stores/run-store.js';
+import { isOutcomeKey } from './stores/outcome-key.js';
+import { LONGEST_PROFILE, packProfile, unpackProfile } from './stores/profile-codec.js';
+import type { Cancel, Pause } from './stores/run-store.js';
 
 const TYPE = 'brand-enrich export';
 const VERSION = 3;

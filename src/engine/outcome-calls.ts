@@ -15,14 +15,14 @@ import {
   textLike,
   tuple,
 } from '../core/shapes.js';
+import { damaged, nothing, type StoreCalls, some } from './store-calls.js';
 import {
   type ClaimAnswer,
   type OutcomeStats,
   type OutcomeStore,
   outcomeStatsShape,
   restoreCountsShape,
-} from '../stores/outcome-store.js';
-import { damaged, nothing, type StoreCalls, some } from './store-calls.js';
+} from './stores/outcome-store.js';
 
 /** Answers of a walk that are in memory at once; on Redis, keys that are looked at for them. */
 const PAGE_OUTCOMES = 200;

@@ -10,10 +10,10 @@ import { isMoment } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jobs.js';
 import { createChunkQueue } from './chunk-queue.js';
 import type { ChunkData, Engine } from './engine.js';
 import { translated } from './store-calls.js';
+import type { ScheduledJobData, ScheduledJobQueue } from './stores/scheduled-jobs.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 

@@ -1,6 +1,16 @@
 /** The `RunStore` as operations of an engine. A run that is damaged counts as not there. */
 import { count, flag, inJson, list, nullOr, object, orElse } from '../core/shapes.js';
-import { failureReasonShape, runHaltShape, runStopShape } from '../stores/run-reasons.js';
+import {
+  damaged,
+  nothing,
+  type StoreCalls,
+  type StoreParam,
+  some,
+  storableJson,
+  storableText,
+  unfit,
+} from './store-calls.js';
+import { failureReasonShape, runHaltShape, runStopShape } from './stores/run-reasons.js';
 import {
   cancelShape,
   type LookupFailure,
@@ -12,17 +22,7 @@ import {
   RUN_RECORD,
   type RunStore,
   runSettingsShape,
-} from '../stores/run-store.js';
-import {
-  damaged,
-  nothing,
-  type StoreCalls,
-  type StoreParam,
-  some,
-  storableJson,
-  storableText,
-  unfit,
-} from './store-calls.js';
+} from './stores/run-store.js';
 
 // What is JSON in a run travels as text: an empty list stays a list, an empty object an object.
 const recordShape = orElse(

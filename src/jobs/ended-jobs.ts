@@ -11,7 +11,7 @@ import { OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../core
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { count, object, type Shape } from '../core/shapes.js';
 import { isErrorCode } from '../core/system-error.js';
-import type { RunRecord } from '../stores/run-store.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import { isSideFile, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import {
   CANCELLED,

@@ -1,9 +1,9 @@
 /** Caps on requests and money of a waiting file: those it has, and what its inbox allows. */
 import { join } from 'node:path';
-import type { DaemonContext } from '../context/daemon-context.js';
+import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import type { RunSettings } from '../engine/stores/run-store.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import type { RunSettings } from '../stores/run-store.js';
 import type { EndedJob } from './ended-jobs.js';
 import { sideFileOf } from './inbox-file.js';
 import {

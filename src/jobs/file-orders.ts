@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
-import type { Orders } from '../stores/run-store.js';
+import type { Orders } from '../engine/stores/run-store.js';
 import type { JobRecord, ParkState } from './job-folder.js';
 
 /** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */

@@ -10,15 +10,20 @@
  * what was chosen for it before.
  */
 import { join } from 'node:path';
-import { type ConfigFile, findSettings, parseConfigFile } from '../config/load-settings.js';
-import type { SettingGroup } from '../config/setting.js';
-import { findFieldProblems } from '../config/setting-rules.js';
-import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
 import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import { isMoreThan } from '../run/lookups/spending.js';
+import { type ConfigFile, findSettings, parseConfigFile } from '../settings/load-settings.js';
+import type { SettingGroup } from '../settings/setting.js';
+import { findFieldProblems } from '../settings/setting-rules.js';
+import {
+  type LoadedSettings,
+  SETTING_ENTRIES,
+  type SettingName,
+  type Settings,
+} from '../settings/settings.js';
 import { FOLDER_SETTINGS_FILE } from './inbox-file.js';
 
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];

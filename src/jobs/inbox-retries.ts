@@ -7,10 +7,11 @@
  *   it has none, as far as known   one goes ahead, when a probe is due
  *   the service was down           all try again after a minute
  */
-import { judgeAccount } from '../facts/judge-account.js';
+
+import type { Orders, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../ledger/period.js';
-import type { Orders, RunSettings } from '../stores/run-store.js';
+import { judgeAccount } from '../run/facts/judge-account.js';
 import { type ParkedJob, type ParkState, waitsForPerson } from './job-folder.js';
 
 /** The account with the policy of the folder's files. */

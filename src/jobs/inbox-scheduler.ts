@@ -3,7 +3,7 @@
  * then files from the inbox), what is running, and where each file goes when it has ended.
  */
 import { basename, join } from 'node:path';
-import type { DaemonContext } from '../context/daemon-context.js';
+import type { DaemonContext } from '../app/daemon-context.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
 import { CRASHED, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';

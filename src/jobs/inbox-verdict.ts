@@ -12,11 +12,17 @@ import {
 import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { type Naming, type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
 import { visible, visibleLine } from '../core/terminal-text.js';
-import { cutText } from '../intake/record-splitter.js';
+import type { RunHalt } from '../engine/stores/run-reasons.js';
+import {
+  cancelledText,
+  type Order,
+  type Orders,
+  pausedText,
+  type RunRecord,
+} from '../engine/stores/run-store.js';
+import { cutText } from '../input/text/record-splitter.js';
 import type { EnrichResult } from '../run/enrich-file.js';
-import type { RunHalt } from '../stores/run-reasons.js';
-import { cancelledText, type Order, type Orders, pausedText, type RunRecord } from '../stores/run-store.js';
-import { sayFailure, sayHalt } from '../words/say-reason.js';
+import { sayFailure, sayHalt } from '../run/words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
 import {

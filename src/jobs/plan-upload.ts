@@ -4,20 +4,20 @@
  */
 
 import pLimit from 'p-limit';
-import { conditionText, missingIn, readCondition } from '../config/row-condition.js';
-import type { Settings } from '../config/settings.js';
-import type { DaemonContext } from '../context/daemon-context.js';
+import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
-import { sheetNames } from '../formats/open-input.js';
-import { readingStopped } from '../intake/byte-source.js';
+import type { RunSettings } from '../engine/stores/run-store.js';
+import { readingStopped } from '../input/byte-source.js';
+import { sheetNames } from '../input/open-input.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
 import { intakeOf, openTable } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
-import type { RunSettings } from '../stores/run-store.js';
-import { namingFor } from '../words/say-reason.js';
+import { namingFor } from '../run/words/say-reason.js';
+import { conditionText, missingIn, readCondition } from '../settings/row-condition.js';
+import type { Settings } from '../settings/settings.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,

@@ -6,8 +6,8 @@
 import { EventEmitter, once } from 'node:events';
 import pLimit from 'p-limit';
 import { openPlainFile } from '../core/plain-file.js';
-import { isBinary, isParquet } from '../formats/open-input.js';
-import { isGzip } from '../intake/byte-source.js';
+import { isGzip } from '../input/byte-source.js';
+import { isBinary, isParquet } from '../input/open-input.js';
 import { lookAt } from './inbox-file.js';
 import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 

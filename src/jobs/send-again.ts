@@ -1,8 +1,8 @@
 /** A finished file once more, as one that was sent: its plan shows what is still to be bought. */
 import { join } from 'node:path';
-import { parseConfigFile } from '../config/load-settings.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
+import { parseConfigFile } from '../settings/load-settings.js';
 import { type EndedJob, openJobFile } from './ended-jobs.js';
 import { sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';

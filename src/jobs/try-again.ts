@@ -7,10 +7,10 @@ import { EventEmitter } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { parseConfigFile } from '../config/load-settings.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
+import { parseConfigFile } from '../settings/load-settings.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { readOwnSettings } from './inbox-folder-settings.js';
 import {

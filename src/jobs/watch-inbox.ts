@@ -14,7 +14,7 @@ import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import type { DaemonContext } from '../context/daemon-context.js';
+import type { DaemonContext } from '../app/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { readJson } from '../core/json-text.js';
-import type { KeyValueStore } from '../stores/key-value-store.js';
+import type { KeyValueStore } from '../engine/stores/key-value-store.js';
 import type { Job } from './job-folder.js';
 
 /** A shape of texts. Not of `zod`, which takes short commands too long to load. */

@@ -1,20 +1,20 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
-import { loadOptions, type ProgramOptions } from '../config/load-options.js';
-import { readToken } from '../config/secrets.js';
-import { readOwnAccount } from '../context/account-status.js';
-import { openLookupWorker } from '../context/open-context.js';
-import { openService } from '../context/open-service.js';
-import { openStores } from '../context/open-stores.js';
-import { accountDocument } from '../context/status-document.js';
+import { readOwnAccount } from '../app/account-status.js';
+import { openLookupWorker } from '../app/open-context.js';
+import { openService } from '../app/open-service.js';
+import { openStores } from '../app/open-stores.js';
+import { accountDocument } from '../app/status-document.js';
 import { systemClock } from '../core/clock.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
 import { forwardingLog, silentLog } from '../core/log.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import { outcomeKeys } from '../stores/outcome-key.js';
+import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
+import { readToken } from '../settings/secrets.js';
 import { enrichRows } from './enrich-rows.js';
 import type {
   Candidates,
@@ -57,7 +57,7 @@ async function openEnricher(
   setMaxListeners(0, closing.signal);
   const { sample: isSample, waitForDisk: waitsForDisk } = settings;
   const stateFolder = isSample
-    ? await (await import('../context/sample.js')).openSampleState(releasers)
+    ? await (await import('../app/sample.js')).openSampleState(releasers)
     : settings.state;
   const service = await openService(settings, log, releasers);
   const engine = await openStores(settings, { log, stop: closing.signal }, releasers, {

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** What a program sees of the library: options, results, and the enricher itself. */
+
+import type { Brand } from '../brand-api/brand.js';
 import type { ExitCode } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
 import type { AnswerSource, OutcomeStatus, StatusCounts } from '../core/outcome.js';
-import type { Brand } from '../lookup/brand.js';
 import type { AccountState, FilePlan } from './documents.js';
 
 /** A log with pino's methods: `pino()`, `fastify.log` and `console` have them. */

@@ -1,9 +1,8 @@
 /** One file on a program's engine: run and plan of the command line, without a terminal. */
 import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { loadOptions, type ProgramOptions } from '../config/load-options.js';
-import { openLookupWorker } from '../context/open-context.js';
-import { type OpenedService, openClient } from '../context/open-service.js';
+import { openLookupWorker } from '../app/open-context.js';
+import { type OpenedService, openClient } from '../app/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -14,7 +13,8 @@ import { stopOf } from '../run/run-end.js';
 import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
-import { sayDeferred } from '../words/say-reason.js';
+import { sayDeferred } from '../run/words/say-reason.js';
+import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
 import type { FilePlan } from './documents.js';
 import type { FileOptions, FileResult } from './enricher.js';
 

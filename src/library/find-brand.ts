@@ -1,7 +1,7 @@
 /** From what a program gives for one row to its result: identified, looked up, in one form. */
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
-import { identifyRow } from '../identify/identify-cell.js';
+import { identifyRow } from '../input/identify/identify-cell.js';
 import { isoTime } from '../run/output/columns.js';
 import type { Candidate, Candidates, Enriched } from './enricher.js';
 import type { Ask } from './lookups.js';

@@ -2,7 +2,7 @@
 import { countOf, countText } from '../core/figures.js';
 import { identifierText } from '../core/identifier.js';
 import { FIRST_ANSWERS, judgeMatches } from '../run/lookups/match-check.js';
-import { settingName } from '../words/say-reason.js';
+import { settingName } from '../run/words/say-reason.js';
 import type { Ask } from './lookups.js';
 import type { Found } from './waiters.js';
 

@@ -12,6 +12,13 @@ import type { Log } from '../core/log.js';
 import type { Freshness } from '../core/outcome.js';
 import type { Phrase } from '../core/phrase.js';
 import type { Engine } from '../engine/engine.js';
+import type { RunHalt, RunStop } from '../engine/stores/run-reasons.js';
+import {
+  freshnessOf,
+  type LookupFailure,
+  type RunRecord,
+  type RunSettings,
+} from '../engine/stores/run-store.js';
 import { RULES } from '../ledger/rules.js';
 import type { EnrichRequest } from '../run/enrich-request.js';
 import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
@@ -19,9 +26,7 @@ import { foreignTerms } from '../run/lookups/spending.js';
 import { type LookupsEnd, stopOf } from '../run/run-end.js';
 import { newRunId, startRun, stopOfError } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
-import type { RunHalt, RunStop } from '../stores/run-reasons.js';
-import { freshnessOf, type LookupFailure, type RunRecord, type RunSettings } from '../stores/run-store.js';
-import { sayDeferred, sayHalt, sayTo } from '../words/say-reason.js';
+import { sayDeferred, sayHalt, sayTo } from '../run/words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 /** A run lowers the budget of others as long as it lives, so an idle one ends. */

@@ -1,8 +1,9 @@
 /** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
+
+import type { Brand } from '../brand-api/brand.js';
 import { BrandEnrichError } from '../core/errors.js';
 import type { AnswerSource, OutcomeKey } from '../core/outcome.js';
-import type { Brand } from '../lookup/brand.js';
-import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
+import { RETRY_LATER_REASON } from '../engine/stores/outcome-store.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
 
 /** The result of one identifier. */

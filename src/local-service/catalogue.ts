@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
-import type { AllowNsfw, LookupRoute } from '../lookup/protocol.js';
+import type { AllowNsfw, LookupRoute } from '../brand-api/protocol.js';
 
 /** `flagged` brands are returned unless `allowNsfw` is false, `withheld` only when it is true. */
 export const ADULT_STATUSES = ['none', 'flagged', 'withheld'] as const;

@@ -5,9 +5,10 @@
  * -> usage header late or hidden, body damaged or cut short, connection reset: asked and billed
  * -> error dialect
  */
+
+import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import type { Clock } from '../core/clock.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import { bearerToken } from './accounts.js';
 import { createChance } from './generate-keys.js';
 import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';

@@ -4,13 +4,13 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
+import { BRAND, isList, type Shape } from '../brand-api/brand.js';
 import { byteLines } from '../core/byte-lines.js';
 import { errorText, FailFileError } from '../core/errors.js';
 import { isIsin } from '../core/isin.js';
 import { membersOf } from '../core/json-text.js';
 import { systemWords } from '../core/system-error.js';
-import { openByteSource } from '../intake/byte-source.js';
-import { BRAND, isList, type Shape } from '../lookup/brand.js';
+import { openByteSource } from '../input/byte-source.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
 const BLANKS = [0x20, 0x09, 0x0d];

@@ -9,9 +9,9 @@
  */
 
 import { openSync } from 'node:fs';
+import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import { isNamedPipe } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import type { Account } from './accounts.js';
 import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
 import { LineFile, orUnwritable } from './line-file.js';

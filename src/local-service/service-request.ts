@@ -1,8 +1,9 @@
 /** Requests and responses of the local service, independent of sockets, and their routes. */
+
+import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../brand-api/protocol.js';
+import type { Send } from '../brand-api/send.js';
 import type { Identifier } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
-import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
-import type { Send } from '../lookup/send.js';
 
 export interface ServiceRequest {
   readonly method: string;

@@ -7,10 +7,10 @@ import { type Identifier, identifierText, parseIdentifierText } from '../core/id
 import type { Log } from '../core/log.js';
 import { text as anyText, inJson, object, orElse } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
+import { labelText, type RunRecord, type RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
-import { labelText, type RunRecord, type RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 const SCOPE = 'deferred';

@@ -4,10 +4,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Input } from '../intake/input.js';
-import { outcomeKeys } from '../stores/outcome-key.js';
-import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import { sayTo } from '../words/say-reason.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import { freshnessOf, type RunProgress } from '../engine/stores/run-store.js';
+import type { Input } from '../input/input.js';
 import { type EnrichProgress, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { noteMatches } from './lookups/match-check.js';
@@ -25,6 +24,7 @@ import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
 import { assertNotPaused, endIfFails, endRun, newRunId, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
+import { sayTo } from './words/say-reason.js';
 
 /** How often a file that is read looks whether a person ordered something for its job. */
 const ORDERS_LOOK_MS = 2_000;
@@ -65,7 +65,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
-      const { assertFitsSheet, LONGEST_TEXT } = await import('../formats/xlsx/xlsx-file.js');
+      const { assertFitsSheet, LONGEST_TEXT } = await import('../input/xlsx/xlsx-file.js');
       const { fields, prefix, matchesNames } = plan;
       assertFitsSheet(names.complete, {
         rows: scan.rows.count + (renderer.header() === null ? 0 : 1),

@@ -1,13 +1,13 @@
 /** The request, surroundings and result of a run; `enrich-file.ts` performs it. */
 import { createHash } from 'node:crypto';
-import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
 import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
+import type { Pause, RunProgress, RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
-import type { Pause, RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
+import type { Settings } from '../settings/settings.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';

@@ -2,15 +2,16 @@
  * The newest matches of a run, for pages that show it while it works. The engine keeps only which
  * identifiers they are: their brands are read from the stored answers, as long as those are kept.
  */
+
+import { qualityScoreOf } from '../brand-api/brand.js';
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
-import { qualityScoreOf } from '../lookup/brand.js';
-import { outcomeKeys } from '../stores/outcome-key.js';
-import { readProfile } from '../stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../stores/run-store.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import { readProfile } from '../engine/stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
 import { mainColor } from './output/brand-fields.js';
 
 const SHOWN = 20;

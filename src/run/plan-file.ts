@@ -2,23 +2,23 @@
 
 import { countsInWords } from '../core/counter.js';
 import { costOf } from '../core/decimal.js';
-import type { Document } from '../core/documents.js';
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Phrase } from '../core/phrase.js';
 import { sayRowReason } from '../core/row-reason.js';
 import type { Engine } from '../engine/engine.js';
-import { useOf } from '../facts/judge-account.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import { freshnessOf, type RunSettings } from '../engine/stores/run-store.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
-import { outcomeKeys } from '../stores/outcome-key.js';
-import { freshnessOf, type RunSettings } from '../stores/run-store.js';
-import { namingFor, sayTo } from '../words/say-reason.js';
+import type { Document } from './documents.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
+import { useOf } from './facts/judge-account.js';
 import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
 import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
 import { waysToCover } from './report/next-step.js';
 import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
+import { namingFor, sayTo } from './words/say-reason.js';
 
 export interface PlanRequest
   extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'stateFolder' | 'reader'>,

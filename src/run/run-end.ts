@@ -1,7 +1,7 @@
 /** How a run's lookups ended, and its exit code. Pure. */
 import { BrandEnrichError, EXIT, type ExitCode, isOfStop, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
-import type { RunHalt, RunStop } from '../stores/run-reasons.js';
+import type { RunHalt, RunStop } from '../engine/stores/run-reasons.js';
 
 /** What failed while a stopped run was winding up. */
 export interface StopFault {

@@ -1,7 +1,8 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
-import { networkOf } from '../config/network.js';
+
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
+import { networkOf } from '../settings/network.js';
 import { enrichFile } from './enrich-file.js';
 import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';

@@ -14,8 +14,7 @@ import type { Releasers } from '../core/lifecycle.js';
 import { isProcessGone, processIdentity, userAtHost } from '../core/process-identity.js';
 import { fileFault } from '../core/system-error.js';
 import { visibleLine } from '../core/terminal-text.js';
-import type { LedgerState } from '../ledger/ledger.js';
-import type { RunStop } from '../stores/run-reasons.js';
+import type { RunStop } from '../engine/stores/run-reasons.js';
 import {
   isOfAll,
   NO_TALLY,
@@ -24,7 +23,8 @@ import {
   type RunRecord,
   resumeCommand,
   unreportedOf,
-} from '../stores/run-store.js';
+} from '../engine/stores/run-store.js';
+import type { LedgerState } from '../ledger/ledger.js';
 import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 

@@ -1,8 +1,8 @@
 /** A run's display: on a terminal (`terminal-view.ts`), or log lines for inboxes and schedules. */
 import type { Log } from '../core/log.js';
-import { judgeAccount } from '../facts/judge-account.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { EnrichProgress, EnrichRuntime } from './enrich-request.js';
+import { judgeAccount } from './facts/judge-account.js';
 import { usesMostOfQuota } from './lookups/spending.js';
 
 export interface RunView

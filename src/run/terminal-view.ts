@@ -1,15 +1,15 @@
 /** A run on standard error: progress as bar or lines, sentences, the question before spending. */
 import { createInterface } from 'node:readline/promises';
-import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
 import { costOf } from '../core/decimal.js';
 import { InterruptedError } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
-import { judgeAccount } from '../facts/judge-account.js';
-import { pauseText } from '../stores/run-store.js';
+import { pauseText } from '../engine/stores/run-store.js';
+import type { Settings } from '../settings/settings.js';
 import type { EnrichProgress } from './enrich-request.js';
+import { judgeAccount } from './facts/judge-account.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
 import type { RunView } from './run-view.js';

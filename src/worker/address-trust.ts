@@ -11,9 +11,9 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import { flag, inJson, object, optional, orElse, type Shaped, text } from '../core/shapes.js';
+import type { KeyValueStore } from '../engine/stores/key-value-store.js';
+import { serviceTag } from '../engine/stores/outcome-key.js';
 import { RULES } from '../ledger/rules.js';
-import type { KeyValueStore } from '../stores/key-value-store.js';
-import { serviceTag } from '../stores/outcome-key.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
 
 /** By `serviceTag`: addresses that gave a good answer. */

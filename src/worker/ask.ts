@@ -3,11 +3,11 @@
  * the answer in `handle-answer.ts`. `resolve-chunk.ts` decides what follows for chunk and run.
  */
 import type { Identifier } from '../core/identifier.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
 import { inFlightOf } from '../ledger/policy.js';
-import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,
   type Asked,

@@ -1,12 +1,13 @@
 /** What asking for one identifier needs, reports, and its result. */
+
+import type { Brand } from '../brand-api/brand.js';
+import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/identifier.js';
 import type { OutcomeKey } from '../core/outcome.js';
+import type { FailureReason, RunHalt } from '../engine/stores/run-reasons.js';
+import type { LookupFailure, RunRecord } from '../engine/stores/run-store.js';
 import type { Governor } from '../ledger/governor.js';
-import type { Brand } from '../lookup/brand.js';
-import type { Client } from '../lookup/client.js';
-import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
-import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
 import type { Recorder } from './recorder.js';

@@ -4,13 +4,13 @@
  * permit that expires as sent, and no waiter takes a permit past a halt.
  */
 
+import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
+import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';
+import { packProfile } from '../engine/stores/profile-codec.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import type { PaidAnswer } from '../ledger/outbox.js';
 import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
-import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
-import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
-import { packProfile } from '../stores/profile-codec.js';
-import type { RunRecord } from '../stores/run-store.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import {

@@ -2,12 +2,13 @@
  * What an answer leads to: one table of the answer, what is known of the address, and the answers
  * before it. Pure: `handle-answer.ts` counts, waits, and does what is judged here.
  */
+
+import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
+import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import type { Observation } from '../ledger/outbox.js';
 import { periodOf } from '../ledger/period.js';
 import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
-import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
-import type { FailureReason, RunHalt, Unreached } from '../stores/run-reasons.js';
-import type { RunRecord } from '../stores/run-store.js';
 import type { UsageOfQuota } from './refusal-series.js';
 
 /** Damaged or lost answers in a row that end a run: each was, or may have been, billed. */

@@ -4,7 +4,7 @@
  * job that is not a chunk. Those are left as they are, and neither the token nor a request goes
  * anywhere for them.
  */
-import { maskAddress } from '../config/address-values.js';
+
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
@@ -22,7 +22,8 @@ import {
   whole,
 } from '../core/shapes.js';
 import type { ChunkData } from '../engine/engine.js';
-import type { RunRecord } from '../stores/run-store.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
+import { maskAddress } from '../settings/address-values.js';
 
 const WARN_EVERY_MS = 60_000;
 /** Far above those of a run of ours. */

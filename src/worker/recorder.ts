@@ -12,9 +12,9 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
+import type { OutcomeStore } from '../engine/stores/outcome-store.js';
+import type { LookupFailure, RunStore } from '../engine/stores/run-store.js';
 import type { PaidAnswer } from '../ledger/outbox.js';
-import type { OutcomeStore } from '../stores/outcome-store.js';
-import type { LookupFailure, RunStore } from '../stores/run-store.js';
 import { spoolAnswers } from './answer-spool.js';
 
 export interface RecorderOptions {

@@ -4,7 +4,7 @@
  * where the plan bills overage, and a usage header may lag. No pace is too fast once requests go
  * one at a time.
  */
-import type { Answer } from '../lookup/read-answer.js';
+import type { Answer } from '../brand-api/read-answer.js';
 
 const REFUSALS_AT_LEAST = 5;
 const LASTING_MS = 5_000;

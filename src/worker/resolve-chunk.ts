@@ -6,11 +6,12 @@
  * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice,
  * and every report to the run's store is idempotent or says what was just done.
  */
+
+import { RETRY_AFTER_AT_MOST_MS } from '../brand-api/protocol.js';
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
-import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
-import { type OutcomeKeyOf, outcomeKeys } from '../stores/outcome-key.js';
-import { freshnessOf, type LookupFailure, type RunRecord } from '../stores/run-store.js';
+import { type OutcomeKeyOf, outcomeKeys } from '../engine/stores/outcome-key.js';
+import { freshnessOf, type LookupFailure, type RunRecord } from '../engine/stores/run-store.js';
 import { ask } from './ask.js';
 import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
 import { parkMs } from './retry-policy.js';

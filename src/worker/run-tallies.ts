@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
-import { NO_TALLY, type RunStore, type Tally } from '../stores/run-store.js';
+import { NO_TALLY, type RunStore, type Tally } from '../engine/stores/run-store.js';
 import type { Asked } from './asked.js';
 
 const REPORT_EVERY_MS = 1_000;

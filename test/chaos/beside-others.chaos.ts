@@ -4,7 +4,7 @@
  * lag, or half as much again as `--usage-lag` says, as one of 90 s does by default.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { turnTriesBack } from '../support/look-tries.js';

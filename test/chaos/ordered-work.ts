@@ -3,7 +3,7 @@
  * a run of a schedule and a command, each placed, placed again, and looked at in the same way.
  */
 import { expect } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { domainList } from '../support/scene.js';

@@ -1,8 +1,8 @@
 /** The text of `status`, `ledger show` and `outcomes stats`. */
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../src/commands/admin.js';
-import { judgeBudget } from '../../src/facts/judge-account.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
+import { judgeBudget } from '../../src/run/facts/judge-account.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS } from '../support/halts.js';
 import { NOON, runRecord } from '../worker/asking.js';

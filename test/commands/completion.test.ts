@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScript } from '../../src/commands/completion.js';
-import { COMMAND_NAMES } from '../../src/config/setting.js';
-import { settingsOf } from '../../src/config/settings.js';
+import { COMMAND_NAMES } from '../../src/settings/setting.js';
+import { settingsOf } from '../../src/settings/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** Each reads lines to complete from standard input, and answers each with one line of words. */

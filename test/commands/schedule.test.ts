@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { schedulesText } from '../../src/commands/schedule.js';
-import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
+import type { ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
 
 const NOW = Date.parse('2026-01-14T12:00:00Z');
 const HOUR_MS = 3_600_000;

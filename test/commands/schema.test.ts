@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { BRAND } from '../../src/brand-api/brand.js';
 import { SCHEMA_NAMES, schemaText } from '../../src/commands/schema.js';
-import { parseConfigFile } from '../../src/config/load-settings.js';
-import { DOCUMENTS } from '../../src/core/documents.js';
-import { BRAND } from '../../src/lookup/brand.js';
+import { DOCUMENTS } from '../../src/run/documents.js';
+import { parseConfigFile } from '../../src/settings/load-settings.js';
 import { faultsOf } from '../support/schemas.js';
 
 const names = Object.keys(DOCUMENTS);

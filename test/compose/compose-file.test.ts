@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DCLinter } from 'dclint';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseCommandLine } from '../../src/config/command-line.js';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { parseCommandLine } from '../../src/settings/command-line.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
+import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { argsOf, COMPOSE_TEXT, interpolate, isStaying, readCompose } from './compose-file.js';
 

@@ -4,11 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { networkOf } from '../../src/config/network.js';
-import { createHttpSend } from '../../src/lookup/send.js';
+import { createHttpSend } from '../../src/brand-api/send.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../src/notify/webhook.js';
 import type { Resolve } from '../../src/run/report/fetch-logos.js';
 import { fetchLogos, openLogoAgent } from '../../src/run/report/fetch-logos.js';
+import { networkOf } from '../../src/settings/network.js';
 import { COMPANY_CA, COMPANY_TLS } from '../support/company-ca.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 

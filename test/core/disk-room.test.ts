@@ -10,7 +10,7 @@ import {
   KeptContent,
 } from '../../src/core/disk-room.js';
 import { FailFileError } from '../../src/core/errors.js';
-import { keepBytes } from '../../src/intake/byte-source.js';
+import { keepBytes } from '../../src/input/byte-source.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
 

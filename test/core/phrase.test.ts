@@ -1,14 +1,14 @@
 /** Texts that name settings, for readers with and without a command line. */
 import { describe, expect, it } from 'vitest';
-import { loadOptions } from '../../src/config/load-options.js';
-import { SETTING_ENTRIES } from '../../src/config/settings.js';
 import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../../src/core/errors.js';
 import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';
-import { errorFrame } from '../../src/formats/reader/messages.js';
-import { chooseColumns } from '../../src/identify/choose-columns.js';
-import { findColumn } from '../../src/identify/find-column.js';
+import { chooseColumns } from '../../src/input/identify/choose-columns.js';
+import { findColumn } from '../../src/input/identify/find-column.js';
+import { errorFrame } from '../../src/input/reader/messages.js';
 import { forProgram } from '../../src/library/waiters.js';
-import { refusal } from '../config/refusal.js';
+import { loadOptions } from '../../src/settings/load-options.js';
+import { SETTING_ENTRIES } from '../../src/settings/settings.js';
+import { refusal } from '../settings/refusal.js';
 
 it.each<[Phrase, string, string]>([
   ['as it is: --quota, maxCost', 'as it is: --quota, maxCost', 'as it is: --quota, maxCost'],

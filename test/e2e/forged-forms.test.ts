@@ -9,7 +9,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { describeOn } from '../support/scene.js';
 
-const CODE = fileURLToPath(new URL('../../src/daemon/dashboard/', import.meta.url));
+const CODE = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
 const PASSWORD = 'a-password-of-the-dashboard';
 
 /** The paths that forms and programs post to, with `x` for what they name. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';

@@ -5,12 +5,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { accountNames } from '../../src/context/open-service.js';
+import { accountNames } from '../../src/app/open-service.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { outcomeKeys } from '../../src/stores/outcome-key.js';
-import { packProfile } from '../../src/stores/profile-codec.js';
+import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
+import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { startBrandService } from '../support/brand-service.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';

@@ -2,7 +2,7 @@
  * `ledger check`: the one request beyond the limit that a person may order, counted at the service.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';

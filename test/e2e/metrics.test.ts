@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
 import { userAtHost } from '../../src/core/process-identity.js';
-import { scrape } from '../context/scrape.js';
+import type { Document } from '../../src/run/documents.js';
+import { scrape } from '../app/scrape.js';
 import { redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';

@@ -1,10 +1,10 @@
 /** What `pause`, `resume` and `cancel` find that has no run: it was paused while it was read. */
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
-import { createScheduleBook, keyOf, tickJob } from '../../src/daemon/schedules/schedule-book.js';
-import { createScheduleFiles } from '../../src/daemon/schedules/schedule-files.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { scheduleOwner } from '../../src/stores/run-store.js';
+import { scheduleOwner } from '../../src/engine/stores/run-store.js';
+import { createScheduleBook, keyOf, tickJob } from '../../src/jobs/schedules/schedule-book.js';
+import { createScheduleFiles } from '../../src/jobs/schedules/schedule-files.js';
 import { quickEngine } from '../support/engines.js';
 import { createScene } from '../support/scene.js';
 

@@ -3,7 +3,7 @@
  * never cost a request beyond the limit.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';

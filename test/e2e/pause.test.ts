@@ -1,10 +1,10 @@
 /** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { resumeOwner } from '../../src/jobs/file-orders.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';

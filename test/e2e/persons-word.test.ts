@@ -5,7 +5,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';

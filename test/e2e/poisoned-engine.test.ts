@@ -1,8 +1,8 @@
 /** Values that another program wrote into Redis: `up` survives each, and works when it is gone. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { accountNames } from '../../src/context/open-service.js';
-import { outcomeKeys } from '../../src/stores/outcome-key.js';
+import { accountNames } from '../../src/app/open-service.js';
+import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';

@@ -1,5 +1,5 @@
 /**
- * The recipes of `src/daemon/README.md`, "In a pipeline", run as they are written: only their
+ * The recipes of `src/jobs/README.md`, "In a pipeline", run as they are written: only their
  * folders are those of the test. What Airflow does with a task is done here, by its parameters.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ import { createScene, domainList, type Scene } from '../support/scene.js';
 const LONG = { tags: ['long'] };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const README = await readFile(join(ROOT, 'src/daemon/README.md'), 'utf8');
+const README = await readFile(join(ROOT, 'src/jobs/README.md'), 'utf8');
 const SECTION = README.split('\n## ').find((section) => section.startsWith('In a pipeline')) ?? '';
 
 const blockOf = (recipe: string, type: string) => {

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';

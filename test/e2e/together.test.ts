@@ -1,6 +1,6 @@
 /** Several processes on one engine keep one budget and pay once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';

@@ -5,7 +5,7 @@
 import { mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/core/documents.js';
+import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';

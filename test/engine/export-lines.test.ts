@@ -10,7 +10,7 @@ import {
   readHeader,
   readLine,
 } from '../../src/engine/export-lines.js';
-import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
+import { packProfile, unpackProfile } from '../../src/engine/stores/profile-codec.js';
 
 const KEY = 'Tb3yXKn:ud:bücher.example';
 const answer = (body: Buffer | null): StoredOutcome => ({

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { createRuns } from '../../src/engine/run-calls.js';
 import { checked } from '../../src/engine/store-calls.js';
-import type { FailureReason, RunStop } from '../../src/stores/run-reasons.js';
-import { NO_TALLY } from '../../src/stores/run-store.js';
+import type { FailureReason, RunStop } from '../../src/engine/stores/run-reasons.js';
+import { NO_TALLY } from '../../src/engine/stores/run-store.js';
 import { HALTS } from '../support/halts.js';
 import { runSettings } from './contract/run-settings.js';
 

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { showConfig, shownSettings } from '../../src/commands/config.js';
 import { configText } from '../../src/commands/init.js';
-import { findSettings, parseConfigFile, wantsJson } from '../../src/config/load-settings.js';
-import { COMMANDS_WITH_SETTINGS } from '../../src/config/setting.js';
-import { SETTING_ENTRIES } from '../../src/config/settings.js';
 import { NeverStartError, throwProblems } from '../../src/core/errors.js';
 import { sayPhrase } from '../../src/core/phrase.js';
+import { findSettings, parseConfigFile, wantsJson } from '../../src/settings/load-settings.js';
+import { COMMANDS_WITH_SETTINGS } from '../../src/settings/setting.js';
+import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutations } from './mutations.js';
 

@@ -5,7 +5,7 @@ import { toUnicode } from 'tr46';
 import { expect } from 'vitest';
 import { IDENTIFIER_KINDS, type Identified, type IdentifierKind } from '../../src/core/identifier.js';
 import { sayRowReason } from '../../src/core/row-reason.js';
-import { identifyCell } from '../../src/identify/identify-cell.js';
+import { identifyCell } from '../../src/input/identify/identify-cell.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutations } from './mutations.js';
 

@@ -2,16 +2,16 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type Client, createClient } from '../../src/lookup/client.js';
+import { type Client, createClient } from '../../src/brand-api/client.js';
 import {
   parseCount,
   parseHttpDate,
   parseRetryAfter,
   RETRY_AFTER_AT_MOST_MS,
-} from '../../src/lookup/protocol.js';
-import type { Answer } from '../../src/lookup/read-answer.js';
-import { createHttpSend } from '../../src/lookup/send.js';
-import { createRawServer, type RawServer } from '../lookup/raw-server.js';
+} from '../../src/brand-api/protocol.js';
+import type { Answer } from '../../src/brand-api/read-answer.js';
+import { createHttpSend } from '../../src/brand-api/send.js';
+import { createRawServer, type RawServer } from '../brand-api/raw-server.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutateText, mutations } from './mutations.js';
 

@@ -2,11 +2,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
-import type { DaemonContext } from '../../src/context/daemon-context.js';
+import type { DaemonContext } from '../../src/app/daemon-context.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import { createFileCaps } from '../../src/jobs/file-caps.js';
 import { readOwnSettings } from '../../src/jobs/inbox-folder-settings.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const PAID = { plan: 'paid', overageBudget: '100', overagePrice: '0.1' } as const;

@@ -1,8 +1,8 @@
 /** What brand-enrich.json may set for the files of its folder. */
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import { applyFolderSettings } from '../../src/jobs/inbox-folder-settings.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
 
 const ENV = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 

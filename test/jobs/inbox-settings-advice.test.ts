@@ -1,12 +1,12 @@
 /** What an error advises, as lines of the settings file of an inbox. */
 import { expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
-import type { LoadedSettings } from '../../src/config/settings.js';
 import type { NeverStartError } from '../../src/core/errors.js';
 import { type Phrase, phrase } from '../../src/core/phrase.js';
 import { applyFolderSettings } from '../../src/jobs/inbox-folder-settings.js';
 import { settingsAdvice, settingsIn } from '../../src/jobs/inbox-verdict.js';
-import { refusal } from '../identify/choose-from-table.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
+import type { LoadedSettings } from '../../src/settings/settings.js';
+import { refusal } from '../input/identify/choose-from-table.js';
 
 it.each<[Phrase, string[]]>([
   [

@@ -2,14 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
-import type { DaemonContext } from '../../src/context/daemon-context.js';
+import type { DaemonContext } from '../../src/app/daemon-context.js';
 import { silentLog } from '../../src/core/log.js';
-import { renderUpload } from '../../src/daemon/dashboard/upload-page.js';
+import { renderUpload } from '../../src/dashboard/upload-page.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';
 import { runKey, runSettingsOf } from '../../src/run/enrich-request.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { quickEngine } from '../support/engines.js';

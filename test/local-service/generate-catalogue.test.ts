@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'tldts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Brand, qualityTier } from '../../src/brand-api/brand.js';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { isIsin } from '../../src/core/isin.js';
 import {
@@ -25,7 +26,6 @@ import {
   generatedTicker,
 } from '../../src/local-service/generate-keys.js';
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
-import { type Brand, qualityTier } from '../../src/lookup/brand.js';
 import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
 
 const options: GenerateOptions = {

@@ -3,6 +3,8 @@
  * engines' ledgers are compared with, operation by operation, and the subject of the exhaustive
  * search in `ledger-search.test.ts`. `src/ledger/ledger.ts` documents the operations.
  */
+
+import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import type {
   DayUse,
   ExchangeAnswer,
@@ -15,7 +17,6 @@ import type {
   Settlement,
   Spending,
 } from '../../src/ledger/ledger.js';
-import type { RunSettings } from '../../src/stores/run-store.js';
 
 const ALONE_AFTER_MS = 300_000;
 const PROBE_EVERY_MS = 60_000;

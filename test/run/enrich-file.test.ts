@@ -4,13 +4,13 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Client } from '../../src/brand-api/client.js';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
-import type { Client } from '../../src/lookup/client.js';
+import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
-import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/asked.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';

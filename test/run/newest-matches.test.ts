@@ -1,9 +1,9 @@
 /** The newest matches of a run: which are kept, when the engine is told, and what a page gets. */
 import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../src/engine/stores/key-value-store.js';
+import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { NewestMatches, readNewestMatches, tellMatches } from '../../src/run/newest-matches.js';
-import type { Entry } from '../../src/stores/key-value-store.js';
-import { packProfile } from '../../src/stores/profile-codec.js';
-import { runRecord } from '../daemon/dashboard/views.js';
+import { runRecord } from '../dashboard/views.js';
 
 function keyValues(entries: Entry[] = []) {
   const told: string[][] = [];

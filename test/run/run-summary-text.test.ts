@@ -1,11 +1,11 @@
 /** The summary of a run as text: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
+import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import { makeReport } from '../../src/run/report/report.js';
 import { exitCodeOf } from '../../src/run/run-end.js';
 import type { FinishedRun } from '../../src/run/run-file.js';
 import { stopText, summaryTable, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
-import type { RunSettings } from '../../src/stores/run-store.js';
 import { type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
 import { counterOf } from '../support/counter.js';
 import { halted } from '../support/halts.js';

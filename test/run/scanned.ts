@@ -2,12 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Settings } from '../../src/config/settings.js';
 import { createReleasers } from '../../src/core/lifecycle.js';
-import { openInput } from '../../src/formats/open-input.js';
-import type { Input } from '../../src/intake/input.js';
+import type { Input } from '../../src/input/input.js';
+import { openInput } from '../../src/input/open-input.js';
 import { chooseFrom, intakeOf } from '../../src/run/scan/open-table.js';
 import { type Scan, type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
+import type { Settings } from '../../src/settings/settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

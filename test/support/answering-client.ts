@@ -2,8 +2,8 @@
  * A client that sends nothing: it returns the given answers in turn, and starts over after the
  * last.
  */
-import type { Client } from '../../src/lookup/client.js';
-import type { Answer } from '../../src/lookup/read-answer.js';
+import type { Client } from '../../src/brand-api/client.js';
+import type { Answer } from '../../src/brand-api/read-answer.js';
 
 export function answering(...answers: readonly Pick<Answer, 'meaning' | 'cost'>[]): Client {
   let at = 0;

@@ -1,8 +1,8 @@
 /** One halt of each kind. */
 
+import type { RunHalt, RunStop } from '../../src/engine/stores/run-reasons.js';
 import type { ReachedLimit } from '../../src/ledger/policy.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
-import type { RunHalt, RunStop } from '../../src/stores/run-reasons.js';
 
 export const USED_UP: ReachedLimit = { name: 'account', overage: 0 };
 

@@ -1,5 +1,5 @@
 /** A key-value store in memory, dated by the test's clock; every call completes at once. */
-import type { KeyValueStore } from '../../src/stores/key-value-store.js';
+import type { KeyValueStore } from '../../src/engine/stores/key-value-store.js';
 
 export function createMemoryKeyValues(now: () => number): KeyValueStore {
   const scopes = new Map<string, Map<string, { text: string; at: number }>>();

@@ -1,7 +1,7 @@
 /** Tables of settings for the README and the other documents; a test keeps them up to date. */
-import type { CommandName, Setting } from '../../src/config/setting.js';
-import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
-import { SETTING_ENTRIES, type SettingName } from '../../src/config/settings.js';
+import type { CommandName, Setting } from '../../src/settings/setting.js';
+import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/settings/setting.js';
+import { SETTING_ENTRIES, type SettingName } from '../../src/settings/settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
 

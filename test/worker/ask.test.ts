@@ -1,8 +1,8 @@
 /** One identifier from claim to durable outcome: the consequences of each kind of answer. */
 import { describe, expect, it } from 'vitest';
+import { unpackProfile } from '../../src/engine/stores/profile-codec.js';
+import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
-import { unpackProfile } from '../../src/stores/profile-codec.js';
-import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked, FetchedAnswer } from '../../src/worker/asked.js';
 import { LeftOnDisk } from '../../src/worker/recorder.js';

@@ -2,18 +2,19 @@
  * Scripted collaborators of asking: a client, a governor, a recorder and a clock that only the test
  * turns. Every event is appended to one list, so that the order is asserted.
  */
+
+import type { Client } from '../../src/brand-api/client.js';
+import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
+import type { KeyValueStore } from '../../src/engine/stores/key-value-store.js';
+import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
+import type { RunRecord, RunSettings } from '../../src/engine/stores/run-store.js';
 import type { Governor } from '../../src/ledger/governor.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
-import type { Client } from '../../src/lookup/client.js';
-import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
-import type { KeyValueStore } from '../../src/stores/key-value-store.js';
-import type { RunHalt } from '../../src/stores/run-reasons.js';
-import type { RunRecord, RunSettings } from '../../src/stores/run-store.js';
-import { sayFailure } from '../../src/words/say-reason.js';
+import { sayFailure } from '../../src/run/words/say-reason.js';
 import { createAddressTrust } from '../../src/worker/address-trust.js';
 import { ask } from '../../src/worker/ask.js';
 import type { AskContext, Asked } from '../../src/worker/asked.js';

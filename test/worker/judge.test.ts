@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
-import type { RunHalt } from '../../src/stores/run-reasons.js';
+import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
+import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
 import { judge, NO_SERIES, observe, type Trust, untrustedHalt } from '../../src/worker/judge.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, UNUSABLE } from './asking.js';
 

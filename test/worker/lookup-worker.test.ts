@@ -1,12 +1,12 @@
 /** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Client } from '../../src/brand-api/client.js';
+import { readAnswer } from '../../src/brand-api/read-answer.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
 import { CHUNK_SIZE } from '../../src/engine/chunk-queue.js';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
-import type { Client } from '../../src/lookup/client.js';
-import { readAnswer } from '../../src/lookup/read-answer.js';
-import type { RunRecord } from '../../src/stores/run-store.js';
+import type { RunRecord } from '../../src/engine/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import type { FetchedAnswer } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';

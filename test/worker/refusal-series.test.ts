@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../../src/lookup/read-answer.js';
+import type { Answer } from '../../src/brand-api/read-answer.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { answerOf, DOWN, MATCHED, SPENT_QUOTA, TOO_FAST } from './asking.js';
 

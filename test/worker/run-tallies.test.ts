@@ -3,7 +3,7 @@
  * and never lost.
  */
 import { expect, it } from 'vitest';
-import { NO_TALLY, type Tally } from '../../src/stores/run-store.js';
+import { NO_TALLY, type Tally } from '../../src/engine/stores/run-store.js';
 import type { Asked } from '../../src/worker/asked.js';
 import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { createPassingClock } from './asking.js';

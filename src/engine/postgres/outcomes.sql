@@ -1,4 +1,4 @@
--- Outcomes and claims: what `src/stores/outcome-store.ts` asks for, one function for each
+-- Outcomes and claims: what `src/engine/stores/outcome-store.ts` asks for, one function for each
 -- operation.
 --
 -- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the

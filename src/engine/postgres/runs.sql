@@ -1,4 +1,4 @@
--- Runs: what `src/stores/run-store.ts` asks for, one function for each operation.
+-- Runs: what `src/engine/stores/run-store.ts` asks for, one function for each operation.
 
 CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored',

@@ -116,7 +116,7 @@ CREATE TABLE brand_enrich.outcome (
   fresh_until bigint,
   packed bytea
 );
--- The bytes are compressed when they come (src/stores/profile-codec.ts).
+-- The bytes are compressed when they come (src/engine/stores/profile-codec.ts).
 ALTER TABLE brand_enrich.outcome ALTER COLUMN packed SET STORAGE EXTERNAL;
 CREATE INDEX outcome_fetched_at ON brand_enrich.outcome (fetched_at);
 

@@ -1,20 +1,21 @@
 /** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
+
+import { qualityScoreOf } from '../../brand-api/brand.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
-import { qualityScoreOf } from '../../lookup/brand.js';
-import type { OutcomeKeyOf } from '../../stores/outcome-key.js';
-import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
-import { readProfile, whyUnreadable } from '../../stores/profile-codec.js';
-import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
-import { sayDeferred, sayFailure } from '../../words/say-reason.js';
+import type { OutcomeKeyOf } from '../../engine/stores/outcome-key.js';
+import { RETRY_LATER_REASON } from '../../engine/stores/outcome-store.js';
+import { readProfile, whyUnreadable } from '../../engine/stores/profile-codec.js';
+import type { FailureReason, RunStop } from '../../engine/stores/run-reasons.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
 import { NewestMatches } from '../newest-matches.js';
 import type { Changes } from '../output/changes.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
+import { sayDeferred, sayFailure } from '../words/say-reason.js';
 import { WINDOW_AT_MOST } from './dispatch-chunks.js';
 
 /** A wanted identifier without an answer. */

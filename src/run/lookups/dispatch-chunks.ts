@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import { CHUNK_SIZE, chunkSizeFor } from '../../engine/chunk-queue.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
-import { isAlive, type RunProgress } from '../../stores/run-store.js';
+import { isAlive, type RunProgress } from '../../engine/stores/run-store.js';
 import type { LookupsEnd } from '../run-end.js';
 
 export interface DispatchOptions {

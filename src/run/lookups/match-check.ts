@@ -1,10 +1,10 @@
 /** Holds a run of which hardly any of the first answers match, until a person decides. */
 import { inJson, orElse } from '../../core/shapes.js';
-import type { KeyValueStore } from '../../stores/key-value-store.js';
-import { type RunHalt, runHaltShape } from '../../stores/run-reasons.js';
-import type { RunRecord } from '../../stores/run-store.js';
-import { sayHalt } from '../../words/say-reason.js';
+import type { KeyValueStore } from '../../engine/stores/key-value-store.js';
+import { type RunHalt, runHaltShape } from '../../engine/stores/run-reasons.js';
+import type { RunRecord } from '../../engine/stores/run-store.js';
 import type { ActiveRun } from '../enrich-request.js';
+import { sayHalt } from '../words/say-reason.js';
 
 /** The first answers of a run, and where the last file of its series matched. */
 export const FIRST_ANSWERS = 50;

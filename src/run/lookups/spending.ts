@@ -1,14 +1,15 @@
 /** The possible cost of a run, and its limits by quota, overage and caps, before it spends. */
-import type { Settings } from '../../config/settings.js';
+
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
-import { judgeAccount } from '../../facts/judge-account.js';
+import type { RunSettings } from '../../engine/stores/run-store.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { capOf, overageLeftFor, overageOf } from '../../ledger/policy.js';
-import type { RunSettings } from '../../stores/run-store.js';
+import type { Settings } from '../../settings/settings.js';
+import { judgeAccount } from '../facts/judge-account.js';
 import type { TrialResult } from './trial.js';
 
 type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;

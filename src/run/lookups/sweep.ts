@@ -1,12 +1,12 @@
 /** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
 import { InterruptedError, isOfStop } from '../../core/errors.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
-import { judgeAccount } from '../../facts/judge-account.js';
+import type { RunHalt } from '../../engine/stores/run-reasons.js';
 import { overageLeftFor } from '../../ledger/policy.js';
-import type { RunHalt } from '../../stores/run-reasons.js';
 import { untrustedHalt } from '../../worker/judge.js';
 import { HALT_REMEMBERED_MS } from '../../worker/lookup-worker.js';
 import type { ActiveRun } from '../enrich-request.js';
+import { judgeAccount } from '../facts/judge-account.js';
 import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
 import { type OutcomeCollector, unansweredIn } from './collect-outcomes.js';

@@ -1,10 +1,11 @@
 /** A trial: a few identifiers, spread over the file, are looked up before the rest. */
+
+import { qualityScoreOf } from '../../brand-api/brand.js';
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { qualityScoreOf } from '../../lookup/brand.js';
-import { outcomeKeys } from '../../stores/outcome-key.js';
-import { readProfile } from '../../stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../../stores/run-store.js';
+import { outcomeKeys } from '../../engine/stores/outcome-key.js';
+import { readProfile } from '../../engine/stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../../engine/stores/run-store.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 

@@ -1,19 +1,19 @@
 /** A notification as data and as e-mail. Pure. Counts, money, names; no row, brand or token. */
 import { basename } from 'node:path';
-import type { NotifyEvent } from '../../config/process-settings.js';
-import type { Document } from '../../core/documents.js';
 import { BrandEnrichError, EXIT, InterruptedError } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal-text.js';
-import { useOf } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { sayStop } from '../../words/say-reason.js';
-import { UNREPORTED } from '../../words/say-run.js';
+import type { NotifyEvent } from '../../settings/process-settings.js';
+import type { Document } from '../documents.js';
+import { useOf } from '../facts/judge-account.js';
 import type { ChangesReport } from '../output/changes.js';
 import { changesText, rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
+import { sayStop } from '../words/say-reason.js';
+import { UNREPORTED } from '../words/say-run.js';
 
 export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VERSION };
 

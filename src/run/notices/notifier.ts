@@ -4,19 +4,19 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isLoopbackUrl } from '../../config/address-values.js';
-import { networkOf } from '../../config/network.js';
-import { readNotifySecret } from '../../config/secrets.js';
-import type { Settings } from '../../config/settings.js';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
 import type { OutboxMessage } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
+import { isLoopbackUrl } from '../../settings/address-values.js';
+import { networkOf } from '../../settings/network.js';
+import { readNotifySecret } from '../../settings/secrets.js';
+import type { Settings } from '../../settings/settings.js';
+import { judgeAccount } from '../facts/judge-account.js';
 import { type Notice, noticeMail, noticeOfAccount } from './notice.js';
 
 export type Notifier = ReturnType<typeof openNotifier>;

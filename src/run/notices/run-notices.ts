@@ -1,13 +1,13 @@
 /** The notifications of one run: parked, 80 % of the limit, and its end. */
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
-import type { NotifyEvent } from '../../config/process-settings.js';
 import type { Clock } from '../../core/clock.js';
 import { EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
-import { sayHalt } from '../../words/say-reason.js';
+import type { NotifyEvent } from '../../settings/process-settings.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichProgress } from '../enrich-request.js';
 import type { RunReport } from '../report/report.js';
+import { sayHalt } from '../words/say-reason.js';
 import { type NoticeScene, noticeOfAccount, noticeOfError, noticeOfReport } from './notice.js';
 import type { Notifier } from './notifier.js';
 

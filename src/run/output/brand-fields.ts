@@ -10,8 +10,8 @@
  * else is JSON.
  */
 
+import type { Brand } from '../../brand-api/brand.js';
 import { jsonOf } from '../../core/json-text.js';
-import type { Brand } from '../../lookup/brand.js';
 
 const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
 /** The value that stands for an object, by the first key that is there. */

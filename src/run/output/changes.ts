@@ -7,13 +7,13 @@
  * About 25 bytes of memory for each identifier.
  */
 import { stat } from 'node:fs/promises';
+import type { Brand } from '../../brand-api/brand.js';
 import { Counter, countsInWords } from '../../core/counter.js';
-import type { Document } from '../../core/documents.js';
 import { BrandEnrichError, NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, parseIdentifierText } from '../../core/identifier.js';
 import { createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
-import type { Brand } from '../../lookup/brand.js';
+import type { Document } from '../documents.js';
 import type { Answers } from '../lookups/answers.js';
 import { IdentifierSpool } from '../scan/identifier-spool.js';
 import { grown, type SpoolFile } from '../scan/spool-file.js';

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
-import { FileReader } from '../../formats/reader/file-reader.js';
+import { FileReader } from '../../input/reader/file-reader.js';
 
 /** CR alone is data where `lineEnd` is another one. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
@@ -37,7 +37,7 @@ async function countTypedRows(path: string, part: string | null): Promise<number
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   if (shape.format === 'xlsx') {
-    const { SHEET_PART } = await import('../../formats/xlsx/xlsx-file.js');
+    const { SHEET_PART } = await import('../../input/xlsx/xlsx-file.js');
     return (await countTypedRows(path, SHEET_PART)) - (shape.hasHeader ? 1 : 0);
   }
   if (shape.format === 'parquet') return countTypedRows(path, null);

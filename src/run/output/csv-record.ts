@@ -1,6 +1,7 @@
 /** One CSV record as text. User cells are cut out, never rebuilt, so they keep their quoting. */
-import type { Settings } from '../../config/settings.js';
+
 import { load } from '../../core/load.js';
+import type { Settings } from '../../settings/settings.js';
 
 const { stringify } = load('csv-stringify/sync') as typeof import('csv-stringify/sync');
 

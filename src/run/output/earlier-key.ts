@@ -4,8 +4,8 @@ import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
-import { JSON_MARKS } from '../../identify/choose-columns.js';
-import { cutText } from '../../intake/record-splitter.js';
+import { JSON_MARKS } from '../../input/identify/choose-columns.js';
+import { cutText } from '../../input/text/record-splitter.js';
 import { RAW_COLUMN } from './columns.js';
 
 /** Where that object keeps the text of a line that could not be read. */

@@ -1,14 +1,14 @@
 /** The output that a complete run is about to replace, read for what it said of each brand. */
 import { stat } from 'node:fs/promises';
+import type { Brand } from '../../brand-api/brand.js';
 import { NeverStartError } from '../../core/errors.js';
 import { membersOf } from '../../core/json-text.js';
 import { attempt, createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
 import { isJson, type Row } from '../../core/table.js';
-import { openInput } from '../../formats/open-input.js';
-import { readingStopped } from '../../intake/byte-source.js';
-import type { Input } from '../../intake/input.js';
-import type { Brand } from '../../lookup/brand.js';
+import { readingStopped } from '../../input/byte-source.js';
+import type { Input } from '../../input/input.js';
+import { openInput } from '../../input/open-input.js';
 import { isObject } from './brand-fields.js';
 import type { Column } from './columns.js';
 import { jsonKey } from './earlier-key.js';

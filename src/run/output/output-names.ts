@@ -6,12 +6,12 @@
 import { constants, type Stats } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import type { Settings } from '../../config/settings.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { isOfStranger } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import { isTyped, TABLE_FORMATS, type TableFormat, type TableShape } from '../../core/table.js';
+import type { Settings } from '../../settings/settings.js';
 
 export interface OutputNames {
   /** For complete results only; `-` is the standard output. */

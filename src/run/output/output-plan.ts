@@ -1,9 +1,10 @@
 /** The parts of an output, and the types of a renderer's input and output. */
-import type { Settings } from '../../config/settings.js';
+
+import type { Brand } from '../../brand-api/brand.js';
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
-import type { Brand } from '../../lookup/brand.js';
+import type { Settings } from '../../settings/settings.js';
 import { isObject } from './brand-fields.js';
 
 /** The result of one identifier: rendered once, used for all its rows. */

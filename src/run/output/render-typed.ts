@@ -10,8 +10,8 @@ import {
   type TypedCell,
   textOfCell,
 } from '../../core/typed-cell.js';
-import type { ParquetPlan } from '../../formats/parquet/parquet-file.js';
-import { isBeyondNanos } from '../../formats/parquet/values.js';
+import type { ParquetPlan } from '../../input/parquet/parquet-file.js';
+import { isBeyondNanos } from '../../input/parquet/values.js';
 import { kindOf, lineOf, type RowSpool, rawOf } from '../scan/row-spool.js';
 import { columnsFor, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { sanitizeCell } from './csv-record.js';

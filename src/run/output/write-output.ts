@@ -6,7 +6,7 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
-import type { Around } from '../../intake/input.js';
+import type { Around } from '../../input/input.js';
 import { type ListedRow, lineOf, listRow, readRow, reasonInCell } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
@@ -173,12 +173,12 @@ async function createEncoder(
   const { format, input } = plan;
   if (format === 'json') return inArray(send, around ?? { head: '', tail: '\n' });
   if (format === 'parquet') {
-    const { createParquetFile } = await import('../../formats/parquet/parquet-file.js');
+    const { createParquetFile } = await import('../../input/parquet/parquet-file.js');
     return createParquetFile(send, parquetPlan(plan, types));
   }
   if (format !== 'xlsx') return null;
   const sheetName = input.typed?.sheet ?? 'Enriched';
-  const { createXlsxFile } = await import('../../formats/xlsx/xlsx-file.js');
+  const { createXlsxFile } = await import('../../input/xlsx/xlsx-file.js');
   const isFromSheet = input.format === 'xlsx';
   return createXlsxFile(send, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
 }

@@ -1,8 +1,8 @@
 /** The brands with the best and lowest scores. SVG, because the page forbids inline styles. */
 
+import { qualityTier } from '../../brand-api/brand.js';
 import { scoreText } from '../../core/figures.js';
-import { qualityTier } from '../../lookup/brand.js';
-import { Card } from '../../pages/parts.js';
+import { Card } from './kit/parts.js';
 import type { PageData, ShownBrand } from './portable-report.js';
 
 /** Nothing where no brand has a score. */

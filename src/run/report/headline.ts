@@ -2,9 +2,9 @@
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
-import type { Mark } from '../../pages/parts.js';
-import { UNREPORTED } from '../../words/say-run.js';
 import type { ChangesReport } from '../output/changes.js';
+import { UNREPORTED } from '../words/say-run.js';
+import type { Mark } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
 /** Fewer matches than this share of the rows that were to be looked up are few. */

@@ -1,7 +1,7 @@
 /** The section of the page on money, the account, and the age of the answers. */
 import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
-import { Bar, Card, Dot, type Fact, Facts } from '../../pages/parts.js';
-import { UNREPORTED } from '../../words/say-run.js';
+import { UNREPORTED } from '../words/say-run.js';
+import { Bar, Card, Dot, type Fact, Facts } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
 export function MoneySection({ report }: { report: RunReport }) {

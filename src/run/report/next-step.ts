@@ -1,15 +1,15 @@
 /** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
 
-import type { Document } from '../../core/documents.js';
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
-import type { RunSettings } from '../../stores/run-store.js';
-import { type Reader, sayHalt, sayTo } from '../../words/say-reason.js';
+import type { RunSettings } from '../../engine/stores/run-store.js';
+import type { Document } from '../documents.js';
 import type { OwnLimit } from '../lookups/spending.js';
 import type { LookupsEnd } from '../run-end.js';
+import { type Reader, sayHalt, sayTo } from '../words/say-reason.js';
 
 /** A report, as far as it is known when its next step is judged. */
 type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;

@@ -8,10 +8,10 @@ import {
   sentenceOf,
   shareText,
 } from '../../core/figures.js';
-import { documentOf, hashSource, Page, policyOf, STYLE } from '../../pages/page.js';
-import { type KeyFigure, KeyFigures, Title, type Tone } from '../../pages/parts.js';
 import { BrandsSection } from './brands-section.js';
 import { headlineOf, verdictOf } from './headline.js';
+import { documentOf, hashSource, Page, policyOf, STYLE } from './kit/page.js';
+import { type KeyFigure, KeyFigures, Title, type Tone } from './kit/parts.js';
 import { MoneySection, perBrand } from './money-section.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';

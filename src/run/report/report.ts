@@ -2,22 +2,22 @@
 
 import { countsInWords } from '../../core/counter.js';
 import { costOf } from '../../core/decimal.js';
-import type { Document } from '../../core/documents.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
-import { useOf } from '../../facts/judge-account.js';
+import { unreportedOf } from '../../engine/stores/run-store.js';
 import { seesRaisedQuota } from '../../ledger/policy.js';
-import { unreportedOf } from '../../stores/run-store.js';
-import { sayFailure, sayHalt } from '../../words/say-reason.js';
+import type { Document } from '../documents.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
+import { useOf } from '../facts/judge-account.js';
 import { isoTime } from '../output/columns.js';
 import { LOW_NAME_MATCH } from '../output/name-match.js';
 import { sumOf } from '../output/write-output.js';
 import type { ListedRow } from '../scan/row-spool.js';
 import { inputFacts } from '../scan/scan.js';
+import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { nextStepOf } from './next-step.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */

@@ -1,6 +1,6 @@
 /** The first rows without a brand, as people look them up in their file. */
 import { countOf, countText } from '../../core/figures.js';
-import { Card, Table } from '../../pages/parts.js';
+import { Card, Table } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
 const LISTS = [

@@ -1,10 +1,10 @@
 /** The sums of a run for its report. Memory does not grow with the number of answers. */
 
+import { type Brand, type QualityTier, qualityTier } from '../../brand-api/brand.js';
 import { Counter } from '../../core/counter.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource } from '../../core/outcome.js';
-import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
-import type { FailureReason } from '../../stores/run-reasons.js';
+import type { FailureReason } from '../../engine/stores/run-reasons.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
 import { bestIcon, bestLogo, countryOf, mainColor, mainIndustry } from '../output/brand-fields.js';
 

@@ -1,12 +1,13 @@
 /** The sections of the page: outcomes, scores, causes and files. */
+
+import type { QualityTier } from '../../brand-api/brand.js';
 import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
-import type { QualityTier } from '../../lookup/brand.js';
-import { Histogram } from '../../pages/chart.js';
-import { Bar, Card, Dot, type Fact, Facts, Table } from '../../pages/parts.js';
-import type { RunStop } from '../../stores/run-reasons.js';
-import { sayStop } from '../../words/say-reason.js';
+import type { RunStop } from '../../engine/stores/run-reasons.js';
+import { sayStop } from '../words/say-reason.js';
 import { namesText } from './headline.js';
+import { Histogram } from './kit/chart.js';
+import { Bar, Card, Dot, type Fact, Facts, Table } from './kit/parts.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { listId } from './rows-section.js';

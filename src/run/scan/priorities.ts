@@ -4,10 +4,10 @@
  * words. About 13 bytes each.
  */
 
-import type { Settings } from '../../config/settings.js';
 import { NeverStartError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { columnLabel, findColumn } from '../../identify/find-column.js';
+import { columnLabel, findColumn } from '../../input/identify/find-column.js';
+import type { Settings } from '../../settings/settings.js';
 import { grown } from './spool-file.js';
 
 /** The priority of an identifier: none, a word, or a number. */

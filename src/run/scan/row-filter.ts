@@ -1,9 +1,10 @@
 /** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
-import type { RowCondition } from '../../config/row-condition.js';
-import type { Settings } from '../../config/settings.js';
+
 import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
-import { findColumn } from '../../identify/find-column.js';
+import { findColumn } from '../../input/identify/find-column.js';
+import type { RowCondition } from '../../settings/row-condition.js';
+import type { Settings } from '../../settings/settings.js';
 
 type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
 

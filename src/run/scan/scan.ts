@@ -1,13 +1,14 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
-import type { Settings } from '../../config/settings.js';
+
 import { Counter } from '../../core/counter.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import { createTurns, type Releasers } from '../../core/lifecycle.js';
 import { type RowReason, sayRowReason, writeRowReason } from '../../core/row-reason.js';
 import { isJson, type Row } from '../../core/table.js';
-import { identifyRow } from '../../identify/identify-cell.js';
-import { readingStopped } from '../../intake/byte-source.js';
-import type { Input } from '../../intake/input.js';
+import { readingStopped } from '../../input/byte-source.js';
+import { identifyRow } from '../../input/identify/identify-cell.js';
+import type { Input } from '../../input/input.js';
+import type { Settings } from '../../settings/settings.js';
 import { Answers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
 import { IdentifierSpool } from './identifier-spool.js';

@@ -1,8 +1,8 @@
 /** Contract of the key-value store and the scheduled jobs, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-stores.js';
-import type { ScheduledJobData } from '../../../src/stores/scheduled-jobs.js';
-import { dueAtOf } from '../../../src/stores/scheduled-jobs.js';
+import type { ScheduledJobData } from '../../../src/engine/stores/scheduled-jobs.js';
+import { dueAtOf } from '../../../src/engine/stores/scheduled-jobs.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 

@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../../src/core/outcome.js';
+import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
-import { ALL_SPENDING, freshnessOf } from '../../../src/stores/run-store.js';
 import { HALTS } from '../../support/halts.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';

@@ -3,8 +3,8 @@
  * met often. Slots stand for runs, workers, keys and permits; `ledger-twin.ts` gives them names.
  */
 import fc from 'fast-check';
+import type { RunSettings } from '../../../src/engine/stores/run-store.js';
 import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';
-import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export const WORKERS = 3;
 export const KEYS = 6;

@@ -4,9 +4,9 @@
  * of workers is read from this machine's clock.
  */
 import type { Engine } from '../../../src/engine/engine.js';
+import type { ClaimAnswer } from '../../../src/engine/stores/outcome-store.js';
+import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/ledger/ledger.js';
-import type { ClaimAnswer } from '../../../src/stores/outcome-store.js';
-import { ALL_SPENDING, freshnessOf } from '../../../src/stores/run-store.js';
 import type { ModelWorld } from '../../model/ledger-model.js';
 import * as model from '../../model/ledger-model.js';
 import { HALTS } from '../../support/halts.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import type { ChunkData, ChunkQueue } from '../../../src/engine/engine.js';
-import { freshnessOf, type RunRecord } from '../../../src/stores/run-store.js';
+import { freshnessOf, type RunRecord } from '../../../src/engine/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
 

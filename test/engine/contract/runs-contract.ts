@@ -1,7 +1,7 @@
 /** Contract of the run store, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_SPENDING, isOfAll, type Tally } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
-import { ALL_SPENDING, isOfAll, type Tally } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';

@@ -1,7 +1,7 @@
 /** A run with claims on a Redis engine, for tests of Redis alone. */
 import type { Engine } from '../../../src/engine/engine.js';
+import { freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
-import { freshnessOf } from '../../../src/stores/run-store.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 export interface RunFixture {

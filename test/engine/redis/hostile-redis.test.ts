@@ -10,7 +10,7 @@ import { BrandEnrichError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { freshnessOf, NO_TALLY } from '../../../src/stores/run-store.js';
+import { freshnessOf, NO_TALLY } from '../../../src/engine/stores/run-store.js';
 import { hasRedisServer, type RedisServer, startRedis } from '../../support/redis-server.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { NO_TALLY } from '../../../src/stores/run-store.js';
+import { NO_TALLY } from '../../../src/engine/stores/run-store.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import { beginRun } from './fixture.js';

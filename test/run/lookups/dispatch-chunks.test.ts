@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
+import type { RunProgress } from '../../../src/engine/stores/run-store.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
-import type { RunProgress } from '../../../src/stores/run-store.js';
 import { createHandClock } from '../../model/hand-clock.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadSettings } from '../../../src/config/load-settings.js';
 import type { Clock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
 import { bareNotice } from '../../../src/run/notices/notice.js';
 import { openNotifier } from '../../../src/run/notices/notifier.js';
+import { loadSettings } from '../../../src/settings/load-settings.js';
 import { startMailServer } from '../../local-service/mail-server.js';
 import { type Hook, startHook } from '../../notify/hook-server.js';
 import { ledgerState } from '../ledger-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Brand } from '../../../src/lookup/brand.js';
-import { COLUMN_NAMES } from '../../../src/lookup/known-fields.js';
+import type { Brand } from '../../../src/brand-api/brand.js';
+import { COLUMN_NAMES } from '../../../src/brand-api/known-fields.js';
 import { bestIcon, bestLogo, mainColor, mainIndustry } from '../../../src/run/output/brand-fields.js';
 import { columnsFor, DEFAULT_COLUMNS } from '../../../src/run/output/columns.js';
 import { BRAND, MATCHED } from './plans.js';

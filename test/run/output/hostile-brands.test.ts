@@ -6,8 +6,8 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Brand } from '../../../src/brand-api/brand.js';
 import { jsonOf } from '../../../src/core/json-text.js';
-import type { Brand } from '../../../src/lookup/brand.js';
 import { fieldAt } from '../../../src/run/output/brand-fields.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../../src/config/settings.js';
 import type { TableFormat } from '../../../src/core/table.js';
 import { namesOfRun, writeFailure } from '../../../src/run/output/output-names.js';
+import type { Settings } from '../../../src/settings/settings.js';
 
 interface Naming extends Partial<Pick<Settings, 'output' | 'format' | 'errors' | 'report'>> {
   readonly input?: string;

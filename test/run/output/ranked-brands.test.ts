@@ -1,7 +1,7 @@
 /** Both ends of the ranking, in bounded memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Brand } from '../../../src/lookup/brand.js';
+import type { Brand } from '../../../src/brand-api/brand.js';
 import { createBrandRanking, LISTED, lowestApart } from '../../../src/run/report/run-summary.js';
 
 function rankingOf(...brands: readonly (readonly [score: number, brand: Brand])[]) {

@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import type { Ragged } from '../../../src/core/table.js';
-import { openInput } from '../../../src/formats/open-input.js';
+import { openInput } from '../../../src/input/open-input.js';
 import { namesOfRun } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';

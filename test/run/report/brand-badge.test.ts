@@ -1,8 +1,8 @@
 /** The square that represents a brand. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { htmlOf } from '../../../src/pages/page.js';
 import { Badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';
+import { htmlOf } from '../../../src/run/report/kit/page.js';
 import { PIXEL } from './pages.js';
 
 it.each([

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { STYLE } from '../../../src/pages/page.js';
 import { siteOf } from '../../../src/run/report/brands-section.js';
+import { STYLE } from '../../../src/run/report/kit/page.js';
 import type { PageData } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import {

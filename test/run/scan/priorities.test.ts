@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
 import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
-import { refusal } from '../../config/refusal.js';
+import { refusal } from '../../settings/refusal.js';
 import { scanText } from '../scanned.js';
 
 const COLUMNS = ['id', 'worth'];

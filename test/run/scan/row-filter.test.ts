@@ -1,12 +1,12 @@
 /** `--where`: which rows are looked up, in text and JSON, and why the others are not. */
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
-import { rowConditions } from '../../../src/config/column-value.js';
-import { Refusal } from '../../../src/config/parse-value.js';
 import { RowFilter } from '../../../src/run/scan/row-filter.js';
 import { readRow, reasonInCell } from '../../../src/run/scan/row-spool.js';
 import { inputFacts } from '../../../src/run/scan/scan.js';
-import { refusal } from '../../config/refusal.js';
+import { rowConditions } from '../../../src/settings/column-value.js';
+import { Refusal } from '../../../src/settings/parse-value.js';
+import { refusal } from '../../settings/refusal.js';
 import { scanText } from '../scanned.js';
 
 function conditions(...texts: string[]) {

@@ -1,0 +1,155 @@
+/** The state of an engine's account, queue, answers and runs, for `status` and the dashboard. */
+
+import { costOf, requestsFor } from '../core/decimal.js';
+import { countOf, countText } from '../core/figures.js';
+import { isProcessGone } from '../core/process-identity.js';
+import type { Engine } from '../engine/engine.js';
+import { isAlive, type Pause, type RunRecord } from '../engine/stores/run-store.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import { capOf, holdOf, overageOf } from '../ledger/policy.js';
+import { type Projection, projectPeriodEnd } from '../ledger/projection.js';
+import type { AccountNames } from '../run/enrich-request.js';
+import { type JudgedBudget, judgeAccount, judgeBudget } from '../run/facts/judge-account.js';
+import type { Settings } from '../settings/settings.js';
+
+export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
+
+/** The plan by the settings of this process. `isHost`: it enriches the account's files (`up`). */
+export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
+  readonly isHost?: boolean;
+}
+
+/** Terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
+export function termsOf(
+  account: string,
+  ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
+  runs: readonly Pick<RunRecord, 'settings' | 'status' | 'heartbeatAt'>[],
+  given: GivenTerms,
+): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
+  const ofAccount = runs.filter(({ settings }) => settings.account === account);
+  const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unspecified' ? null : plan);
+  const live = ofAccount.find((run) => isAlive(run, ledger.now));
+  if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
+  const [newest] = ofAccount;
+  if (newest && given.isHost !== true) {
+    const { overage, quotaCap } = newest.settings;
+    return { plan: planOf(newest.settings), overage, quotaCap };
+  }
+  const { plan, overageBudget, overagePrice, quota } = given;
+  return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
+}
+
+const RUNS_LOOKED_AT = 10;
+
+/** The state of an account on the terms that hold for it, as `status` shows it. */
+export async function readOwnAccount(
+  { ledger, runs }: Pick<Engine, 'ledger' | 'runs'>,
+  account: string,
+  given: GivenTerms,
+  read: (account: string) => Promise<LedgerState> = (name) => ledger.show(name),
+): Promise<LedgerState> {
+  const seen = await read(account);
+  const { overage, quotaCap } = termsOf(account, seen, await runs.list(RUNS_LOOKED_AT), given);
+  return { ...seen, overage, quotaCap };
+}
+
+/** Others who can write to the engine name accounts: at most so many are looked at. */
+const OTHERS_READ = 50;
+
+/** `queueCounts`: chunks by state. `names` null: no account is set. Throws as the engine does. */
+export async function readAccountStatus(
+  engine: Engine,
+  queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
+  names: AccountNames | null,
+  terms: GivenTerms,
+  runsShown: number,
+) {
+  const [runs, pauses, seen, queue, outcomes] = await Promise.all([
+    engine.runs.list(runsShown),
+    engine.runs.pauses(),
+    names && engine.ledger.show(names.account),
+    names && queueCounts(names.queueName),
+    engine.outcomes.stats(),
+  ]);
+  const held = names && seen && termsOf(names.account, seen, runs, terms);
+  const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
+  const { overagePrice: price } = terms;
+  const budget =
+    ledger && held && judgeBudget(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
+  const alive = runs.filter(({ status }) => status === 'running').map((run) => run.settings.account);
+  const others = [...new Set(alive.filter((each) => each !== names?.account))].slice(0, OTHERS_READ);
+  // An account of others that cannot be read hides nothing of our own.
+  const states = await Promise.all(others.map((each) => engine.ledger.show(each).catch(() => undefined)));
+  const clock = seen ?? states[0] ?? (runs[0] && (await engine.ledger.show(runs[0].settings.account)));
+  return {
+    engine: engine.kind,
+    address: engine.address,
+    /** The risks of the engine's settings. */
+    warnings: engine.warnings,
+    account: names?.account ?? null,
+    ledger,
+    /** null: neither account nor runs say it. */
+    plan: held?.plan ?? null,
+    projection: ledger && projectPeriodEnd(ledger, judgeAccount(ledger).limit),
+    budget,
+    queue,
+    outcomes,
+    /** Those that are alive first, then the newest. */
+    runs: runs as readonly RunRecord[],
+    /** By the engine's clock, which dates runs; this machine's may differ a lot. */
+    storeNow: clock?.now ?? Date.now(),
+    gone: goneAmong(runs),
+    otherHolds: new Map(others.map((each, at) => [each, holdBy(states[at])])),
+    /** Pauses of files, commands and schedules, the oldest first. */
+    pauses: pauses as readonly Pause[],
+  };
+}
+
+const holdBy = (state: LedgerState | undefined) => (state ? holdOf(state) : null);
+
+/** The ids of those that are recorded as running and whose process has ended on this machine. */
+export function goneAmong(
+  runs: readonly Pick<RunRecord, 'id' | 'status' | 'settings'>[],
+): ReadonlySet<string> {
+  const isGone = ({ status, settings }: Pick<RunRecord, 'status' | 'settings'>) =>
+    status === 'running' && settings.process !== undefined && isProcessGone(settings.process);
+  return new Set(runs.filter(isGone).map(({ id }) => id));
+}
+
+/** Half a day is worth saying, an hour is not. */
+const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
+
+/** The lines of `status` about the rest of the billing period. `limit`: null while unknown. */
+export function projectionText(projection: Projection, limit: number | null): string {
+  const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
+  const over = limit === null ? 0 : projected.total - limit;
+  const beyond =
+    limitReachedOn === null || over <= 0
+      ? ''
+      : `; ${countText(over)} more than the limit, which is reached on ${limitReachedOn}`;
+  return (
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} at the current rate ` +
+    (`(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ` +
+      `${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`)
+  );
+}
+
+/** What the limit consists of. */
+export function limitText(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): string {
+  const [overage, cap] = [overageOf(state), capOf(state)];
+  if (cap === null) return overage > 0 ? `quota and ${countOf(overage, 'overage request')}` : 'quota';
+  return overage > 0 ? `--quota ${cap} and ${countOf(overage, 'request')} beyond it` : `--quota ${cap}`;
+}
+
+/** The line of `status` about the overage budget. */
+export function budgetText(budget: JudgedBudget): string {
+  const { used, left, overageRequests, price, quotaCap, requestsLeft } = budget;
+  const rest =
+    quotaCap === null
+      ? `${left} left for ${countText(requestsLeft)}`
+      : `--quota ${quotaCap} leaves it unused`;
+  return (
+    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the ` +
+    `quota at ${price}; ${rest}\n`
+  );
+}

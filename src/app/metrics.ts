@@ -1,0 +1,173 @@
+/** Metrics of a process. Dashboards rely on names, units and labels; nothing served is secret. */
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Client } from '../brand-api/client.js';
+import type { Meaning } from '../brand-api/read-answer.js';
+import { succeeds, withinDeadline } from '../core/lifecycle.js';
+import {
+  createGuardedServer,
+  type HttpListener,
+  type ListenAddress,
+  listenHttp,
+} from '../core/listen-http.js';
+import { phrase } from '../core/phrase.js';
+import type { ChunkCounts } from '../engine/engine.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import { limitOf, roomOf } from '../ledger/policy.js';
+import { isOwnHost } from '../settings/address-values.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+
+export type MetricsRegistry = ReturnType<typeof createMetrics>;
+
+/** Labels of all meanings of an answer, so that each is there from the start, with 0. */
+const OUTCOMES: Readonly<Record<Meaning['type'], string>> = {
+  matched: 'matched',
+  not_found: 'not_found',
+  failed: 'failed',
+  unusable: 'unusable',
+  unavailable: 'unavailable',
+  credentials: 'credentials',
+  refused: 'refused',
+};
+/** Seconds: from a cached answer to a live crawl of 30 s, and the default time-out of 40 s. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 40];
+const QUEUE_DEADLINE_MS = 1_000;
+/** Probes give up after a second or two; an engine that takes longer counts as unavailable. */
+const PROBE_MS = 1_000;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  let worker: Pick<LookupWorker, 'inFlight' | 'outage' | 'ledgerState'> | null = null;
+  let account: string | null = null;
+  let readDepth: (() => Promise<ChunkCounts>) | null = null;
+  collectDefaultMetrics({ register: registry });
+  const lookups = new Counter({
+    name: 'brand_enrich_lookups_total',
+    help:
+      'Requests sent, by the meaning of the answer: matched, not_found, failed, unusable (damaged or ' +
+      'lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused ' +
+      '(429)',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  for (const outcome of Object.values(OUTCOMES)) lookups.inc({ outcome }, 0);
+  const billed = new Counter({
+    name: 'brand_enrich_billed_total',
+    help: 'Requests that were or may have been billed',
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'brand_enrich_lookup_duration_seconds',
+    help: 'From sending a request to its whole answer',
+    buckets: BUCKETS,
+    registers,
+  });
+  /** `fill` sets all its values at each scrape. */
+  const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
+    new Gauge({
+      name: `brand_enrich_${name}`,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        this.reset();
+        await fill(this);
+      },
+    });
+  const gaugeOfAccounts = (name: string, help: string, read: (state: LedgerState) => number | null) =>
+    gauge(name, help, ['account'], (each) => {
+      const state = worker?.ledgerState() ?? null;
+      const value = state && read(state);
+      if (value !== null && account !== null) each.set({ account }, value);
+    });
+  gauge('in_flight', 'Requests under way in this process', [], (each) => each.set(worker?.inFlight ?? 0));
+  const offline = '1 while the service gives no good answers and is asked one request at a time';
+  gauge('service_offline', offline, [], (each) => each.set(worker?.outage ? 1 : 0));
+  gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
+  const left = 'Requests of the limit that are left, as this process last saw the account';
+  gaugeOfAccounts('limit_left', left, roomOf);
+  gaugeOfAccounts(
+    'pace_per_second',
+    'Requests per second that all workers of the account share; +Inf is unpaced',
+    ({ pace }) => pace.rate ?? Number.POSITIVE_INFINITY,
+  );
+  gauge('queue_chunks', 'Chunks of up to 200 identifiers in the queue', ['state'], async (each) => {
+    const read = readDepth?.().catch(() => undefined);
+    const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
+    // An unknown depth is not 0.
+    for (const [state, chunks] of Object.entries(depth ?? {})) each.set({ state }, chunks);
+  });
+
+  return {
+    contentType: registry.contentType,
+    /** The same client, with every lookup counted and timed. */
+    watchClient: (client: Client): Client => ({
+      async lookup(identifier, options) {
+        const end = latency.startTimer();
+        const answer = await client.lookup(identifier, options);
+        end();
+        lookups.inc({ outcome: OUTCOMES[answer.meaning.type] });
+        if (answer.cost !== 'free') billed.inc();
+        return answer;
+      },
+    }),
+    /** `spentFrom`: the name of the account that this worker spends from. */
+    watchWorker(watched: NonNullable<typeof worker>, spentFrom: string) {
+      worker = watched;
+      account = spentFrom;
+    },
+    /** Read at each scrape; a value that takes more than a second is omitted. */
+    watchQueue(depth: () => Promise<ChunkCounts>) {
+      readDepth = depth;
+    },
+    /** In the Prometheus text format. Never rejects because of the engine. */
+    text: () => registry.metrics(),
+  };
+}
+
+export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
+  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
+  /** Rejects, or takes more than a second, while the engine does not answer. */
+  readonly askEngine: () => Promise<unknown>;
+  /** After it the process is not ready any more. */
+  readonly stop: AbortSignal;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
+  const { host, port, metrics, askEngine, stop } = options;
+  let asking: Promise<boolean> | null = null;
+  /** Asks the engine once at a time, for all probes. null: this process can work. */
+  const whyNotReady = async () => {
+    if (stop.aborted) return 'stopping';
+    asking ??= succeeds(askEngine()).finally(() => {
+      asking = null;
+    });
+    return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
+  };
+  const app = new Hono();
+  app.use(async (context, next) => {
+    context.header('cache-control', 'no-store');
+    const { url } = context.req;
+    if (!URL.canParse(url) || !isOwnHost(new URL(url).hostname, host, [])) {
+      const todo = 'use an IP address, or the name that the setting metricsHost gives';
+      return context.text(`the host name of the request is not allowed: ${todo}\n`, 421);
+    }
+    const isRead = ['GET', 'HEAD'].includes(context.req.method);
+    return isRead ? next() : context.text('only GET is answered\n', 405);
+  });
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.get('/healthz', (context) => context.text('alive\n'));
+  app.get('/readyz', async (context) => {
+    const whyNot = await whyNotReady();
+    return whyNot === null ? context.text('ready\n') : context.text(`${whyNot}\n`, 503);
+  });
+  app.notFound((context) => context.text('here are /metrics, /healthz and /readyz\n', 404));
+  const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  const todo = phrase`choose another ${{ setting: 'metricsPort' }} or ${{ setting: 'metricsHost' }}`;
+  return listenHttp(server, { host, port, purpose: 'metrics', todo });
+}

@@ -1,0 +1,149 @@
+/** Opens everything that a command needs, in order; the releasers close it in reverse order. */
+import { setMaxListeners } from 'node:events';
+import { systemClock } from '../core/clock.js';
+import { FailFileError } from '../core/errors.js';
+import type { Releasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { assertOwnState } from '../core/own-folder.js';
+import type { Engine } from '../engine/engine.js';
+import { openNotifier } from '../run/notices/notifier.js';
+import type { Settings } from '../settings/settings.js';
+import type { WorkerListener } from '../worker/asked.js';
+import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
+import { NOT_SERVED, openMetrics } from './open-monitoring.js';
+import { type OpenedService, openService } from './open-service.js';
+import { type CommandContext, openStores, spoolOf } from './open-stores.js';
+
+export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
+
+export interface EngineOptions {
+  /** Default: the one of the settings. */
+  readonly stateFolder?: string;
+  /** Notified of a metrics port that is unavailable, and the command goes on; absent: throws. */
+  readonly onMetricsRefused?: (error: FailFileError) => void;
+}
+
+/** The engine of a command that works, with its monitoring. Throws as opening an engine does. */
+export async function openEngineContext(
+  settings: Settings,
+  command: Pick<CommandContext, 'log' | 'stop'>,
+  releasers: Releasers,
+  { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
+) {
+  const engine = await openStores(settings, command, releasers, {
+    stateFolder,
+    waitsForDisk: settings.waitForDisk,
+  });
+  const metrics = await openMetrics(settings, engine, command.stop, releasers).catch((error: unknown) => {
+    if (onMetricsRefused === undefined || !(error instanceof FailFileError)) throw error;
+    onMetricsRefused(error);
+    return NOT_SERVED;
+  });
+  return { engine, metrics };
+}
+
+/** Logs engine warnings and the address of the metrics for long-running processes. */
+export function logOpened({ engine, metrics }: EngineContext, isSample: boolean, log: Log): void {
+  if (!isSample) for (const { text } of engine.warnings) log.warn(text);
+  if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
+}
+
+export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
+
+/** Opened first, so that later failures can be notified. With `--sample` in a temporary folder. */
+export async function openState(
+  settings: Settings,
+  { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
+  releasers: Releasers,
+) {
+  const stateFolder = settings.sample
+    ? await (await import('./sample.js')).openSampleState(releasers)
+    : settings.state;
+  assertOwnState(stateFolder);
+  const notifier = openNotifier({ settings, stateFolder, log, stop });
+  releasers.push(() => notifier.close());
+  return { stateFolder, notifier };
+}
+
+export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext>>>;
+
+/** Everything that runs need, and a worker. `state` is open. Throws as service and engine do. */
+export async function openContext(
+  settings: Settings,
+  state: StateContext,
+  command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
+  releasers: Releasers,
+  options: Pick<EngineOptions, 'onMetricsRefused'> = {},
+) {
+  const { log, stop } = command;
+  const { stateFolder } = state;
+  const opened = await openService(settings, log, releasers);
+  const engineContext = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
+  const { engine, metrics } = engineContext;
+  const service = { ...opened, client: metrics.watchClient(opened.client) };
+  return {
+    ...state,
+    ...engineContext,
+    service,
+    streams: command,
+    clock: systemClock,
+    log,
+    stop,
+    graceMs: () => command.graceMs(settings.timeoutMs),
+    /** The worker of this token. The caller starts and stops it; `listener` gets its events. */
+    openWorker(listener: WorkerListener): LookupWorker {
+      const worker = openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
+      metrics.watchWorker(worker, service.account);
+      return worker;
+    },
+  };
+}
+
+export interface WorkerContext {
+  readonly engine: Engine;
+  readonly service: Pick<OpenedService, 'client' | 'service' | 'account' | 'queueName'>;
+  readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs'>;
+  readonly stateFolder: string;
+  readonly log: Log;
+  /** False: it resolves what it is given, and takes nothing from the queue. Default true. */
+  readonly takesChunks?: boolean;
+}
+
+/** A worker of one service. The caller starts and stops it; `listener` gets chunks and answers. */
+export function openLookupWorker(
+  { service, settings, stateFolder, ...rest }: WorkerContext,
+  listener?: WorkerListener,
+): LookupWorker {
+  const { concurrency, timeoutMs, usageLagMs } = settings;
+  const terms = { concurrency, timeoutMs, usageLagMs, spoolFolder: spoolOf(stateFolder) };
+  return createLookupWorker({ ...rest, ...service, ...terms, clock: systemClock, listener });
+}
+
+/** A folder that is moved away and back within one look is not lost. */
+const LOOK_MS = 5_000;
+
+/**
+ * For a command that stays: `stop`, which is aborted too when the engine that is watched is lost.
+ * Such an engine never works again, and a supervisor sees that the command ended.
+ */
+export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
+  const lost = new AbortController();
+  const both = AbortSignal.any([stop, lost.signal]);
+  // Each inbox, schedule and run listens to it.
+  setMaxListeners(0, both);
+  return {
+    stop: both,
+    watch({ loss }: Pick<Engine, 'loss'>): void {
+      if (loss === undefined) return;
+      let wasLost = false;
+      const looking = setInterval(() => {
+        const why = loss();
+        if (why !== null && wasLost) lost.abort(why);
+        wasLost = why !== null;
+      }, LOOK_MS);
+      releasers.push(() => clearInterval(looking));
+    },
+    /** Throws the `FailFileError` that says why it is lost. */
+    assertNotLost: (): void => lost.signal.throwIfAborted(),
+  };
+}

@@ -1,0 +1,93 @@
+/** A command's service: the one at `--base-url`, or with `--sample` a local one in this process. */
+import { createHash } from 'node:crypto';
+import { type Client, createClient } from '../brand-api/client.js';
+import { createHttpSend } from '../brand-api/send.js';
+import type { Releasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { AccountNames, RunService } from '../run/enrich-request.js';
+import { isLoopbackUrl } from '../settings/address-values.js';
+import { networkOf } from '../settings/network.js';
+import { readToken } from '../settings/secrets.js';
+import type { Settings } from '../settings/settings.js';
+
+export interface OpenedService extends RunService {
+  /** Asks this service, with its token. No other address ever gets the token. */
+  readonly client: Client;
+}
+
+const SAMPLE_SERVICE = 'sample';
+
+/** Throws NeverStartError when the file of the token cannot be used. */
+export async function openService(
+  settings: Settings,
+  log: Log,
+  releasers: Releasers,
+): Promise<OpenedService> {
+  if (settings.sample) {
+    const { openSampleClient } = await import('./sample.js');
+    const { client, token } = await openSampleClient(log, releasers);
+    return {
+      ...accountNames(SAMPLE_SERVICE, token, null),
+      client,
+      isLoopback: true,
+      // A quota that lasts for any file: there is nothing to look for.
+      ownDomain: null,
+    };
+  }
+  const { baseUrl, token } = addressAndToken(settings);
+  return {
+    ...accountNames(baseUrl, token, settings.account),
+    client: openClient(settings, baseUrl, token, releasers),
+    isLoopback: isLoopbackUrl(baseUrl),
+    ownDomain: settings.ownDomain,
+  };
+}
+
+/** A client with sockets of its own, for the pair of an address and its token. */
+export function openClient(settings: Settings, baseUrl: string, token: string, releasers: Releasers): Client {
+  const { concurrency: connections, timeoutMs } = settings;
+  const http = createHttpSend({ baseUrl, connections, timeoutMs, network: networkOf(settings) });
+  releasers.push(() => http.close());
+  return createClient(http.send, token);
+}
+
+/** The account's name, for commands that send nothing. */
+export function accountOf(settings: Settings): string {
+  if (settings.account !== null) return settings.account;
+  const { baseUrl, token } = addressAndToken(settings);
+  return accountNames(baseUrl, token, null).account;
+}
+
+/** Service and account, null where the settings do not name them: looking is possible without. */
+export function knownNames(settings: Settings): AccountNames | null {
+  if (settings.baseUrl === null) return null;
+  const token = readToken(settings);
+  if (token === null && settings.account === null) return null;
+  return accountNames(settings.baseUrl, token, settings.account);
+}
+
+function addressAndToken(settings: Settings): { readonly baseUrl: string; readonly token: string } {
+  const { baseUrl } = settings;
+  const token = readToken(settings);
+  if (baseUrl !== null && token !== null) return { baseUrl, token };
+  throw new Error('the rules of settings let a command without service or token through');
+}
+
+/**
+ * The account's name, as given or made of service and token, and the queue that the runs and
+ * workers of one service and token (or `--account`) share: others never see their chunks.
+ *
+ * @param token null only where `--account` names the account.
+ */
+export function accountNames(service: string, token: string | null, account: string | null): AccountNames {
+  const whose = account === null ? `token ${token ?? ''}` : `account ${account}`;
+  return {
+    account: account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`,
+    service,
+    queueName: `lookups-${sha256(`${service}\n${whose}`).slice(0, 12)}`,
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,183 @@
+/**
+ * What people do on the dashboard: by form, asked back where it can cost money, logged by name.
+ * Programs order the same by the same paths, and read JSON.
+ */
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Clock } from '../core/clock.js';
+import { BrandEnrichError, NeverStartError, NotNowError, usageProblem } from '../core/errors.js';
+import { sentenceOf } from '../core/figures.js';
+import type { Log } from '../core/log.js';
+import { oncePerMinute } from '../core/once-per-minute.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import type { Document } from '../run/documents.js';
+import type { Cookies } from './cookies.js';
+import { answerText, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
+import { type Question, renderQuestion } from './plain-pages.js';
+
+/** The values of its path, and the fields of its form. */
+interface ActionInput {
+  /** Who does it: the name under which the session signed in. */
+  readonly user: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly fields: URLSearchParams;
+}
+
+/** One thing to do, by a form that is posted to its path. */
+export interface Action {
+  /** A path of Hono, for example `/runs/:id/pause`. */
+  readonly path: string;
+  /** What to ask before it is done; null, or absent: nothing. Throws as `carryOut` does. */
+  readonly ask?: (input: ActionInput) => Promise<Question | null>;
+  /** Throws a `BrandEnrichError` when it cannot be done: people read its message. */
+  readonly carryOut: (input: ActionInput) => Promise<Done>;
+  /** What a program reads then; null: it is not known now. Absent: what was done. */
+  readonly readRun?: (input: ActionInput) => Promise<Document<'run'> | null>;
+}
+
+interface Done {
+  /** Our own path to go on to. */
+  readonly path: string;
+  /** What was done, shown there and logged. */
+  readonly sentence: string;
+  /** For the log: the run or file. */
+  readonly subject?: string;
+  /** Nothing was done: the page there shows why. */
+  readonly isRefused?: boolean;
+}
+
+/** The status for programs of what cannot be done. */
+const REFUSALS = { 'not-found': 404, 'not-now': 409, 'engine-unreachable': 503 } as const;
+
+/** It cannot be done: what it is about is gone or unknown, or does not allow it as it is now. */
+export class RefusedAction extends NeverStartError {
+  constructor(
+    readonly why: keyof typeof REFUSALS,
+    ...problem: Parameters<typeof usageProblem>
+  ) {
+    super(usageProblem(...problem));
+  }
+}
+
+/** An order would take effect when the engine is back, unexpectedly. */
+export function noEngine(subject: string): RefusedAction {
+  return new RefusedAction(
+    'engine-unreachable',
+    'the engine does not answer',
+    subject,
+    'try again when it does',
+  );
+}
+
+/** To a program: 400 is what it can correct. */
+export function answerError(context: Context, error: BrandEnrichError): Response {
+  const { message } = error.inWords('keys');
+  if (error instanceof RefusedAction) return answerText(context, message, REFUSALS[error.why], error.why);
+  const isWrong = error instanceof NeverStartError || error.code === 'input-changed';
+  const other = error.code === 'disk-low' ? 507 : error instanceof NotNowError ? 409 : 503;
+  return answerText(context, message, isWrong ? 400 : other, error.code);
+}
+
+const LONGEST_FORM = 16_384;
+const NOTICE_MS = 30_000;
+
+/** Adds actions to an app behind the gate. */
+export function addActions(
+  app: GatedApp,
+  actions: readonly Action[],
+  { log, cookies }: { readonly log: Log; readonly cookies: Cookies },
+): void {
+  for (const { path, ask, carryOut, readRun } of actions) {
+    app.post(path, async (context) => {
+      if (!(lengthOf(context) <= LONGEST_FORM))
+        return answerText(context, 'not a form of the dashboard', 413, 'form-too-long');
+      const fields = new URLSearchParams(await context.req.text());
+      // The `formaction` of a button may carry more fields, but none that proves or confirms.
+      for (const [name, value] of new URL(context.req.url).searchParams)
+        if (name !== 'token' && name !== 'confirmed') fields.append(name, value);
+      const session = context.get('session');
+      if (!mayAct(context, session, fields.get('token')))
+        return answerText(context, FORGED, 403, 'form-foreign');
+      const input = { user: session.user, params: context.req.param() as Record<string, string>, fields };
+      const by = { by: session.user, address: getConnInfo(context).remote.address };
+      const back = ownPath(fields.get('back') ?? undefined);
+      const isProgram = session.type === 'basic';
+      try {
+        const question = fields.get('confirmed') === 'yes' ? null : ((await ask?.(input)) ?? null);
+        if (question !== null) {
+          if (isProgram) return answerText(context, confirmText(question), 400, 'unconfirmed');
+          const at = { path: context.req.path, fields, back, user: session.user };
+          return sendPage(context, renderQuestion(question, at));
+        }
+        const { path: next, sentence, subject, isRefused } = await carryOut(input);
+        log.info({ ...by, action: context.req.path, subject }, sentence);
+        if (isProgram && isRefused) return answerText(context, sentence, 409, 'not-now');
+        if (isProgram) {
+          const run = (await readRun?.(input)) ?? null;
+          const done: Document<'http-done'> = { done: sentence, links: { page: next } };
+          const isUnknown = readRun !== undefined && run === null;
+          return context.json({ version: DOCUMENT_VERSION, ...(run ?? done) }, isUnknown ? 202 : 200);
+        }
+        await keepNotice(context, cookies, sentence);
+        // To the place on the dashboard where it was pressed.
+        return context.redirect(next === '/' && back.startsWith('/#') ? back : next, 303);
+      } catch (error) {
+        if (!(error instanceof BrandEnrichError)) throw error;
+        log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');
+        if (isProgram) return answerError(context, error);
+        await keepNotice(context, cookies, sentenceOf(error.inWords('keys').message));
+        return context.redirect(back, 303);
+      }
+    });
+  }
+}
+
+/** Programs send no body where nothing is to be said. NaN: its length is not known. */
+function lengthOf({ req }: Context): number {
+  if (req.header('transfer-encoding') !== undefined) return Number.NaN;
+  return Number(req.header('content-length') ?? 0);
+}
+
+function confirmText({ title, lines }: Question): string {
+  return `send confirmed=yes in the body to confirm this: ${[title, ...lines].join(' ')}`;
+}
+
+/** Logs forms that were refused as forged, without their fields. */
+export function logForged(
+  log: Log,
+  clock: Pick<Clock, 'monotonic'>,
+): MiddlewareHandler<{ Variables: { session: Session } }> {
+  const warn = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'a forged form was refused'),
+  );
+  return async (context, next) => {
+    await next();
+    if (context.res.status !== 403) return;
+    const { address } = getConnInfo(context).remote;
+    warn({ by: context.get('session').user, address, action: context.req.path });
+  };
+}
+
+export const FORGED =
+  'this form is not from this dashboard, or its session has ended: reload the page and try again';
+
+/**
+ * A session proves itself by the token of its forms. HTTP Basic is for programs: browsers send it
+ * along with the forms of other pages, and name themselves in headers that programs leave out.
+ */
+export function mayAct(context: Context, session: Session, token: string | null): boolean {
+  if (session.type === 'cookie') return token === session.formToken;
+  const { req } = context;
+  return req.header('origin') === undefined && req.header('sec-fetch-site') === undefined;
+}
+
+function keepNotice(context: Context, cookies: Cookies, sentence: string): Promise<void> {
+  return cookies.set(context, 'notice', sentence.slice(0, 1_000), NOTICE_MS);
+}
+
+/** What the last action did, once; null: there is nothing to say. */
+export async function takeNotice(context: Context, cookies: Cookies): Promise<string | null> {
+  const notice = await cookies.read(context, 'notice');
+  if (notice !== null) cookies.clear(context, 'notice');
+  return notice;
+}

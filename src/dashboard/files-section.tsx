@@ -1,0 +1,153 @@
+/** Files of inboxes that failed or wait, with their reasons: the first three, the others folded. */
+
+import type { Child } from 'hono/jsx';
+import { countOf, spanText } from '../core/figures.js';
+import type { FailedFile } from '../jobs/ended-jobs.js';
+import { CANCELLED, isUndecided } from '../jobs/job-folder.js';
+import { Card } from '../run/report/kit/parts.js';
+import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
+import { Again, jobPath } from './job-page.js';
+import { Folded, ItemHead, Moment, runPath, type Sender } from './plain-pages.js';
+import { isHopeless } from './upload-choices.js';
+
+const SHOWN = 3;
+/** Waiting files of each folder: thousands would bury the page. */
+const LISTED = 20;
+
+/** Empty where there is nothing to say. */
+export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  const { inboxes, at } = data;
+  const failed = inboxes.flatMap((_, inbox) =>
+    (data.failed[inbox]?.files ?? []).map((file) => (
+      <FailedItem failed={file} inbox={inbox} now={at} viewer={viewer} />
+    )),
+  );
+  const waiting = inboxes.flatMap(({ waiting: files }, inbox) =>
+    (files ?? []).slice(0, LISTED).map((file) => <WaitingItem waits={file} inbox={inbox} now={at} />),
+  );
+  const notes = inboxes.map((inbox) => <InboxNote inbox={inbox} />);
+  const hasNotes = inboxes.some((inbox) => noteOf(inbox) !== null);
+  // Some of both, when there are both.
+  const ofFailed = Math.max(SHOWN - waiting.length, Math.min(failed.length, SHOWN - 1));
+  const ofWaiting = SHOWN - Math.min(ofFailed, failed.length);
+  const first = [...failed.slice(0, ofFailed), ...waiting.slice(0, ofWaiting)];
+  const others = [...failed.slice(ofFailed), ...waiting.slice(ofWaiting)];
+  const unlisted = countOfFailed(data) + countOfWaiting(data) - first.length - others.length;
+  return (
+    <div data-part="files">
+      {(hasNotes || first.length > 0) && (
+        <Card id="files" title="Files that wait or ended early">
+          {notes}
+          <ul class="things">{first}</ul>
+          {others.length > 0 && (
+            <Folded id="more-files" summary={countOf(others.length + unlisted, 'more file')}>
+              <ul class="things">{others}</ul>
+              <Unlisted count={unlisted} />
+            </Folded>
+          )}
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function Unlisted({ count }: { count: number }) {
+  return count > 0 && <p class="note">{countOf(count, 'more file is', 'more files are')} not listed.</p>;
+}
+
+function countOfFailed({ failed }: Pick<DashboardData, 'failed'>): number {
+  return failed.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Those that nobody cancelled. */
+export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
+  return data.failed.reduce((sum, { count, cancelled }) => sum + count - cancelled, 0);
+}
+
+const isCancelled = ({ reason }: FailedFile) => reason.code === CANCELLED;
+
+function countOfWaiting({ inboxes }: Pick<DashboardData, 'inboxes'>): number {
+  return inboxes.reduce((sum, { waiting }) => sum + (waiting?.length ?? 0), 0);
+}
+
+function InboxNote({ inbox }: { inbox: ShownInbox }) {
+  const note = noteOf(inbox);
+  return note && <p class="why">{note}</p>;
+}
+
+/** Why an inbox takes no files, or which it takes next; null: there is nothing to say. */
+function noteOf({ folder, closed, queued, inProgress, waiting }: ShownInbox): Child | null {
+  if (closed !== null)
+    return (
+      <>
+        <strong>{folder} is closed: it takes no files.</strong> {closed}
+      </>
+    );
+  if (waiting === null) return `${folder} cannot be read at the moment.`;
+  if (queued.length === 0) return null;
+  const shown = (names: readonly string[]) =>
+    names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${countOf(names.length - 3, 'other')}` : '');
+  const behind = inProgress.length === 0 ? 'Not taken yet' : `Queued behind ${shown(inProgress)}`;
+  return `${behind}: ${shown(queued)}.`;
+}
+
+function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
+  const { inbox, now, viewer } = item;
+  const { file, folder, failedAt, reason } = item.failed;
+  const { headline, details } = reason;
+  const lost = details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
+  const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
+  return (
+    <li class="file">
+      <ItemHead
+        name={file ?? folder}
+        path={jobPath({ inbox, place: 'failed', folder })}
+        mark={isCancelled(item.failed) ? ['Cancelled', 'calm'] : ['Failed', 'bad']}
+        when={failedAt > 0 && <Moment at={failedAt} now={now} />}
+      />
+      <p class="why">{headline || unknown}</p>
+      {file !== null && !isHopeless(reason.code) && (
+        <div class="actions">
+          <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/#files" />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number; now: number }) {
+  const { run, file, folder, since, reason, state } = waits;
+  const path = jobPath({ inbox, place: 'waiting', folder });
+  return (
+    <li class="file">
+      <ItemHead
+        name={file}
+        path={path}
+        mark={['Waiting', 'warn']}
+        when={
+          since > 0 && (
+            <>
+              for <Moment at={since} now={now} words={spanText(now - since)} />
+            </>
+          )
+        }
+      />
+      <p class="why">{reason}</p>
+      {isUndecided(state.why) && run !== null && (
+        <div class="actions">
+          <a href={runPath(run)}>
+            See them and decide<span class="unseen">: {file}</span>
+          </a>
+        </div>
+      )}
+      {(state.capMark !== null || state.why === 'crashed') && (
+        <div class="actions">
+          <a href={`${path}#caps`}>
+            {state.why === 'crashed' ? 'See it and decide' : 'Raise its cap'}
+            <span class="unseen">: {file}</span>
+          </a>
+        </div>
+      )}
+    </li>
+  );
+}

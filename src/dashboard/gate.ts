@@ -1,0 +1,317 @@
+/** Before every page: security headers, host name check, sign-in, sessions. */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import { type Context, Hono } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
+import { auth } from 'hono/utils/basic-auth';
+import type { Clock } from '../core/clock.js';
+import { trustRequest } from '../core/listen-http.js';
+import type { Log } from '../core/log.js';
+import { oncePerMinute } from '../core/once-per-minute.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import type { Document } from '../run/documents.js';
+import { isOwnHost } from '../settings/address-values.js';
+import type { Cookies } from './cookies.js';
+import { createGuessLimit, type Guesser, localUserOf } from './guess-limit.js';
+import { type Page, renderSignIn } from './plain-pages.js';
+
+export interface GateOptions {
+  /** Where it listens. */
+  readonly host: string;
+  /** The origin under which people reach it; null: where it listens. */
+  readonly url: string | null;
+  readonly password: string;
+  /** The random token of the sign-in link; null: there is no link. */
+  readonly linkToken: string | null;
+  readonly cookies: Cookies;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Log;
+}
+
+/** Who signed in, and how. */
+export interface Session {
+  readonly type: 'cookie' | 'basic';
+  /** The name that they gave, for the log. */
+  readonly user: string;
+  /** In every form of the session: another page cannot know it. */
+  readonly formToken: string;
+}
+
+/** For whom a page is made. */
+export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
+  /** What their last action did; null: nothing is said. */
+  readonly notice: string | null;
+}
+
+export type GatedApp = Hono<{ Variables: { session: Session } }>;
+
+const LONGEST_NAME = 60;
+const NAMELESS = 'unnamed';
+
+const LONGEST_FORM = 4_096;
+
+/** How long a browser that signed in is known, at most until the process ends. */
+const BROWSER_KEPT_MS = 365 * 86_400_000;
+
+const OLD_LINK = 'This link is old: each start of brand-enrich makes a new one.';
+const NO_LINK = 'This link is old: the dashboard has a password now.';
+const FOREIGN =
+  'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or ' +
+  'use HTTP Basic; behind a proxy, set --dashboard-url\n';
+const FOREIGN_HOST =
+  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the ' +
+  'address that people use';
+
+/** An app that lets through to what is added to it only who may look. */
+export function createGate(options: GateOptions): GatedApp {
+  const { host, url: ownUrl, password, linkToken, cookies, clock, log } = options;
+  const app: GatedApp = new Hono();
+  const guesses = createGuessLimit();
+  const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
+  /** Sessions that people ended, and when they would have ended by themselves. */
+  const signedOut = new Map<string, number>();
+  const warn = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
+  );
+
+  async function addressOf(context: Context): Promise<Guesser> {
+    const { socket } = (context.env as HttpBindings).incoming;
+    return { type: 'address', address: socket.remoteAddress ?? '', user: await localUserOf(socket) };
+  }
+
+  async function guesserOf(context: Context): Promise<Guesser> {
+    const id = await cookies.read(context, 'browser');
+    return id === null ? addressOf(context) : { type: 'browser', id };
+  }
+
+  /** How long until the next attempt of this guesser is looked at; refused ones are unread. */
+  function waitOf(context: Context, guesser: Guesser): number {
+    const waitMs = guesses.waitMs(guesser, clock.monotonic());
+    if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
+    return waitMs;
+  }
+
+  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
+  function attempt(context: Context, guesser: Guesser, text: string): number | null {
+    const waitMs = waitOf(context, guesser);
+    if (waitMs > 0) return waitMs;
+    const now = clock.monotonic();
+    if (isSame(text, password)) {
+      guesses.noteRight(guesser, now);
+      return null;
+    }
+    guesses.noteWrong(guesser, now);
+    warn({ address: getConnInfo(context).remote.address });
+    return 0;
+  }
+
+  /** The user of this browser knew the password: strangers cannot use up its guesses. */
+  async function rememberBrowser(context: Context): Promise<void> {
+    const known = await cookies.read(context, 'browser');
+    await cookies.set(context, 'browser', known ?? randomId(), BROWSER_KEPT_MS);
+  }
+
+  /** Goes on to `path` with a new session. */
+  async function enter(context: Context, path: string, user: string): Promise<Response> {
+    const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
+    await cookies.set(context, 'session', content, SESSION_MS);
+    await rememberBrowser(context);
+    guesses.noteRight(await addressOf(context), clock.monotonic());
+    return context.redirect(path, 303);
+  }
+
+  /** The session of the cookie; null: there is none, or it has ended. */
+  async function sessionOf(context: Context) {
+    const content = await cookies.read(context, 'session');
+    const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];
+    if (content === null || user === undefined) return null;
+    if (Number(until) <= clock.now() || signedOut.has(id)) return null;
+    return { id, until: Number(until), user, formToken: formTokenOf(content) };
+  }
+
+  const formKey = cookies.keyFor('form');
+  const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
+
+  function endSession(id: string, until: number): void {
+    const now = clock.now();
+    for (const [each, end] of signedOut) if (end <= now) signedOut.delete(each);
+    signedOut.set(id, until);
+  }
+
+  /** Browsers name the origin of the page that posts a form; no page can choose it. */
+  function isOwnOrigin(context: Context): boolean {
+    const origin = context.req.header('origin') ?? '';
+    if (!/^https?:/.test(origin) || !URL.canParse(origin)) return false;
+    return origin === ownUrl || new URL(origin).host === new URL(context.req.url).host;
+  }
+
+  function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
+    const seconds = Math.ceil(waitMs / 1_000);
+    if (seconds > 0) context.header('retry-after', String(seconds));
+    const words = seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'Wrong password.';
+    const status = seconds > 0 ? 429 : 401;
+    return wantsPage(context)
+      ? sendPage(context, renderSignIn(next, words), status)
+      : answerText(context, words, status, seconds > 0 ? 'guesses-used-up' : 'password-wrong');
+  }
+
+  // The referrer stays within the origin; without one, browsers would not name the origin of forms.
+  app.use(
+    secureHeaders({
+      xFrameOptions: 'DENY',
+      referrerPolicy: 'same-origin',
+      strictTransportSecurity: false,
+    }),
+  );
+  app.use(async (context, next) => {
+    const { url } = context.req;
+    // Another host name means that a foreign page sends the request (DNS rebinding). Some names
+    // pass as a header and not as an address: `1.2.3.x4`.
+    if (URL.canParse(url) && isOwnHost(new URL(url).hostname, host, ownNames)) await next();
+    else context.res = answerText(context, FOREIGN_HOST, 421, 'host-foreign');
+    context.res.headers.set('cache-control', 'no-store');
+    // Strangers keep no connection.
+    if (context.get('session') === undefined) context.res.headers.set('connection', 'close');
+  });
+
+  app.get('/sign-in', (context) => sendPage(context, renderSignIn(ownPath(context.req.query('next')), null)));
+  app.post('/sign-in', async (context) => {
+    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
+    const guesser = await guesserOf(context);
+    const waitMs = waitOf(context, guesser);
+    if (waitMs > 0) return refuse(context, '/', waitMs);
+    const length = Number(context.req.header('content-length') ?? Number.NaN);
+    if (!(length <= LONGEST_FORM)) return context.text('not a sign-in form\n', 413);
+    const form = new URLSearchParams(await context.req.text());
+    const next = ownPath(form.get('next') ?? undefined);
+    // Others have perhaps guessed since: what comes in parallel has no more tries.
+    const nowMs = attempt(context, guesser, form.get('password') ?? '');
+    return nowMs === null ? enter(context, next, form.get('user') ?? '') : refuse(context, next, nowMs);
+  });
+  app.post('/sign-out', async (context) => {
+    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
+    const session = await sessionOf(context);
+    if (session !== null) endSession(session.id, session.until);
+    cookies.clear(context, 'session');
+    return context.redirect('/sign-in', 303);
+  });
+
+  app.use(async (context, next) => {
+    const url = new URL(context.req.url);
+    const token = url.searchParams.get('token');
+    const session = await sessionOf(context);
+    if (token !== null && context.req.method === 'GET') {
+      const name = url.searchParams.get('name') ?? '';
+      url.searchParams.delete('token');
+      url.searchParams.delete('name');
+      const path = ownPath(`${url.pathname}${url.search}`);
+      if (session !== null) return context.redirect(path, 303);
+      // Any page can send a GET: it is not a guess. 192 random bits are not found, and nothing but
+      // them is compared.
+      if (linkToken === null || !isSame(token, linkToken)) {
+        const words = linkToken === null ? NO_LINK : OLD_LINK;
+        return wantsPage(context)
+          ? sendPage(context, renderSignIn(path, words), 401)
+          : context.text(`${words}\n`, 401);
+      }
+      if (name !== '' || !wantsPage(context)) return enter(context, path, name);
+      // The log says who did what, so people give their name first.
+      await rememberBrowser(context);
+      return sendPage(context, renderSignIn(path, null, token));
+    }
+    if (session !== null) {
+      const { user, formToken } = session;
+      context.set('session', { type: 'cookie', user, formToken });
+      trustRequest((context.env as HttpBindings).incoming);
+      return next();
+    }
+    if (hasCredentials(context)) {
+      const guesser = await addressOf(context);
+      const waitMs = waitOf(context, guesser);
+      if (waitMs > 0) return refuse(context, '/', waitMs);
+      const given = auth(context.req.raw);
+      if (given !== undefined) {
+        const nowMs = attempt(context, guesser, given.password);
+        if (nowMs !== null) return refuse(context, '/', nowMs);
+        context.set('session', { type: 'basic', user: nameOf(given.username), formToken: '' });
+        trustRequest((context.env as HttpBindings).incoming);
+        return next();
+      }
+    }
+    if (wantsPage(context)) {
+      const path = ownPath(`${url.pathname}${url.search}`);
+      return context.redirect(`/sign-in?next=${encodeURIComponent(path)}`, 303);
+    }
+    const signIn = 'sign in first: with HTTP Basic, any user name and the password';
+    return answerText(context, signIn, 401, 'signed-out');
+  });
+  return app;
+}
+
+/** By a program, or by this browser's user: not by a link of another page that has them in it. */
+function hasCredentials({ req }: Context): boolean {
+  const site = req.header('sec-fetch-site') ?? 'none';
+  return req.header('authorization') !== undefined && ['none', 'same-origin'].includes(site);
+}
+
+export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
+  context.header('content-security-policy', page.policy);
+  return context.html(page.html, status);
+}
+
+/** Whether the answer is JSON, errors too. A program that orders something reads no page. */
+function isForPrograms(context: Context): boolean {
+  const { req } = context;
+  if (req.path.endsWith('.json') || (req.path === '/uploads' && req.query('start') !== undefined))
+    return true;
+  const session: Session | undefined = context.get('session');
+  return req.method === 'POST' && session?.type !== 'cookie' && hasCredentials(context);
+}
+
+/** A refusal: one line, and to programs a document with a code. */
+export function answerText(
+  context: Context,
+  message: string,
+  status: 400 | 401 | 403 | 404 | 409 | 413 | 421 | 429 | 500 | 503 | 507,
+  code: string,
+): Response {
+  if (!isForPrograms(context)) return context.text(`${message}\n`, status);
+  const document: Document<'http-error'> = { error: { code, message } };
+  return context.json({ version: DOCUMENT_VERSION, ...document }, status);
+}
+
+/** One line, of a length fit for a log. */
+function nameOf(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  // By characters: half of one cannot be in a cookie.
+  return [...line].slice(0, LONGEST_NAME).join('') || NAMELESS;
+}
+
+function wantsPage(context: Context): boolean {
+  return /\btext\/html\b/.test(context.req.header('accept') ?? '');
+}
+
+/** One of our own paths to go on to; never another site, which `//host` and `/\host` would be. */
+export function ownPath(path: string | undefined): string {
+  return path !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.startsWith('/sign-')
+    ? path
+    : '/';
+}
+
+export const SESSION_MS = 7 * 86_400_000;
+
+/** 192 random bits: a password, for a process without one, and the token of its sign-in link. */
+export function randomPassword(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+function randomId(): string {
+  return randomBytes(12).toString('base64url');
+}
+
+/** In a time that does not depend on how much of it is right. */
+function isSame(text: string, other: string): boolean {
+  const digestOf = (each: string) => createHash('sha256').update(each).digest();
+  return timingSafeEqual(digestOf(text), digestOf(other));
+}

@@ -1,0 +1,188 @@
+/** The data of the dashboard: gathered on demand, at most once a second; kept during outages. */
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { type GivenTerms, readAccountStatus } from '../app/account-status.js';
+import type { Clock } from '../core/clock.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import { countChunks } from '../engine/chunk-queue.js';
+import type { BullChunkQueue, Engine } from '../engine/engine.js';
+import { listWorkers } from '../engine/queues.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
+import type { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
+import { listQueued, listWaiting, type ParkedJob } from '../jobs/job-folder.js';
+import type { ScheduleBook } from '../jobs/schedules/schedule-book.js';
+import type { Upload } from '../jobs/uploads.js';
+import { listClosedInboxes, whyClosedHere } from '../jobs/watcher-status.js';
+import type { AccountNames } from '../run/enrich-request.js';
+
+/** Times are milliseconds since 1970. */
+export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
+export type ShownInbox = DashboardData['inboxes'][number];
+
+/** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
+export type WaitingFile = ReturnType<typeof shownWaiting>;
+
+/** What the dashboard shows of uploads. */
+export interface UploadsView {
+  /** The watched folders, absolute. */
+  readonly roots: readonly string[];
+  /** Received and not started, the newest first. */
+  readonly received: readonly Upload[];
+}
+
+/** The newest data that there are, and whether they are old. */
+export interface DashboardView {
+  /** Name of the machine that shows the page. */
+  readonly host: string;
+  readonly now: number;
+  /** null: the engine has not answered yet. */
+  readonly data: DashboardData | null;
+  /** When a look first got no answer from the engine (it may have failed earlier); else null. */
+  readonly outageNoticedAt: number | null;
+  /**
+   * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
+   */
+  readonly serviceOutage: string | null;
+  readonly uploads: UploadsView;
+  /** A label of amounts; null: none is set. */
+  readonly currency: string | null;
+  /** Brands and quota are made up. */
+  readonly isSample: boolean;
+  /** This process is stopping. */
+  readonly isStopping: boolean;
+  /** A person may order a check of the account here; absent: no. */
+  readonly canCheck?: boolean;
+}
+
+/** More than are shown: pages of older runs, and how many there are. */
+const RUNS_READ = 50;
+
+/** `queue` null: none. `inboxes`: absolute. Throws engine errors, not those of reading inboxes. */
+export async function gatherDashboard(
+  engine: Engine,
+  book: Pick<ScheduleBook, 'list'>,
+  names: AccountNames | null,
+  queue: BullChunkQueue | null,
+  terms: GivenTerms,
+  inboxes: readonly string[],
+  findResults: ReturnType<typeof createResultFinder>,
+  listFailed: ReturnType<typeof createFailedLister>,
+) {
+  const queueCounts = async () => queue && countChunks(queue);
+  const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
+    readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
+    // An outage shows in the others; a server may forbid this one alone.
+    queue && listWorkers(queue).catch(() => null),
+    book.list(),
+    Promise.all(inboxes.map(readInbox)),
+    listFailed(),
+    listClosedInboxes(engine.keyValues),
+  ]);
+  const here = hostname();
+  const results = await findResults(account.runs.filter((run) => isOfInbox(run) && run.label.host === here));
+  const at = Date.now();
+  return {
+    ...account,
+    /** What can be downloaded here, by the id of the run. */
+    results,
+    /** On all machines, with this queue; null: not known. */
+    workers,
+    schedules,
+    /** `closed`: why no file is taken from it; null: files are. */
+    inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    /** In the order of `inboxes`. */
+    failed,
+    /** When it was gathered, by this machine's clock. */
+    at,
+  };
+}
+
+/** Only a file of an inbox owns itself. */
+export function isOfInbox({ job, owner }: Pick<RunRecord, 'job' | 'owner'>): boolean {
+  return job === owner;
+}
+
+/** A watched folder, absolute, and what waits in it, longest first; null when it is unreadable. */
+async function readInbox(folder: string) {
+  const place = join(folder, 'waiting');
+  const parked = existsSync(place) ? await listWaiting(place) : null;
+  parked?.sort((a, b) => a.waitingSince - b.waitingSince);
+  return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
+}
+
+function shownWaiting({ id: job, run, file, folder, waitingSince: since, headline, state }: ParkedJob) {
+  const reason = headline ?? 'Continues when quota and budget allow it and the service answers.';
+  return { job, run, file, folder: basename(folder), since, reason, state };
+}
+
+const FRESH_MS = 1_000;
+/** After this time without a viewer, the next view notices the outage anew. */
+const NOTICED_ANEW_MS = 60_000;
+
+/** The newest data for all. `gather` may reject or hang. `onError`: once per outage. */
+export function createNewestData(options: {
+  readonly gather: () => Promise<DashboardData>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly onError: (error: unknown) => void;
+  readonly deadlineMs?: number;
+}) {
+  const { gather, clock, onError, deadlineMs = 2_000 } = options;
+  let data: DashboardData | null = null;
+  let outageNoticedAt: number | null = null;
+  let lookedAt = 0;
+  let hasWarned = false;
+  let isStale = false;
+  let turns = 0;
+  let shown = 0;
+  let gathering: Promise<boolean> | null = null;
+
+  function warnOnce(error: unknown): false {
+    if (!hasWarned) onError(error);
+    hasWarned = true;
+    return false;
+  }
+
+  function renew(): Promise<boolean> {
+    isStale = false;
+    turns += 1;
+    const turn = turns;
+    const renewed = gather().then((newest) => {
+      // One that began earlier may end later.
+      if (turn > shown) data = newest;
+      shown = Math.max(shown, turn);
+      outageNoticedAt = null;
+      hasWarned = false;
+      return true;
+    });
+    const ended = renewed.catch(warnOnce).finally(() => {
+      if (gathering === ended) gathering = null;
+    });
+    return ended;
+  }
+
+  return {
+    /** Something was changed: the next look does not use what was gathered before. */
+    expire(): void {
+      isStale = true;
+      gathering = null;
+    },
+    /** Never rejects. */
+    async look(): Promise<Pick<DashboardView, 'data' | 'outageNoticedAt'>> {
+      const now = clock.now();
+      const isOld = data === null || now - data.at >= FRESH_MS || now < data.at;
+      if (isOld || isStale || outageNoticedAt !== null) {
+        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
+        gathering ??= renew();
+        // While it is unavailable, views do not wait for it.
+        const patienceMs = outageNoticedAt === null ? deadlineMs : deadlineMs / 10;
+        lookedAt = now;
+        if (!(await withinDeadline(gathering, patienceMs))) {
+          outageNoticedAt ??= now;
+          warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));
+        }
+      }
+      return { data, outageNoticedAt };
+    },
+  };
+}

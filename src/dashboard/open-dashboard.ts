@@ -1,0 +1,253 @@
+/** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { getRequestListener } from '@hono/node-server';
+import type { Context } from 'hono';
+import { systemClock } from '../core/clock.js';
+import { errorText } from '../core/errors.js';
+import { type Releasers, withinDeadline } from '../core/lifecycle.js';
+import { createGuardedServer, type HttpListener, listenHttp } from '../core/listen-http.js';
+import type { Log } from '../core/log.js';
+import { printText } from '../core/terminal-text.js';
+import type { BullChunkQueue, Engine } from '../engine/engine.js';
+import { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
+import type { FileCaps } from '../jobs/file-caps.js';
+import { createScheduleBook } from '../jobs/schedules/schedule-book.js';
+import { createScheduleFiles, tickQueueOf } from '../jobs/schedules/schedule-files.js';
+import type { AccountNames } from '../run/enrich-request.js';
+import { readDashboardPassword } from '../settings/secrets.js';
+import type { Settings } from '../settings/settings.js';
+import { type Action, addActions, logForged, takeNotice } from './actions.js';
+import { createCookies } from './cookies.js';
+import {
+  answerText,
+  createGate,
+  type GatedApp,
+  type GateOptions,
+  randomPassword,
+  sendPage,
+  type Viewer,
+} from './gate.js';
+import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
+import { createRunLook } from './look-at-run.js';
+import { addProgramRoutes, createRunReader } from './program-routes.js';
+import type { QueueBoard } from './queue-board.js';
+import { renderDashboard, renderParts } from './render-dashboard.js';
+import { type AccountAsker, accountActions, runActions } from './run-actions.js';
+import { addRunRoutes, failedActions } from './run-routes.js';
+import { scheduleActions } from './schedule-actions.js';
+import { startAllAction } from './start-all.js';
+import { statusOf } from './status-json.js';
+import { QUEUE_PATH } from './technical-section.js';
+import { discardAllAction } from './upload-card.js';
+import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
+import { waitingActions } from './waiting-actions.js';
+
+export interface DashboardContext {
+  readonly settings: Settings;
+  readonly engine: Engine;
+  /** Where this machine's schedules are defined. */
+  readonly stateFolder: string;
+  /** Account and queue that are shown; null where the settings do not name them. */
+  readonly names: AccountNames | null;
+  /** The watched folders, absolute: their files in `waiting/` are shown. */
+  readonly inboxes: readonly string[];
+  /** Files that people send for one of these folders. */
+  readonly uploads: UploadParts;
+  /** Of the files that wait there. */
+  readonly caps: FileCaps;
+  /** For the check of the account that a person may order. Default: workers are elsewhere. */
+  readonly asker?: AccountAsker | null;
+  /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
+  readonly outage?: () => string | null;
+  readonly log: Log;
+  /**
+   * Where a sign-in link with a random password is printed; never the log. null: the caller shows
+   * it.
+   */
+  readonly stderr: NodeJS.WritableStream | null;
+  /** The page says that the process is stopping. */
+  readonly stop: AbortSignal;
+  readonly releasers: Releasers;
+}
+
+const CLOSE_MS = 1_000;
+
+/**
+ * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
+ * null where the settings name the password. Throws `NeverStartError` when others could reach it
+ * without one, `FailFileError` when it has no port.
+ */
+export async function openDashboard(context: DashboardContext) {
+  const { settings, engine, stateFolder, names, inboxes, uploads, caps, log, stderr, stop, releasers } =
+    context;
+  if (!settings.dashboard) return null;
+  const given = readDashboardPassword(settings);
+  const password = given ?? randomPassword();
+
+  const openQueue = (name: string) => {
+    const queue = engine.openQueue(name);
+    const close = () => queue.close().catch(() => undefined);
+    releasers.push(() => withinDeadline(close(), CLOSE_MS));
+    return queue;
+  };
+  const queue = names && openQueue(names.queueName);
+  const files = createScheduleFiles(stateFolder);
+  const book = createScheduleBook(engine, files);
+  const findResults = createResultFinder(inboxes);
+  const listFailed = createFailedLister(inboxes);
+  const newest = createNewestData({
+    gather: () =>
+      gatherDashboard(
+        engine,
+        book,
+        names,
+        queue,
+        { ...settings, isHost: true },
+        inboxes,
+        findResults,
+        listFailed,
+      ),
+    clock: systemClock,
+    onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
+  });
+
+  let board: Promise<QueueBoard> | undefined;
+  let ticks: BullChunkQueue | undefined;
+  async function loadBoard(): Promise<QueueBoard> {
+    const { createQueueBoard } = await import('./queue-board.js');
+    // Kept when the board cannot be made: a try has no queue of its own.
+    ticks ??= openQueue(tickQueueOf(hostname(), await files.giveMachineId()));
+    const shown = [
+      ...(queue
+        ? [{ queue, title: 'Lookups', description: 'chunks of up to 200 identifiers for workers' }]
+        : []),
+      { queue: ticks, title: 'Schedules', description: `due times of the schedules of ${hostname()}` },
+    ];
+    return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
+  }
+
+  const look = async () => ({
+    ...(await newest.look()),
+    uploads: { roots: inboxes, received: uploads.uploads.list() },
+    host: hostname(),
+    now: systemClock.now(),
+    serviceOutage: context.outage?.() ?? null,
+    currency,
+    isSample: settings.sample,
+    canCheck: context.asker != null,
+    isStopping: stop.aborted,
+  });
+  const { overagePrice, currency } = settings;
+  const terms = { overagePrice, currency };
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
+  const readRun = createRunReader(inboxes, lookAtRun, newest.expire);
+  const server = await serveDashboard({
+    host: settings.dashboardHost,
+    port: settings.dashboardPort,
+    url: settings.dashboardUrl,
+    password,
+    linkToken: given === null ? password : null,
+    clock: systemClock,
+    actions: onNewestData(
+      [
+        ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
+        ...failedActions(inboxes, uploads.plans),
+        ...waitingActions({ engine, inboxes, caps, terms }),
+        ...scheduleActions(book, engine.runs, look),
+        ...uploadActions(uploads),
+        discardAllAction(uploads.uploads),
+        startAllAction(uploads),
+        ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
+      ],
+      newest.expire,
+    ),
+    log,
+    look,
+    addPages(app, viewerOf) {
+      // First: pages of runs would take the names.
+      addProgramRoutes(app, { ...uploads, readRun, log });
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
+      addUploads(app, viewerOf, { ...uploads, log });
+    },
+    openBoard() {
+      board ??= loadBoard().catch((error: unknown) => {
+        board = undefined;
+        throw error;
+      });
+      return board;
+    },
+    onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
+  });
+  releasers.push(() => server.close());
+  const url = `${settings.dashboardUrl ?? server.url}/`;
+  const signInUrl = given === null ? `${url}?token=${password}` : null;
+  // Not in the log: a log is kept and passed on, and this opens the dashboard.
+  if (signInUrl !== null) {
+    if (stderr !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
+  } else {
+    const behind = settings.dashboardUrl === null ? {} : { listensOn: server.url };
+    log.info({ ...behind, url }, 'serving the dashboard');
+  }
+  return { url, signInUrl };
+}
+
+/** Actions that see the newest data, as does the page after them. */
+function onNewestData(actions: readonly Action[], expire: () => void): Action[] {
+  return actions.map((action) => ({
+    ...action,
+    async carryOut(input) {
+      expire();
+      return action.carryOut(input).finally(expire);
+    },
+  }));
+}
+
+export interface DashboardServerOptions extends Omit<GateOptions, 'cookies'> {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly look: () => Promise<DashboardView>;
+  /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
+  readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
+  readonly actions: readonly Action[];
+  /** Opened at the first view of the queue. */
+  readonly openBoard: () => Promise<QueueBoard>;
+  /** Is called with bugs. */
+  readonly onError: (error: Error) => void;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
+  const { host, port, look, actions, log, openBoard, onError } = options;
+  const isSecure = options.url?.startsWith('https:') === true;
+  const cookies = createCookies({ key: randomBytes(32), isSecure });
+  const app = createGate({ ...options, cookies });
+  app.use(logForged(log, options.clock));
+  const policy = "default-src 'none'";
+  const viewerOf = async (context: Context) => {
+    return { ...context.get('session'), notice: await takeNotice(context, cookies) };
+  };
+  app.get('/', async (context) => {
+    return sendPage(context, renderDashboard(await look(), await viewerOf(context)));
+  });
+  app.get('/parts', async (context) => {
+    const viewer = { ...context.get('session'), notice: null };
+    return sendPage(context, { html: renderParts(await look(), viewer), policy });
+  });
+  options.addPages?.(app, viewerOf);
+  addActions(app, actions, { log, cookies });
+  app.get('/status.json', async (context) => {
+    context.header('content-security-policy', policy);
+    return context.json(statusOf(await look()));
+  });
+  app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
+  app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
+  app.notFound((context) => answerText(context, 'not found; the dashboard is at /', 404, 'not-found'));
+  app.onError((error, context) => {
+    onError(error);
+    return answerText(context, 'internal error; see the log', 500, 'internal');
+  });
+  const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
+  const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  return listenHttp(server, { host, port, purpose: 'dashboard', todo });
+}

@@ -1,0 +1,239 @@
+/** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
+
+import { Counter } from '../core/counter.js';
+import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
+import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';
+import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../ledger/policy.js';
+import { findsNothing, isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
+import type { Mark } from '../run/report/kit/parts.js';
+import { countOfFaults } from './files-section.js';
+import {
+  type DashboardData,
+  type DashboardView,
+  isOfInbox,
+  type ShownInbox,
+  type WaitingFile,
+} from './gather-dashboard.js';
+import { ActionButton, runPath, type Sender } from './plain-pages.js';
+import { needsLook } from './schedules-section.js';
+
+const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
+  paused: ['Paused', 'warn'],
+  closed: ['Quota reached', 'bad'],
+  'used up': ['Limit used up', 'bad'],
+};
+
+/** The main obstacle, in one or two words. */
+export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: DashboardView): Mark {
+  if (isStopping) return ['Stopping', 'warn'];
+  if (outageNoticedAt !== null) return ['Engine unavailable', 'bad'];
+  if (data === null) return ['Starting', 'calm'];
+  const hold = data.ledger && holdOf(data.ledger);
+  if (hold !== null) return HOLD_MARKS[hold];
+  if (serviceOutage !== null) return ['Service unavailable', 'warn'];
+  if (silenceOf(data)?.isLong) return ['No answers', 'warn'];
+  if (judgeRuns(data).some(isAtWork)) return ['Working', 'good'];
+  return data.inboxes.some(isClosed) ? ['Inbox closed', 'bad'] : ['Idle', 'calm'];
+}
+
+const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
+
+/** From then on a silent service is worth a warning. */
+const SILENT_MS = 30_000;
+
+/**
+ * How long the service has been silent; null while nothing is asked. An answer from before the run
+ * that asks says nothing: then it is the time since that began, and `hasAnswered` is false.
+ */
+export function silenceOf(data: DashboardData) {
+  const { ledger, storeNow, account } = data;
+  const asking = judgeRuns(data).filter(
+    ({ run, standing }) => standing === 'running' && run.settings.account === account,
+  );
+  if (ledger === null || inFlightOf(ledger) === 0 || asking.length === 0) return null;
+  const startedAt = Math.min(...asking.map(({ run }) => run.asOf));
+  const answeredAt = ledger.answeredAt ?? 0;
+  const ms = Math.max(0, storeNow - Math.max(answeredAt, startedAt));
+  return { ms, hasAnswered: answeredAt >= startedAt, isLong: ms >= SILENT_MS };
+}
+
+/** What a person should look at. `path`: where it is. */
+interface Need {
+  readonly text: string;
+  readonly path: string;
+  readonly tone: 'bad' | 'warn';
+}
+
+/** What a waiting file waits for; those that only wait for their turn need no person. */
+const WAITS: Readonly<Record<Exclude<WaitingFile['state']['why'], 'again' | 'paused'>, string>> = {
+  limit: 'for quota',
+  throttled: 'for the service',
+  unreachable: 'for the service',
+  credentials: 'for a valid token',
+  lost: 'for another try',
+  doubtful: 'for another try',
+  tried: 'for your word',
+  unmatched: 'for your word',
+  crashed: 'for your word',
+};
+
+/** What waits for a person, the worst first. Pure. */
+export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { data: DashboardData }): Need[] {
+  const { inboxes, pauses, schedules, workers, runs } = data;
+  const judged = judgeRuns(data);
+  const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
+  const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
+  const [onlyDead] = dead;
+  // A held file of an inbox is among those that wait.
+  const held = runs.filter((run) => isHeld(run) && !isOfInbox(run) && isLatest(run));
+  const closed = inboxes.filter(isClosed).length;
+  const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each)).length;
+  const bad = schedules.filter(needsLook);
+  const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
+  const received = uploads.received.length;
+  const paused = pauses.filter(isOfFile).length;
+  const waiting = new Counter<string>();
+  for (const file of inboxes.flatMap((each) => each.waiting ?? [])) {
+    const what = waitOf(file);
+    if (what !== null) waiting.add(what);
+  }
+  const needs: (readonly [count: number, text: string, path: string, tone: Need['tone']])[] = [
+    [Number(isWorkerless), 'No worker is running', '#technical', 'bad'],
+    [countOfFaults(data), countOf(countOfFaults(data), 'file failed', 'files failed'), '#files', 'bad'],
+    [
+      dead.length,
+      countOf(dead.length, 'run is dead', 'runs are dead'),
+      onlyDead !== undefined && dead.length === 1 ? runPath(onlyDead.run.id) : '#runs',
+      'bad',
+    ],
+    [closed, countOf(closed, 'inbox is closed', 'inboxes are closed'), '#files', 'bad'],
+    [unreadable, countOf(unreadable, 'inbox cannot be read', 'inboxes cannot be read'), '#files', 'bad'],
+    ...[...waiting].map(
+      ({ value: what, count }) =>
+        [count, `${countOf(count, 'file waits', 'files wait')} ${what}`, '#files', 'warn'] as const,
+    ),
+    [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#runs', 'warn'],
+    [paused, countOf(paused, 'file is paused', 'files are paused'), '#pauses', 'warn'],
+    [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
+    [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
+  ];
+  return needs.flatMap(([count, text, path, tone]) => (count > 0 ? { text, path, tone } : []));
+}
+
+function waitOf({ state: { why, capMark } }: WaitingFile): string | null {
+  if (why === 'again' || why === 'paused') return null;
+  return why === 'limit' && capMark !== null ? 'at a cap' : WAITS[why];
+}
+
+/** What needs a person, as links, and the current work in one sentence. */
+export function Headline({ view }: { view: DashboardView }) {
+  const { data, uploads } = view;
+  const needs = data === null ? [] : needsOf({ data, uploads });
+  return (
+    <div data-part="headline">
+      {needs.length > 0 ? (
+        <ul class="needs" aria-label="What needs you">
+          {needs.map(({ text, path, tone }) => (
+            <li>
+              <a class={tone} href={path}>
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="headline">
+          {data === null ? 'The engine has not answered yet.' : 'Nothing needs your attention.'}
+        </p>
+      )}
+      {data !== null && <p class="now">{headlineOf(data)}</p>}
+    </div>
+  );
+}
+
+/** The current work, in one sentence. */
+export function headlineOf(data: DashboardData): string {
+  const alive = judgeRuns(data).filter(isAtWork).length;
+  const work = alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active');
+  const left = data.ledger && roomOf(data.ledger);
+  const room =
+    left === null
+      ? ''
+      : ` and ${left === 0 ? 'no request is' : countOf(left, 'request is', 'requests are')} left`;
+  const silence = silenceOf(data);
+  const sentence = `${work}${room}.`;
+  if (silence === null || (!silence.hasAnswered && !silence.isLong)) return sentence;
+  const { ms, hasAnswered } = silence;
+  return `${sentence} ${hasAnswered ? `Last answer ${agoText(0, ms)}` : `No answer for ${spanText(ms)}`}.`;
+}
+
+export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender }) {
+  const { data, outageNoticedAt, serviceOutage, isStopping, isSample, now } = view;
+  const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
+  const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
+  const hold = data?.ledger ? holdOf(data.ledger) : null;
+  return (
+    <div data-part="banners">
+      {isSample && (
+        <p class="banner warn">
+          Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.
+        </p>
+      )}
+      {isStopping && <p class="banner warn">This process is stopping: waiting for requests in flight.</p>}
+      {outageNoticedAt !== null && (
+        <p class="banner bad">
+          No answer from the engine since {moment(outageNoticedAt)}.{known}
+        </p>
+      )}
+      {serviceOutage !== null && (
+        <p class="banner warn">The service is unavailable: {serviceOutage}. Work resumes when it answers.</p>
+      )}
+      {serviceOutage === null && data && <SilenceBanner data={data} />}
+      {data && hold && <p class={`banner ${HOLD_MARKS[hold][1]}`}>{holdText(hold, data)}</p>}
+      {(data ? judgeRuns(data).filter(findsNothing) : []).map(({ run: { id, label, tally } }) => (
+        <div class="banner warn">
+          <a href={runPath(id)}>
+            <bdi>{label.name}</bdi>
+          </a>
+          : 0 of {countText(tally.notFound)} found. Is the column right?{' '}
+          <ActionButton by={viewer} path={`${runPath(id)}/pause`} fields={[['back', runPath(id)]]}>
+            Pause<span class="unseen"> {label.name}</span>
+          </ActionButton>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function SilenceBanner({ data }: { data: DashboardData }) {
+  const silence = silenceOf(data);
+  if (!silence?.isLong) return null;
+  const { ms, hasAnswered } = silence;
+  const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
+  return (
+    <p class="banner warn">
+      The service {what}; {countOf(data.ledger ? inFlightOf(data.ledger) : 0, 'request')} in flight. Requests
+      without an answer end after the time set as <code>timeout</code> and count as used.
+    </p>
+  );
+}
+
+function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: DashboardData): string {
+  const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
+  const [paused = 'all spending is paused'] = pauses.filter(isOfAll).map(pauseText);
+  switch (hold) {
+    case 'paused':
+      return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
+    case 'closed':
+      return (
+        `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +
+        `the quota is reached. It is checked automatically.${renews}`
+      );
+    case 'used up':
+      return seesRaisedQuota(plan, ledger)
+        ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
+        : 'The limit is used up. Work resumes when the budget is raised. This plan shows no raised ' +
+            'quota by itself: set ownDomain, press “Check the quota”, or run “brand-enrich ledger ' +
+            `observe --quota N”.${renews}`;
+  }
+}

@@ -1,0 +1,205 @@
+/** For programs: one request sends and starts a file, and its run is read as JSON. */
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import { runDocument } from '../app/status-document.js';
+import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import type { JobFile } from '../jobs/ended-jobs.js';
+import { createStartedFinder, type Started } from '../jobs/find-started.js';
+import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
+import { newJobId } from '../jobs/job-folder.js';
+import { choiceOf } from '../jobs/plan-upload.js';
+import type { Document } from '../run/documents.js';
+import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
+import { answerError, FORGED, mayAct } from './actions.js';
+import { answerText, type GatedApp } from './gate.js';
+import { jobPath } from './job-page.js';
+import type { RunView } from './look-at-run.js';
+import { startedPath } from './started-page.js';
+import type { UploadParts } from './upload-routes.js';
+
+export interface ProgramRoutes extends UploadParts {
+  readonly readRun: RunReader;
+  readonly log: Log;
+}
+
+/** What a request says that is not a setting of the file. */
+const OF_THE_REQUEST = ['start', 'inbox', 'name'];
+
+/** Not that of a run which is its own job. */
+export const isJobId = (id: string) => id.startsWith('j-');
+const runPath = (id: string) => `/runs/${id}.json`;
+
+/** Adds them to an app behind the gate, before pages with the same paths. */
+export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }: ProgramRoutes): void {
+  /** Nothing is received for a name or settings that cannot be. */
+  async function receiveAndStart(context: Context) {
+    const { searchParams } = new URL(context.req.url);
+    const inbox = Number(searchParams.get('inbox') ?? 0);
+    const given = searchParams.get('name') ?? '';
+    for (const key of OF_THE_REQUEST) searchParams.delete(key);
+    const name = uploadName(given);
+    if (given.trim() === '' || !isSideFile(sideFileOf(name))) {
+      const what = 'the name of the file has no ending of a table';
+      const todo = 'set name in the address to one that ends with .csv, .jsonl, .xlsx or the like';
+      throw new NeverStartError(usageProblem(what, given || 'name', todo));
+    }
+    const length = context.req.header('content-length');
+    const asked = { inbox, name, length: length === undefined ? null : Number(length) };
+    await uploads.check(inbox, name, asked.length);
+    const values = [...new Set(searchParams.keys())].map((key) => {
+      const [first, ...others] = searchParams.getAll(key);
+      return [key, others.length > 0 ? [first, ...others] : first];
+    });
+    await plans.check(uploads.roots[inbox] ?? '', Object.fromEntries(values));
+    const { incoming } = context.env as unknown as HttpBindings;
+    const upload = await uploads.receive(asked, incoming as IncomingMessage);
+    const id = newJobId();
+    // Its sender sends it again.
+    const file = await uploads.start(upload, upload.name, choiceOf(searchParams), id, false);
+    return { id, file, bytes: upload.size };
+  }
+
+  app.post('/uploads', async (context, next) => {
+    const start = context.req.queries('start')?.join() ?? '0';
+    if (start === '0') return next();
+    const session = context.get('session');
+    if (!mayAct(context, session, context.req.header('x-form-token') ?? null))
+      return answerText(context, FORGED, 403, 'form-foreign');
+    try {
+      if (start !== '1')
+        throw new NeverStartError(
+          usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
+        );
+      const { id, file, bytes } = await receiveAndStart(context);
+      const by = { by: session.user, address: getConnInfo(context).remote.address };
+      log.info({ ...by, file, bytes, job: id }, 'a file was sent by a program and is in the inbox');
+      const links = { run: runPath(id), page: startedPath(id) };
+      const document: Document<'upload'> = { id, file, links };
+      context.header('location', runPath(id));
+      return context.json({ version: DOCUMENT_VERSION, ...document }, 201);
+    } catch (error) {
+      const { incoming } = context.env as unknown as HttpBindings;
+      if (!(error instanceof BrandEnrichError)) {
+        // The sender has gone and does not read this.
+        if (incoming.destroyed)
+          return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
+        throw error;
+      }
+      return answerError(context, error);
+    }
+  });
+
+  app.get('/runs/:name{.+\\.json}', async (context) => {
+    const run = await readRun(context.req.param('name').slice(0, -'.json'.length));
+    if (run === 'unavailable')
+      return answerText(context, 'the engine does not answer; ask again later', 503, 'engine-unreachable');
+    if (run === null)
+      return answerText(
+        context,
+        'there is no such run: it was forgotten, or its files moved',
+        404,
+        'not-found',
+      );
+    context.header('content-security-policy', "default-src 'none'");
+    return context.json({ version: DOCUMENT_VERSION, ...run });
+  });
+}
+
+/** Reads a run by its id, or that of its job. null: there is none. */
+export type RunReader = (id: string) => Promise<Document<'run'> | null | 'unavailable'>;
+
+/** `roots`: the watched folders. `expire`: the next look reads the engine. */
+export function createRunReader(
+  roots: readonly string[],
+  lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>,
+  expire: () => void,
+): RunReader {
+  const findStarted = createStartedFinder(roots);
+  const seenOf = async (run: string | null) => (run === null ? null : lookAtRun(run));
+
+  return async (id) => {
+    const isJob = isJobId(id);
+    const sent = isJob ? await findStarted(id) : null;
+    let seen = await seenOf(isJob ? runOf(sent) : id);
+    if (seen === 'unavailable') return seen;
+    // The files of a job are those of its latest run.
+    const job = seen?.shown.run.job ?? '';
+    const found = isJob || !isJobId(job) ? sent : await findStarted(job);
+    const started = isJob || (seen !== null && runOf(found) === seen.shown.run.id) ? found : null;
+    // The file moves at the end of its run: what was known before has not all the counts.
+    if (started?.place === 'ended' && seen !== null && isAtWork(seen.shown)) {
+      expire();
+      const anew = await seenOf(seen.shown.run.id);
+      if (anew !== 'unavailable') seen = anew;
+    }
+    const shown = seen?.shown ?? null;
+    if (started === null && shown === null) return null;
+    const inbox = seen?.view.data?.inboxes.find(({ jobs }) => jobs.includes(shown?.run.job ?? ''));
+    const closed = (shown !== null && !isAtWork(shown) && inbox?.closed) || null;
+    return programRun(id, started, shown, closed);
+  };
+}
+
+/** The latest run of a file; null: none has begun. */
+function runOf(started: Started | null): string | null {
+  if (started?.place === 'processing') return started.run;
+  return started?.place === 'ended' ? started.job.runId : null;
+}
+
+/**
+ * A run for programs. `started`: where its file is; null: it has none in the inboxes here. `shown`
+ * null: no run has begun. `closed`: why its file cannot be moved; null: it can. Pure.
+ */
+export function programRun(
+  id: string,
+  started: Started | null,
+  shown: JudgedRun | null,
+  closed: string | null = null,
+): Document<'run'> {
+  const job = started?.place === 'ended' ? started.job : null;
+  const linkTo = (type: JobFile['type']) => {
+    const file = job?.files.find((each) => each.type === type);
+    return job && file ? `${jobPath(job)}${encodeURIComponent(file.name)}` : null;
+  };
+  const run = shown && runDocument(shown);
+  return {
+    id,
+    state: stateOf(started, shown),
+    isEnded: started === null ? shown !== null && !isAtWork(shown) : job !== null && job.place !== 'waiting',
+    file: started === null || started.place === 'ended' ? (job?.file ?? null) : started.file,
+    reason: job?.reason.headline || (closed ?? run?.reason ?? null),
+    run,
+    links: {
+      run: runPath(id),
+      // Until a run begins it is the id of a job.
+      page: run === null ? startedPath(id) : `/runs/${run.id}`,
+      output: linkTo('output'),
+      partial: linkTo('partial'),
+      errors: linkTo('errors'),
+      report: linkTo('report'),
+      reportPage: linkTo('page'),
+    },
+  };
+}
+
+/** The place of the file tells more than its last run, which may have ended a moment ago. */
+function stateOf(started: Started | null, shown: JudgedRun | null): Document<'run'>['state'] {
+  if (started?.place === 'inbox') return 'queued';
+  const judged = shown === null || shown.state === 'nothing matched' ? 'finished' : shown.state;
+  if (started === null) return judged;
+  // One that may not spend moves to the waiting files in a moment.
+  if (started.place === 'processing')
+    return judged === 'paused' && shown !== null && isAtWork(shown) ? judged : 'running';
+  switch (started.job.place) {
+    case 'waiting':
+      return judged === 'paused' ? 'paused' : 'waiting';
+    case 'failed':
+      return judged === 'cancelled' ? 'cancelled' : 'failed';
+    case 'done':
+      return 'finished';
+  }
+}

@@ -1,0 +1,323 @@
+/** What can be done with runs, with all spending of the engine, and with the account. */
+import { join } from 'node:path';
+import { countOf, moneyText } from '../core/figures.js';
+import type { Log } from '../core/log.js';
+import type { Engine } from '../engine/engine.js';
+import {
+  ALL_SPENDING,
+  isHeld,
+  type Pause,
+  pausedText,
+  type RunRecord,
+  type RunSettings,
+} from '../engine/stores/run-store.js';
+import { resumeOwner } from '../jobs/file-orders.js';
+import { sendAgain } from '../jobs/send-again.js';
+import { goOn } from '../jobs/try-again.js';
+import type { Uploads } from '../jobs/uploads.js';
+import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
+import { isAtWork, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { liftHold } from '../run/lookups/match-check.js';
+import { accountOfRun, estimateSpending } from '../run/lookups/spending.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+import { CHECK_PATH } from './account-section.js';
+import { type Action, noEngine, RefusedAction } from './actions.js';
+import type { DashboardView } from './gather-dashboard.js';
+import type { RunView } from './look-at-run.js';
+import { runPath } from './plain-pages.js';
+import { isJobId, type RunReader } from './program-routes.js';
+import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
+import { startedPath } from './started-page.js';
+import { uploadPath } from './upload-choices.js';
+
+export interface RunActionContext {
+  readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
+  readonly look: () => Promise<DashboardView>;
+  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly readRun: RunReader;
+  readonly terms: MoneyTerms;
+  /** Where a finished file is sent again. */
+  readonly uploads: Uploads;
+}
+
+/** Pause, resume, cancel or go on with one run; pause and resume all. */
+export function runActions(context: RunActionContext): Action[] {
+  const { engine, look, lookAtRun, terms, uploads } = context;
+
+  /** Programs may name the job of a file, whose latest run is meant. */
+  async function runIdOf(id: string): Promise<string> {
+    if (!isJobId(id)) return id;
+    const found = await context.readRun(id);
+    if (found === 'unavailable') throw noEngine(id);
+    if (found === null) throw unknownRun(id);
+    if (found.run === null)
+      throw new RefusedAction('not-now', 'its run has not begun', id, 'try again when it has');
+    return found.run.id;
+  }
+
+  /** The run, if this can be done with it now. */
+  async function openTo(action: RunAction, asked: string): Promise<RunView> {
+    const id = await runIdOf(asked);
+    const seen = await lookAtRun(id);
+    if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
+    if (seen === null) throw unknownRun(id);
+    const { shown, job, failedRows } = seen;
+    if (!actionsOf(shown, job?.waitsFor ?? null, failedRows).includes(action)) {
+      const what = `this run cannot be ${DONE[action]} now`;
+      throw new RefusedAction('not-now', what, `${id} (${shown.state})`, LOOK_AGAIN);
+    }
+    return seen;
+  }
+
+  const readRun: Action['readRun'] = async ({ params: { id = '' } }) => {
+    const run = await context.readRun(id);
+    return run === 'unavailable' ? null : run;
+  };
+
+  async function assertEngine(): Promise<void> {
+    if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
+  }
+
+  /** One that stands. */
+  async function findPause(owner: string | null): Promise<Pause> {
+    await assertEngine();
+    const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
+    if (found === undefined) throw new RefusedAction('not-now', 'it is not paused', owner ?? '', LOOK_AGAIN);
+    return found;
+  }
+
+  /** null: those of another account are not known here. */
+  const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
+    settings.account === data?.account ? terms : null;
+
+  async function setPaused(asked: string, user: string, isPaused: boolean) {
+    const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
+    const { run } = shown;
+    const { id } = run;
+    const pause = async () => (await engine.runs.pause(id, user)) === 'done';
+    const isDone = isPaused ? await pause() : await resumeOwner(engine, run.owner);
+    if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
+    const { name } = run.label;
+    const sentence = isPaused
+      ? `${name} is paused: nothing more is sent for it`
+      : `${name} is resumed${(await look()).data?.ledger?.isPaused ? ', but all spending is paused' : ''}`;
+    // A file that waits goes on in another run.
+    const path = isPaused || job === null ? runPath(id) : startedPath(run);
+    return { path, sentence, subject: id };
+  }
+
+  return [
+    {
+      path: '/runs/:id/pause',
+      readRun,
+      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, true),
+    },
+    {
+      path: '/runs/:id/resume',
+      readRun,
+      async ask({ params: { id = '' } }) {
+        const { run } = (await openTo('resume', id)).shown;
+        const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
+        return { title: `Resume ${run.label.name}?`, lines, yes: 'Resume' };
+      },
+      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, false),
+    },
+    {
+      path: '/runs/:id/cancel',
+      readRun,
+      async ask({ params: { id = '' } }) {
+        const { shown } = await openTo('cancel', id);
+        const { run } = shown;
+        const goesOn = isAtWork(shown) && run.paused === null ? [GOES_ON] : [];
+        return {
+          title: `Cancel ${run.label.name}?`,
+          lines: [leftLine(run), ENDS, ...goesOn],
+          yes: 'Cancel the run',
+        };
+      },
+      async carryOut({ params, user }) {
+        const { run } = (await openTo('cancel', params.id ?? '')).shown;
+        const { id } = run;
+        if ((await engine.runs.cancel(id, user)) !== 'done')
+          throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
+        const { name } = run.label;
+        return {
+          path: runPath(id),
+          sentence: `${name} is cancelled; its paid answers stay stored`,
+          subject: id,
+        };
+      },
+    },
+    {
+      path: '/runs/:id/rest',
+      readRun,
+      async ask({ params: { id = '' } }) {
+        const { run } = (await openTo('rest', id)).shown;
+        // The cap was that of the trial.
+        const uncapped = isHeld(run) ? run : { ...run, settings: { ...run.settings, maxRequests: null } };
+        const lines = [await costLine(engine, uncapped, termsOf(run, await look())), STORED];
+        return { title: `Look up the rest of ${run.label.name}?`, lines, yes: 'Look up the rest' };
+      },
+      async carryOut({ params: { id = '' } }) {
+        const { shown, job } = await openTo('rest', id);
+        const { run } = shown;
+        if (isHeld(run) && job === null) {
+          await liftHold(engine, run);
+          const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
+          const sentence = `The rest of ${run.label.name} is looked up ${when}`;
+          return { path: runPath(run.id), sentence, subject: id };
+        }
+        if (job === null)
+          throw new RefusedAction('not-now', 'its file does not wait any more', id, LOOK_AGAIN);
+        const { root, place, folder } = job;
+        const { file } = await goOn(root, join(root, place, folder));
+        return { path: startedPath(shown.run), sentence: `The rest of ${file} is looked up`, subject: id };
+      },
+    },
+    {
+      path: '/runs/:id/again',
+      async carryOut({ params: { id = '' } }) {
+        const { job } = await openTo('again', id);
+        if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', id, LOOK_AGAIN);
+        const { upload, fields } = await sendAgain(uploads, job);
+        const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
+        return { path: uploadPath(upload, fields), sentence, subject: upload.name };
+      },
+    },
+    {
+      path: '/pauses/resume',
+      async ask({ fields }) {
+        const { label, ...order } = await findPause(fields.get('owner'));
+        const lines = [`It is ${pausedText(order)}.`, STORED];
+        return { title: `Resume ${label.name}?`, lines, yes: 'Resume' };
+      },
+      async carryOut({ fields }) {
+        const { owner, label } = await findPause(fields.get('owner'));
+        await resumeOwner(engine, owner);
+        return { path: '/', sentence: `${label.name} is resumed`, subject: owner };
+      },
+    },
+    {
+      path: '/pause',
+      async carryOut({ user }) {
+        await assertEngine();
+        await engine.runs.pauseOwner({ ...ALL_SPENDING, by: user });
+        return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
+      },
+    },
+    {
+      path: '/resume',
+      async ask() {
+        await assertEngine();
+        const view = await look();
+        const alive = view.data === null ? [] : judgeRuns(view.data).filter(isAtWork);
+        const runs = alive.map(({ run }) => run);
+        const costs = await Promise.all(runs.map((run) => costLine(engine, run, termsOf(run, view))));
+        const lines = runs.map((run, index) => `${run.label.name}: ${costs[index]}`);
+        const none = 'No run is active. Schedules and inbox files can spend again.';
+        return {
+          title: 'Resume spending?',
+          lines: [...(lines.length === 0 ? [none] : lines), STORED],
+          yes: 'Resume spending',
+        };
+      },
+      async carryOut() {
+        await assertEngine();
+        await engine.runs.resume(ALL_SPENDING.owner);
+        return { path: '/', sentence: 'Spending is allowed again' };
+      },
+    },
+  ];
+}
+
+/** What a process that does lookups brings: its worker, and its runs' settings. */
+export interface AccountAsker {
+  readonly worker: Pick<LookupWorker, 'check'>;
+  readonly settings: RunSettings;
+}
+
+/** One request beyond the limit. */
+export function accountActions(
+  engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
+  { worker, settings }: AccountAsker,
+  { overagePrice, currency }: MoneyTerms,
+  log: Log,
+): Action[] {
+  return [
+    {
+      path: CHECK_PATH,
+      async ask() {
+        const plan = await planCheck(engine, settings, null);
+        const price = moneyText(overagePrice, currency, 'price');
+        const lines = [
+          `One request, for ${plan.text}, goes beyond the limit: it costs at most ${price}.`,
+          'Its answer is stored. It can be done once an hour.',
+        ];
+        return { title: 'Check the quota?', lines, yes: 'Check' };
+      },
+      async carryOut({ user }) {
+        const plan = await planCheck(engine, settings, null);
+        const end = await carryOutCheck(worker, plan, user, log);
+        return { path: '/', sentence: checkText(plan, end), subject: plan.text };
+      },
+    },
+  ];
+}
+
+const DONE: Readonly<Record<RunAction, string>> = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+  rest: 'looked up further',
+  again: 'run again',
+};
+
+export const STORED = 'Paid answers are stored: they are not bought again.';
+const ENDS =
+  'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they ' +
+  'are not bought again.';
+
+const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
+
+const LOOK_AGAIN = 'look at its state again';
+
+const unknownRun = (id: string) =>
+  new RefusedAction(
+    'not-found',
+    'the engine knows no such run',
+    id,
+    'the dashboard lists those that there are',
+  );
+
+function leftLine(run: RunRecord): string {
+  const { left, whole } = partsOf(run);
+  if (whole === 0) return 'Its file is still being read, so the number of identifiers is unknown.';
+  return `${countOf(left, 'identifier is', 'identifiers are')} left.`;
+}
+
+/** The account of a run, with the caps of these settings instead of those that it began with. */
+export async function accountWith(engine: Pick<Engine, 'ledger'>, runId: string, settings: RunSettings) {
+  const state = await accountOfRun(engine, runId, settings);
+  const { maxRequests, maxOverageRequests } = settings;
+  return { ...state, run: state.run && { ...state.run, maxRequests, maxOverageRequests } };
+}
+
+/** How many identifiers are left, and what they can cost at most; `terms` null: in requests. */
+export async function costLine(
+  engine: Pick<Engine, 'ledger'>,
+  run: RunRecord,
+  terms: MoneyTerms | null,
+): Promise<string> {
+  const { settings } = run;
+  const account = await accountWith(engine, run.id, settings);
+  // While its file is read it is not known how many there will be.
+  const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
+  const overagePrice = terms?.overagePrice ?? '0';
+  const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
+  const money = terms === null ? '' : `: ${moneyText(maxCost, terms.currency)}`;
+  const cost =
+    overageRequests === 0
+      ? 'They use requests of the quota and cost no overage.'
+      : `At most ${countOf(overageRequests, 'overage request')}${money}.`;
+  return `${leftLine(run)} ${cost}`;
+}

@@ -1,0 +1,326 @@
+/** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
+
+import type { Child } from 'hono/jsx';
+import { costOf } from '../core/decimal.js';
+import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../core/figures.js';
+import { OUTCOME_STATUSES, type StatusCounts } from '../core/outcome.js';
+import { isHeld, type RunRecord } from '../engine/stores/run-store.js';
+import { isUndecided, type ParkState } from '../jobs/job-folder.js';
+import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
+import { htmlOf } from '../run/report/kit/page.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
+import { sayRun } from '../run/words/say-run.js';
+import type { Viewer } from './gate.js';
+import { isOfInbox } from './gather-dashboard.js';
+import { FileList } from './job-page.js';
+import type { RunView } from './look-at-run.js';
+import { MatchesCard } from './matches-card.js';
+import { Banners } from './overview.js';
+import {
+  ActionButton,
+  DASHBOARD_SCRIPT,
+  Moment,
+  NoticeBanner,
+  type Page,
+  runPath,
+  Top,
+} from './plain-pages.js';
+import { livePage } from './render-dashboard.js';
+import { Counts, markOf, resultFileOf } from './runs-section.js';
+import { WaitingCard } from './waiting-card.js';
+
+/** Settings of this process. */
+export interface MoneyTerms {
+  readonly overagePrice: string;
+  /** A label of amounts; null: none. */
+  readonly currency: string | null;
+}
+
+export function renderRun(seen: RunView, viewer: Viewer, terms: MoneyTerms): Page {
+  const { name } = seen.shown.run.label;
+  const parts = `${runPath(seen.shown.run.id)}/parts`;
+  return livePage(`${name}: brand-enrich`, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
+}
+
+/** The content of the body, without scripts. */
+export function renderRunParts(seen: RunView, viewer: Viewer, terms: MoneyTerms): string {
+  return htmlOf(bodyOf(seen, viewer, terms));
+}
+
+function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
+  const { view, shown } = seen;
+  const { run } = shown;
+  const { name, host } = run.label;
+  // Those of another account are not known here.
+  const known = seen.isOnOwnAccount ? terms : null;
+  const path = runPath(run.id);
+  return (
+    <>
+      <header>
+        <Top>
+          Run on <bdi>{host ?? 'an unknown machine'}</bdi>
+        </Top>
+        <Title mark={markOf(shown, seen.job?.waitsFor ?? null)} isPart>
+          <bdi>{name}</bdi>
+        </Title>
+        <p class="headline" data-part="headline">
+          {headlineOf(seen)}
+        </p>
+        <NoticeBanner notice={viewer.notice} />
+        <Banners view={view} viewer={viewer} />
+        <p class="banner bad" id="silent" hidden />
+        <Actions seen={seen} viewer={viewer} />
+      </header>
+      <main id="main" tabindex={-1}>
+        <Figures seen={seen} terms={known} />
+        <Card id="progress" title="Progress" isPart>
+          {partsOf(run).whole === 0 ? (
+            <p class="empty">The number of identifiers is not known yet.</p>
+          ) : (
+            <Counts run={run} />
+          )}
+          {seen.rows !== null && <p class="note">{rowsText(seen.rows)}</p>}
+        </Card>
+        <div data-part="caps">
+          <WaitingCard
+            job={seen.job}
+            left={partsOf(run).left}
+            caps={seen.caps}
+            currency={terms.currency}
+            viewer={viewer}
+            back={path}
+          />
+        </div>
+        <FilesCard seen={seen} />
+        <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
+        <AboutCard seen={seen} terms={known} />
+      </main>
+      <footer class="foot">
+        <p class="note" data-part="stand">
+          Run <code>{run.id}</code>, as of <Moment at={view.data?.at ?? view.now} now={view.now} />.
+        </p>
+      </footer>
+    </>
+  );
+}
+
+/** State and reason, in words. */
+export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
+  const { run, why, inFlight } = shown;
+  const later = newer === null ? '' : ' The same file was started again later.';
+  if (job?.waitsFor === 'tried')
+    return `These were tried first: look at them, then decide about the rest.${later}`;
+  const { whole, left } = partsOf(run);
+  if (whole === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
+  const far =
+    whole === 0
+      ? ''
+      : left === 0
+        ? `All of its ${countOf(whole, 'identifier')} are done. `
+        : `${countText(whole - left)} of ${countOf(whole, 'identifier')} are done. `;
+  const reason =
+    why?.type === 'paused' && inFlight > 0
+      ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
+      : sayRun(shown, 'page', storeNow);
+  if (isHeld(run)) return `${reason ?? ''} ${far}${later}`.trim();
+  return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
+}
+
+/** `In rows of the file: 75 matched, 5 invalid.` */
+function rowsText(rows: StatusCounts): string {
+  const counted = OUTCOME_STATUSES.flatMap((status) =>
+    rows[status] === 0 ? [] : [`${countText(rows[status])} ${status.replace('_', ' ')}`],
+  );
+  return `In rows of the file: ${counted.join(', ') || 'none'}.`;
+}
+
+function inFlightText(count: number): string {
+  return countOf(count, 'request in flight is awaited', 'requests in flight are awaited');
+}
+
+function labelOf(action: RunAction, failedRows: number): string {
+  switch (action) {
+    case 'resume':
+      return 'Resume';
+    case 'pause':
+      return 'Pause';
+    case 'cancel':
+      return 'Cancel the run';
+    case 'rest':
+      return 'Look up the rest';
+    case 'again':
+      return `Run the ${countOf(failedRows, 'failed row')} again`;
+  }
+}
+
+function Actions({ seen: { shown, storeNow, job, failedRows }, viewer }: { seen: RunView; viewer: Viewer }) {
+  const { run, standing } = shown;
+  const path = runPath(run.id);
+  return (
+    <div class="actions" data-part="actions">
+      {actionsOf(shown, job?.waitsFor ?? null, failedRows).map((action) => (
+        <ActionButton by={viewer} path={`${path}/${action}`} fields={[['back', path]]}>
+          {labelOf(action, failedRows)}
+        </ActionButton>
+      ))}
+      {standing === 'dead' && (
+        <p class="note">
+          Last heartbeat <Moment at={run.heartbeatAt} now={storeNow} />. No more requests are sent for this
+          run.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** `rest`: after its trial, or of a held run. `again`: a finished one, for what failed. */
+export type RunAction = 'pause' | 'resume' | 'cancel' | 'rest' | 'again';
+
+/** What can be done with a run now. `waitsFor`: of its file; null: that does not wait. Pure. */
+export function actionsOf(
+  shown: Pick<JudgedRun, 'run' | 'standing'>,
+  waitsFor: ParkState['why'] | null = null,
+  failedRows = 0,
+): readonly RunAction[] {
+  const { run, standing } = shown;
+  if (isUndecided(waitsFor) && run.paused === null) return ['rest', 'cancel'];
+  // A held file of an inbox continues from its folder.
+  if (isHeld(run) && run.job !== run.owner) return ['rest'];
+  if (standing === 'finished') return failedRows > 0 ? ['again'] : [];
+  // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
+  const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);
+  if (!isAtWork(shown) && !isLeft && run.paused === null) return [];
+  return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
+}
+
+/** What a part of the page shows; `terms` null: prices and currency are not known. */
+interface Shown {
+  readonly seen: RunView;
+  readonly terms: MoneyTerms | null;
+}
+
+function Figures({ seen: { shown, speed }, terms }: Shown) {
+  const { run, standing } = shown;
+  const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
+  const { left, whole } = partsOf(run);
+  const { starts = 0, billed: before = 0, overage: overageBefore = 0 } = run.earlier ?? {};
+  const { requests, billed } = run.tally;
+  const { endedAt } = run;
+  const overageBilled = run.overageBilled + overageBefore;
+  const figures: KeyFigure[] = [
+    ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its identifiers'],
+    [
+      'Billed',
+      countText(billed + before),
+      starts > 0
+        ? `${countText(before)} of them in ${countOf(starts, 'earlier start')}`
+        : requests === billed
+          ? 'all requests that were sent'
+          : `${countOf(requests - billed, 'other request')} cost nothing`,
+    ],
+    terms === null
+      ? ['Overage', countText(overageBilled), 'requests beyond the quota']
+      : ['Overage', amountOf(overageBilled, terms), overageText(overageBilled)],
+    endedAt !== null && !isAtWork(shown)
+      ? [
+          'Took',
+          durationText((endedAt - run.asOf) / 1_000),
+          standing === 'finished' ? 'from start to end' : 'so far',
+        ]
+      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
+  ];
+  return <KeyFigures figures={figures} isPart />;
+}
+
+function overageText(requests: number): string {
+  return requests === 0 ? 'nothing beyond the quota' : `${countOf(requests, 'request')} beyond the quota`;
+}
+
+function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): string {
+  return moneyText(costOf(requests, overagePrice), currency);
+}
+
+const rateOf = (perSecond: number) =>
+  perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond));
+const rateText = (perSecond: number) => `${rateOf(perSecond)} a second`;
+
+/** About how long the rest takes; null: unknown. */
+function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
+  const { left, whole } = partsOf(run);
+  if (whole === 0 || speed === null || speed.perSecond <= 0) return null;
+  return left === 0 ? '0 s' : durationText(left / speed.perSecond);
+}
+
+function FilesCard({ seen }: { seen: RunView }) {
+  const { job } = seen;
+  return (
+    <Card id="files" title="Files" isPart>
+      {job === null ? <p class="empty">{noFilesText(seen)}</p> : <FileList job={job} />}
+    </Card>
+  );
+}
+
+/** Where the files of a run are, as far as this process knows. */
+function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
+  if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
+  const { run } = shown;
+  const { host } = run.label;
+  const path = resultFileOf(run);
+  if (path !== null)
+    return (
+      <>
+        {run.status === 'completed' ? 'Its result is ' : 'Its files so far are in '}
+        <code>{path}</code> on <bdi>{host}</bdi>. A command or a schedule wrote it there: only files of
+        inboxes can be downloaded here.
+      </>
+    );
+  const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
+  if (taken !== undefined && run.status === 'completed')
+    return (
+      'Its result waits to be moved to the folder ' +
+      `done.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`
+    );
+  if (isOfInbox(run))
+    return isOfThisHost
+      ? run.status === 'completed'
+        ? 'Its files were moved or removed, or its inbox is no longer watched here.'
+        : 'It left no files here: its file went back into the inbox, or was moved since.'
+      : `Its files are in its inbox on ${host ?? 'another machine'}.`;
+  if (run.status === 'running') return 'It was ended before it could write its files.';
+  return `It wrote no file: a program or a pipe on ${host ?? 'another machine'} took its result.`;
+}
+
+function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
+  const { run, standing, inFlight, unreported, why } = shown;
+  const { settings, rows } = run;
+  const lost = run.earlier?.unreported ?? 0;
+  const last = ledger?.answeredAt ?? null;
+  const ago = (at: number) => <Moment at={at} now={storeNow} />;
+  const facts: Fact[] = [
+    // The headline of a paused run has them.
+    inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
+    unreported > 0 && ['May also have been billed', countText(unreported)],
+    lost > 0 && ['May have been billed in earlier starts', countText(lost)],
+    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
+    terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],
+    ['Rows', rows === null ? 'unknown' : countText(rows)],
+    ['Started', ago(run.asOf)],
+    standing !== 'dead' && ['Last heartbeat', ago(run.heartbeatAt)],
+    ['Last answer to its account', last === null ? 'none yet' : ago(last)],
+    ['Account', settings.account],
+    ['Service', settings.service],
+    newer !== null && ['Later start', <a href={runPath(newer.id)}>{newer.id}</a>],
+  ];
+  return (
+    <Card id="about" title="About this run" more="twofold" isPart>
+      <Facts rows={facts} />
+      <p class="note">
+        {terms === null
+          ? 'The price of an overage request is not known here: the run is on another account.'
+          : 'The price is that of the settings of this process.'}
+        {unreported > 0 &&
+          ' Workers were killed before they reported some requests: those may have been billed.'}
+      </p>
+    </Card>
+  );
+}

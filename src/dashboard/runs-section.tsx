@@ -1,0 +1,298 @@
+/** Runs, a line each: the standing by record, heartbeat and account, and identifiers by outcome. */
+
+import { countOf, countText, spanText } from '../core/figures.js';
+import { isOfFile, type Pause, pausedText, type RunRecord } from '../engine/stores/run-store.js';
+import type { ResultType } from '../jobs/ended-jobs.js';
+import type { ParkState } from '../jobs/job-folder.js';
+import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../run/facts/judge-runs.js';
+import { Bar, Card, Dot, type Mark } from '../run/report/kit/parts.js';
+import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
+import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
+
+/** On a phone, and elsewhere; all that are at work are among the latter. */
+const SHOWN_FIRST = 3;
+const SHOWN = 5;
+
+const MARKS: Readonly<Record<RunState, Mark>> = {
+  running: ['Running', 'good'],
+  paused: ['Paused', 'warn'],
+  waiting: ['Waiting', 'warn'],
+  'nothing matched': ['Nothing matched', 'warn'],
+  dead: ['Dead', 'bad'],
+  finished: ['Finished', 'calm'],
+  stopped: ['Stopped', 'warn'],
+  cancelled: ['Cancelled', 'calm'],
+};
+
+export function RunsSection({
+  view,
+  viewer,
+}: {
+  view: DashboardView & { data: DashboardData };
+  viewer: Sender;
+}) {
+  const { data, host } = view;
+  const judged = judgeRuns(data);
+  const shown = Math.max(SHOWN, judged.filter(isAtWork).length);
+  const waiting = data.inboxes.flatMap((inbox) => inbox.waiting ?? []);
+  const whyOf = new Map(waiting.map(({ job, state }) => [job, state.why]));
+  const taken = new Set(data.inboxes.flatMap(({ jobs }) => jobs));
+  const list = (runs: readonly JudgedRun[]) => (
+    <ul class="runs">
+      {runs.map((each) => (
+        <RunItem
+          shown={each}
+          waitsFor={whyOf.get(each.run.job) ?? null}
+          now={data.storeNow}
+          host={host}
+          result={data.results.get(each.run.id)}
+          isTaken={taken.has(each.run.job)}
+        />
+      ))}
+    </ul>
+  );
+  const [first, more, older] = [
+    judged.slice(0, SHOWN_FIRST),
+    judged.slice(SHOWN_FIRST, shown),
+    judged.slice(shown),
+  ];
+  return (
+    <Card id="runs" title="Runs" isPart>
+      {first.length === 0 ? (
+        <p class="empty">
+          No runs yet. Drop a file above, or start one with <code>brand-enrich run customers.csv</code>.
+        </p>
+      ) : (
+        <>
+          <Legend />
+          {list(first)}
+        </>
+      )}
+      {more.length > 0 && (
+        <Folded id="more-runs" summary={countOf(more.length + older.length, 'more run')} on="phone">
+          {list(more)}
+          {older.length > 0 && (
+            <Folded id="older-runs" summary={countOf(older.length, 'more run')}>
+              {list(older)}
+            </Folded>
+          )}
+        </Folded>
+      )}
+      <Pauses pauses={data.pauses} viewer={viewer} />
+    </Card>
+  );
+}
+
+/** Colours of the bars. */
+const TONES = [
+  ['matched', 'matched'],
+  ['stored', 'already stored'],
+  ['not_found', 'not found'],
+  ['failed', 'failed'],
+  ['left', 'left'],
+] as const;
+
+function Legend() {
+  return (
+    <ul class="counts legend" aria-hidden="true">
+      {TONES.map(([tone, words]) => (
+        <li>
+          <Dot tone={tone}>{words}</Dot>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The button that stops all spending, or allows it again. */
+export function SpendingButton({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  return data.ledger?.isPaused === true ? (
+    <ActionButton by={viewer} path="/resume">
+      Resume spending
+    </ActionButton>
+  ) : (
+    <ActionButton by={viewer} path="/pause">
+      Pause all spending
+    </ActionButton>
+  );
+}
+
+/** What is paused, also without a run: a file that waits, a command. Schedules are shown below. */
+function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }) {
+  const shown = pauses.filter(isOfFile);
+  if (shown.length === 0) return null;
+  return (
+    <ul class="things pauses" id="pauses">
+      {shown.map(({ owner, label, ...order }) => (
+        <li>
+          <p class="why">
+            <strong>
+              <bdi>{label.name}</bdi>
+            </strong>{' '}
+            is {pausedText(order)}.
+          </p>
+          <div class="actions">
+            <ActionButton
+              by={viewer}
+              path="/pauses/resume"
+              fields={[
+                ['owner', owner],
+                ['back', '/#runs'],
+              ]}
+            >
+              Resume<span class="unseen"> {label.name}</span>
+            </ActionButton>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The state of a run in a word. `waitsFor`: of its file; null: that does not wait. */
+export function markOf(shown: JudgedRun, waitsFor: ParkState['why'] | null): Mark {
+  if (waitsFor === 'tried') return ['Tried', 'warn'];
+  // Its file goes on in another run.
+  if (shown.state === 'stopped' && waitsFor !== null) return MARKS.waiting;
+  return isStarting(shown) ? ['Starting', 'calm'] : MARKS[shown.state];
+}
+
+/** Its process works, and nothing has been sent for it yet. */
+function isStarting({ run, standing, why }: JudgedRun): boolean {
+  if (standing !== 'running' || why !== null || run.tally.requests > 0) return false;
+  return run.identifiers === null || partsOf(run).left > 0;
+}
+
+/** Of stored answers alone it is not known here how many are brands. */
+function foundText(matched: number, stored: number): string {
+  return matched === 0 && stored > 0 ? `${countText(stored)} stored` : `${countText(matched)} matched`;
+}
+
+interface ShownRun {
+  readonly shown: JudgedRun;
+  /** As for `markOf`. */
+  readonly waitsFor: ParkState['why'] | null;
+  readonly now: number;
+  /** This machine. */
+  readonly host: string;
+  /** Absent: there is nothing to download here. */
+  readonly result: ResultType | undefined;
+  /** Its file is in `processing/` here. */
+  readonly isTaken: boolean;
+}
+
+/** One line: name, state, outcomes, matched, age, result. */
+function RunItem({ shown, waitsFor, now, host, result, isTaken }: ShownRun) {
+  const { run } = shown;
+  const { whole, matched, stored } = partsOf(run);
+  const { name } = run.label;
+  return (
+    <li class="run">
+      <strong class="run-name" title={name}>
+        <a href={runPath(run.id)}>
+          <bdi>{name}</bdi>
+        </a>
+      </strong>
+      <State mark={markOf(shown, waitsFor)} />
+      {whole > 0 ? <OutcomeBar run={run} /> : <div class="outcome-bar" />}
+      <span class="run-matched">
+        {whole > 0 ? foundText(matched, stored) : isAtWork(shown) ? 'reading the file' : 'not read'}
+      </span>
+      <span class="run-when">
+        {isAtWork(shown) ? (
+          <>
+            for <Moment at={run.asOf} now={now} words={spanText(now - run.asOf)} />
+          </>
+        ) : (
+          <Moment at={run.asOf} now={now} />
+        )}
+      </span>
+      <span class="run-end">
+        {result === undefined ? (
+          <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host, isTaken)}</span>
+        ) : (
+          <a href={resultPath(run.id)}>
+            {result === 'output' ? 'Download' : 'Partial'}
+            <span class="unseen"> result of {name}</span>
+          </a>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** Where the result of a run is that cannot be downloaded here. */
+function whereText(run: RunRecord, host: string, isTaken: boolean) {
+  const { host: its } = run.label;
+  const path = resultFileOf(run);
+  const elsewhere = its !== null && its !== host && <bdi>{its}</bdi>;
+  if (path !== null) {
+    const title = elsewhere ? `${its}: ${path}` : path;
+    return (
+      <span class="where" title={title}>
+        {elsewhere}
+        {elsewhere && ': '}
+        <span class="path">
+          <bdi>{path}</bdi>
+        </span>
+      </span>
+    );
+  }
+  if (elsewhere) return <>on {elsewhere}</>;
+  if (run.status !== 'completed') return 'no result';
+  if (isTaken) return 'waits to be moved';
+  return isOfInbox(run) ? 'moved or removed' : 'not a file';
+}
+
+/**
+ * The file that a run wrote where its command said, or the folder of what a stopped one has so far;
+ * null: it is one of an inbox, or not a file.
+ */
+export function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
+  // A killed one may have written nothing.
+  if (output === undefined || status === 'running') return null;
+  return status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
+}
+
+/** Where the enriched file of a run is downloaded. */
+function resultPath(id: string): string {
+  return `${runPath(id)}/result`;
+}
+
+/** Of identifiers, in words and colours; none is 0. */
+function outcomesOf(run: RunRecord) {
+  const { matched, stored, notFound, failed, left } = partsOf(run);
+  const counts = [matched, stored, notFound, failed, left];
+  const outcomes = TONES.map(([tone, words], at) => ({ tone, words, count: counts[at] ?? 0 }));
+  return outcomes.filter(({ count }) => count > 0);
+}
+
+function OutcomeBar({ run }: { run: RunRecord }) {
+  const { whole } = partsOf(run);
+  const outcomes = outcomesOf(run);
+  const label = outcomes.map(({ words, count }) => `${countText(count)} ${words}`).join(', ');
+  const drawn = outcomes.filter(({ tone }) => tone !== 'left');
+  return (
+    <div class="outcome-bar" role="img" aria-label={label} title={label}>
+      <Bar parts={drawn.map(({ tone, count }) => [tone, count / whole])} />
+    </div>
+  );
+}
+
+/** The identifiers of a run by outcome: a bar, and the counts. */
+export function Counts({ run }: { run: RunRecord }) {
+  return (
+    <>
+      <OutcomeBar run={run} />
+      <ul class="counts">
+        {outcomesOf(run).map(({ tone, words, count }) => (
+          <li>
+            <Dot tone={tone}>
+              {countText(count)} {words}
+            </Dot>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+/** A schedule is run now, on the machine whose files it reads, is paused, and resumed. */
+import { weekdayText } from '../core/figures.js';
+import { pausedText, type RunStore, scheduleOwner } from '../engine/stores/run-store.js';
+import {
+  chooseSchedule,
+  keyOf,
+  obstacleOf,
+  type ScheduleBook,
+  type ScheduleState,
+} from '../jobs/schedules/schedule-book.js';
+import { type Action, noEngine, RefusedAction } from './actions.js';
+import type { DashboardView } from './gather-dashboard.js';
+
+/** Due times stay as they are: those of a paused schedule are skipped. */
+export function scheduleActions(
+  book: Pick<ScheduleBook, 'list' | 'runNow'>,
+  runs: Pick<RunStore, 'pauseOwner' | 'resume'>,
+  look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
+): Action[] {
+  async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
+    if ((await look()).outageNoticedAt !== null) throw noEngine(name);
+    const state = chooseSchedule(await book.list(), name);
+    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', name, 'reload the page');
+    return state;
+  }
+  async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {
+    const state = await find(params);
+    const { name, host } = state;
+    const obstacle = obstacleOf(state);
+    switch (obstacle?.why) {
+      case 'missing':
+        throw new RefusedAction(
+          'not-now',
+          `definition missing on ${host}`,
+          name,
+          'add it there, or remove it',
+        );
+      case 'paused':
+        throw new RefusedAction(
+          'not-now',
+          `the schedule is ${pausedText(obstacle.order)}`,
+          name,
+          'resume it first',
+        );
+      case 'running':
+        throw new RefusedAction('not-now', 'the schedule is running', name, 'wait until it has ended');
+      case 'offline': {
+        const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
+        throw new RefusedAction('not-now', 'its machine is offline', `${name} on ${host}`, todo);
+      }
+      case undefined:
+        return state;
+    }
+  }
+  return [
+    {
+      path: '/schedules/:name/run',
+      async ask({ params }) {
+        const { name, host, schedule, nextAt } = await ready(params);
+        const tz = schedule?.tz ?? 'UTC';
+        const what = schedule === null ? `what ${host} defines` : `\`${schedule.line}\``;
+        const next =
+          nextAt === null ? '' : ` The next scheduled run is still ${weekdayText(nextAt, tz)} ${tz}.`;
+        return {
+          title: `Run ${name} now?`,
+          lines: [
+            `It runs ${what} on ${host}.${next}`,
+            'It can cost money: every identifier without a stored answer needs a request, up to ' +
+              'the quota and the budget of the schedule.',
+          ],
+          yes: 'Run now',
+        };
+      },
+      async carryOut({ params }) {
+        const state = await ready(params);
+        const { name, host } = state;
+        await book.runNow(state);
+        return { path: '/', sentence: `${name} runs now on ${host}.`, subject: name };
+      },
+    },
+    {
+      path: '/schedules/:name/pause',
+      async carryOut({ params, user }) {
+        const state = await find(params);
+        const { name } = state;
+        const owner = scheduleOwner(keyOf(state));
+        await runs.pauseOwner({ owner, label: { host: null, name }, by: user, run: null });
+        return { path: '/', sentence: `${name} is paused: its next runs are skipped`, subject: name };
+      },
+    },
+    {
+      path: '/schedules/:name/resume',
+      async ask({ params }) {
+        const { name } = await find(params);
+        const lines = ['It runs again when it is due. A run that was paused continues within seconds.'];
+        return { title: `Resume ${name}?`, lines, yes: 'Resume' };
+      },
+      async carryOut({ params }) {
+        const state = await find(params);
+        const { name } = state;
+        await runs.resume(scheduleOwner(keyOf(state)));
+        return { path: '/', sentence: `${name} is resumed`, subject: name };
+      },
+    },
+  ];
+}
+
+/** One of another machine is said with its host. */
+export function schedulePath(
+  { name, host, schedule }: Pick<ScheduleState, 'name' | 'host' | 'schedule'>,
+  action: 'run' | 'pause' | 'resume',
+): string {
+  return `/schedules/${encodeURIComponent(schedule === null ? `${name}@${host}` : name)}/${action}`;
+}

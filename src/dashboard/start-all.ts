@@ -1,0 +1,95 @@
+/** Files that were sent together: what they cost, and their start in one go. */
+
+import { costOf } from '../core/decimal.js';
+import { countOf, moneyText } from '../core/figures.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Upload } from '../jobs/uploads.js';
+import { type Action, RefusedAction } from './actions.js';
+import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
+import { startUpload, type UploadParts } from './upload-routes.js';
+import { costText, type Found, requestsAtMost } from './upload-start.js';
+
+/** How long a question waits for the plans of its files. */
+const PATIENCE_MS = 10_000;
+/** The field for each file that is started: its id, and the money that the question named. */
+const FILE = 'file';
+
+interface Ready {
+  readonly upload: Upload;
+  readonly found: Found;
+}
+
+export function startAllAction(parts: UploadParts): Action {
+  const { uploads, plans } = parts;
+
+  async function readyAmong(shown: readonly Upload[]) {
+    const planned = await Promise.all(
+      shown.map(async (upload) => ({
+        upload,
+        found: (await withinDeadline(plans.plan(upload, {}), PATIENCE_MS))?.found ?? null,
+      })),
+    );
+    const ready = planned.filter((each): each is Ready => (each.found?.plan.rows.total ?? 0) > 0);
+    return { ready, others: shown.filter((upload) => !ready.some((each) => each.upload === upload)) };
+  }
+
+  return {
+    path: START_ALL_PATH,
+    async ask({ fields }) {
+      const shown = shownUploads(uploads, fields);
+      const { ready, others } = await readyAmong(shown);
+      if (ready.length === 0)
+        throw new RefusedAction(
+          'not-now',
+          'none of them can be started as it is',
+          namesOf(others),
+          'open each to see why',
+        );
+      return {
+        title: `Start ${countOf(ready.length, 'file')}?`,
+        lines: [
+          `Together ${totalText(ready)}. What is in two of them is paid for once.`,
+          ...ready
+            .slice(0, NAMED)
+            .map(
+              ({ upload, found }) => `${upload.name}: ${costText(found.plan, found.settings.maxRequests)}.`,
+            ),
+          ...(ready.length > NAMED ? [`And ${countOf(ready.length - NAMED, 'other')}.`] : []),
+          ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
+        ],
+        yes: ready.length === 1 ? 'Start it' : `Start all ${ready.length}`,
+        fields: ready.map(({ upload, found }) => [
+          FILE,
+          `${upload.id} ${found.plan.spending?.maxCost ?? ''}`,
+        ]),
+      };
+    },
+    async carryOut({ fields }) {
+      let count = 0;
+      for (const text of fields.getAll(FILE)) {
+        const [id = '', cost = ''] = text.split(' ');
+        const upload = uploads.find(id);
+        // One that costs more by now stays, with its plan.
+        if (upload !== null && typeof (await startUpload(parts, upload, {}, cost)) !== 'string') count += 1;
+      }
+      const asked = fields.getAll(FILE).length;
+      const left = asked === count ? '' : `; ${countOf(asked - count, 'other is', 'others are')} left`;
+      const sentence = `${countOf(count, 'file is', 'files are')} started${left}.`;
+      return { path: '/', sentence, subject: String(count) };
+    },
+  };
+}
+
+/** Each file is capped at its share of the money, which is the most that all may cost. */
+function totalText(ready: readonly Ready[]): string {
+  const plans = ready.map(({ found }) => found.plan);
+  const requests = plans.reduce((sum, plan) => sum + requestsAtMost(plan), 0);
+  const overage = plans.reduce((sum, { spending }) => sum + (spending?.overageRequests ?? 0), 0);
+  const said = `at most ${countOf(requests, 'request')}`;
+  const [first] = ready;
+  if (overage === 0 || first === undefined) return said;
+  const { plan, settings } = first.found;
+  const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
+  const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
+  return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} of overage`;
+}

@@ -1,0 +1,102 @@
+/** What the people who run it look for: queue, workers, stored answers, engine. */
+
+import { countOf, countText, momentText, spanText } from '../core/figures.js';
+import { type Fact, Facts } from '../run/report/kit/parts.js';
+import type { DashboardData } from './gather-dashboard.js';
+
+/** Where Bull Board is mounted. */
+export const QUEUE_PATH = '/queue';
+
+/** Folded. Its parts are renewed one by one, so that it stays open. */
+export function TechnicalSection({ data }: { data: DashboardData }) {
+  return (
+    <details class="card technical" id="technical">
+      <summary>
+        <h2>Technical</h2> <span class="muted">queue, workers, stored answers, engine</span>
+      </summary>
+      <div class="trio">
+        <section data-part="queue" aria-labelledby="queue">
+          <h3 id="queue">Queue</h3>
+          <Queue data={data} />
+        </section>
+        <section data-part="workers" aria-labelledby="workers">
+          <h3 id="workers">Workers</h3>
+          <Workers data={data} />
+        </section>
+        <section data-part="answers" aria-labelledby="answers">
+          <h3 id="answers">Stored answers</h3>
+          <Answers data={data} />
+        </section>
+      </div>
+      <div class="engine" data-part="engine">
+        <Facts rows={engineFacts(data)} name="facts" />
+        <p class="actions">
+          <a href={`${QUEUE_PATH}/`}>Show the queue</a> <a href="/status.json">This page as JSON</a>
+        </p>
+      </div>
+    </details>
+  );
+}
+
+function Queue({ data: { queue, ledger } }: { data: DashboardData }) {
+  if (queue === null) return <p class="empty">Shown when an account is set.</p>;
+  const pace = ledger?.pace.rate ?? null;
+  return (
+    <>
+      <Facts
+        rows={[
+          ['Chunks waiting', countText(queue.waiting ?? 0)],
+          ['In progress', countText(queue.active ?? 0)],
+          ['Parked until later', countText(queue.delayed ?? 0)],
+          ['Pace of all workers', pace === null ? 'no limit' : `${pace.toFixed(1)} a second`],
+        ]}
+      />
+      <p class="note">A chunk holds up to 200 identifiers.</p>
+    </>
+  );
+}
+
+function Workers({ data: { workers, at } }: { data: DashboardData }) {
+  if (workers === null)
+    return <p class="empty">Unknown: the server of the engine does not list its sessions.</p>;
+  const up = <code>brand-enrich up</code>;
+  if (workers.length === 0)
+    return (
+      <p class="empty">
+        None: nothing is looked up until {up}, <code>run</code> or <code>worker</code> is started.
+      </p>
+    );
+  return (
+    <>
+      <p class="muted">{countOf(workers.length, 'worker')}</p>
+      <ul class="workers">
+        {workers.map(({ host, pid, since }) => (
+          <li>
+            <bdi>{host}</bdi>, process {pid}, for {spanText(at - since)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Answers({ data: { outcomes } }: { data: DashboardData }) {
+  const { oldestFetchedAt: oldest, newestFetchedAt: newest } = outcomes;
+  const moment = (time: number) => momentText(new Date(time).toISOString());
+  if (oldest === null || newest === null)
+    return <p class="empty">None yet. Paid answers are stored and not bought twice.</p>;
+  return (
+    <Facts
+      rows={[
+        ['Matched', countText(outcomes.matched)],
+        ['Not found', countText(outcomes.notFound)],
+        ['Oldest', moment(oldest)],
+        ['Newest', moment(newest)],
+      ]}
+    />
+  );
+}
+
+function engineFacts({ engine, address, account }: DashboardData): Fact[] {
+  return [['Engine', `${engine} at ${address}`], account !== null && ['Account', <code>{account}</code>]];
+}

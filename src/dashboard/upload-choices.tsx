@@ -1,0 +1,300 @@
+/** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
+
+import type { ErrorCode } from '../core/errors.js';
+import { sentenceOf } from '../core/figures.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { KIND_WORDS } from '../input/identify/find-column.js';
+import {
+  ANY_COLUMN,
+  type Choice,
+  choiceOf,
+  fieldsOf,
+  halfCondition,
+  type ShownColumn,
+  type UploadPlan,
+} from '../jobs/plan-upload.js';
+import type { Upload } from '../jobs/uploads.js';
+import { Card } from '../run/report/kit/parts.js';
+import { FIELD_LABELS, meaningOf } from '../run/words/page-words.js';
+import { readCondition } from '../settings/row-condition.js';
+import { HiddenFields } from './plain-pages.js';
+
+/** The path of its page, with these choices. */
+export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
+  return `/uploads/${encodeURIComponent(id)}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
+}
+
+/** What a refused file needs: links that choose it, else the words of the message. */
+export function Remedies(shown: {
+  refusal: NonNullable<UploadPlan['refusal']>;
+  upload: Upload;
+  choice: Choice;
+  hasColumns: boolean;
+}) {
+  const { refusal, upload, choice, hasColumns } = shown;
+  const links = refusal.remedies.map((values) => {
+    const fields = Object.entries(values).flatMap(([key, value]) =>
+      [value].flat().map((each): [string, string] => [key, String(each)]),
+    );
+    const chosen = choiceOf(new URLSearchParams(fields));
+    const others = fieldsOf(choice).filter(([key]) => !Object.hasOwn(chosen, key));
+    return (
+      <li>
+        <a class="tall" href={uploadPath(upload, [...others, ...fields])}>
+          {chosenText(chosen)}
+        </a>
+      </li>
+    );
+  });
+  const isChoice = links.length > 0;
+  return (
+    <Card id="remedies" title={isChoice ? 'Choose one' : 'What to do'} more="alone">
+      {isChoice ? <ul class="things">{links}</ul> : <p>{sentenceOf(refusal.todo)}</p>}
+      {hasColumns && refusal.code.startsWith('column') && <p>Or choose the column below.</p>}
+    </Card>
+  );
+}
+
+const MIXTURE = 'a mixture: each value is judged alone';
+
+/** The label of a choice, for people who know no names of settings. */
+function chosenText({ column, kind, ...others }: Choice): string {
+  const known = IDENTIFIER_KINDS.find((each) => each === kind);
+  const kindText = known === undefined ? '' : ` (${known === 'auto' ? MIXTURE : KIND_WORDS[known]})`;
+  const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
+  const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
+  if (column !== undefined) words.unshift(`identifiers from ${columns.join(OR_FROM)}${kindText}`);
+  else if (known !== undefined) words.push(`these are ${KIND_WORDS[known]}`);
+  return sentenceOf(words.join(': ')).slice(0, -1);
+}
+
+/** Between columns: a row is looked up once, by the first of them that has something. */
+const OR_FROM = ', and where it has none, from ';
+
+/** A chosen column, with its kind. */
+function columnText(text: string): string {
+  const kind = IDENTIFIER_KINDS.find((each) => text.endsWith(`:${each}`));
+  const name = kind === undefined ? text : text.slice(0, -kind.length - 1);
+  return `${name.replace(/^position:/, 'column ')}${kind === undefined ? '' : ` (${KIND_WORDS[kind]})`}`;
+}
+
+/** The position of a single chosen column; null: none, or several. */
+function columnAt([chosen, ...others]: readonly string[], columns: readonly ShownColumn[]): number | null {
+  if (chosen === undefined || others.length > 0) return null;
+  const position = /^position:(\d+)$/.exec(chosen)?.[1];
+  if (position !== undefined)
+    return columns[Number(position) - 1] === undefined ? null : Number(position) - 1;
+  const [at = null, ...more] = columns.flatMap(({ name }, column) => (name === chosen ? [column] : []));
+  return more.length === 0 ? at : null;
+}
+
+/** Whether another way of reading it could help. */
+export function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
+  return !isHopeless(refusal?.code) || reading.sheets.length > 1 || Object.keys(choice).length > 0;
+}
+
+const HOPELESS: readonly string[] = [
+  'input-binary',
+  'input-empty',
+  'input-missing',
+] satisfies readonly ErrorCode[];
+
+/** Whether a file that failed so cannot be read in any way, as a PDF. */
+export const isHopeless = (code: string | undefined) => code !== undefined && HOPELESS.includes(code);
+
+/** The form of the page: its fields are in more than one card. */
+export const PLAN_FORM = 'plan-form';
+
+/** What is bought, in which order and for how much: the fields beside the button that starts it. */
+const RUN_KEYS: readonly string[] = [
+  'try',
+  'maxRequests',
+  'maxCost',
+  'priority',
+  'format',
+  'sort',
+  'errorsInclude',
+];
+
+/** How the file is read by a choice, as text that is the same for the same reading. */
+export function readingText(choice: Choice): string {
+  return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
+}
+
+/** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
+export function ChoicesCard(shown: {
+  upload: Upload;
+  choice: Choice;
+  reading: UploadPlan['reading'];
+  runFields: readonly string[];
+}) {
+  const { upload, choice, reading, runFields } = shown;
+  const condition = conditionOf(choice, reading.columns);
+  const own = ['kind', 'sheet', 'header', 'skipLines', ...runFields];
+  if (condition !== 'other') own.push('where');
+  const chosen = typeof choice.column === 'object' ? choice.column : [];
+  const at = columnAt(chosen, reading.columns);
+  const kept = fieldsOf(choice).filter(([key]) => !own.includes(key) && (key !== 'column' || at === null));
+  const columns = reading.columns.map(({ name, values }, column): Option => {
+    const filled = values.filter((value) => value.trim() !== '');
+    const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
+    // As it was chosen: another spelling would be another choice.
+    const value = column === at ? chosen[0] : undefined;
+    return [value ?? `position:${column + 1}`, label.slice(0, 90), column === at];
+  });
+  const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
+  return (
+    <Card id="choices" title="Read it differently">
+      <form id={PLAN_FORM} class="choices" method="get" action={uploadPath(upload)}>
+        <HiddenFields fields={kept} />
+        {columns.length > 0 && (
+          <Select
+            id="pick"
+            label={FIELD_LABELS.column}
+            options={[
+              chosen.length > 0 &&
+                at === null && ['', `as chosen: ${chosen.map(columnText).join(OR_FROM)}`, true],
+              [ANY_COLUMN, 'chosen automatically', chosen.length === 0],
+              ...columns,
+            ]}
+          />
+        )}
+        <Select
+          id="kind"
+          label={FIELD_LABELS.kind}
+          options={[
+            ['', 'judged from the values', choice.kind === undefined],
+            ...IDENTIFIER_KINDS.map(
+              (kind): Option => [kind, kind === 'auto' ? MIXTURE : KIND_WORDS[kind], choice.kind === kind],
+            ),
+          ]}
+        />
+        {reading.sheets.length > 1 && (
+          <Select
+            id="sheet"
+            label={FIELD_LABELS.sheet}
+            options={[
+              ['', 'the one with identifiers', choice.sheet === undefined],
+              ...reading.sheets.map((sheet): Option => [sheet, sheet, choice.sheet === sheet]),
+            ]}
+          />
+        )}
+        {hasLines && <HeaderFields choice={choice} />}
+        {columns.length > 0 && condition !== 'other' && (
+          <ConditionFields condition={condition} columns={reading.columns} half={halfCondition(choice)} />
+        )}
+        <button type="submit">Update the plan</button>
+        {Object.keys(choice).length > 0 && (
+          <>
+            {' '}
+            <a href={uploadPath(upload)}>Start over</a>
+          </>
+        )}
+      </form>
+    </Card>
+  );
+}
+
+/** A condition of the page's fields; null: every row; `other`: one that they cannot show. */
+function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
+  const [text, ...others] = [where].flat();
+  if (text === undefined) return null;
+  const condition = readCondition(text);
+  if (condition === null || others.length > 0) return 'other';
+  const { column } = condition;
+  const isShown = column === '' || columns.some((_, at) => conditionColumn(at, columns) === column);
+  return isShown ? condition : 'other';
+}
+
+/** The name of a column in a condition: its position where its name would not do. */
+function conditionColumn(at: number, columns: readonly ShownColumn[]): string {
+  const name = columns[at]?.name ?? '';
+  const isOdd = name.trim() === '' || /[=:]/.test(name);
+  const isShared = columns.some((each, other) => other !== at && each.name === name);
+  return isOdd || isShared ? `position:${at + 1}` : name;
+}
+
+function ConditionFields(shown: {
+  condition: Exclude<ReturnType<typeof conditionOf>, 'other'>;
+  columns: readonly ShownColumn[];
+  half: ReturnType<typeof halfCondition>;
+}) {
+  const { condition, columns, half } = shown;
+  const options = columns.map(({ name }, at): Option => {
+    const column = conditionColumn(at, columns);
+    return [column, `${at + 1}. ${name}`.slice(0, 60), condition?.column === column];
+  });
+  const wanted = WANTS.map(([value, words]): Option => [value, words, condition?.wants === value]);
+  return (
+    <>
+      <label for="only">{FIELD_LABELS.where}</label>
+      <div class="condition">
+        <SelectBox id="only" options={[['', 'all rows are looked up', condition === null], ...options]} />
+        <SelectBox id="only-is" label="must be" options={wanted} />
+        <input name="only-value" aria-label="the value" maxlength={200} value={condition?.value ?? ''} />
+      </div>
+      {half !== null && <p class="banner warn">{sentenceOf(`${half.lacks}: ${half.todo}`)}</p>}
+    </>
+  );
+}
+
+const WANTS = [
+  ['value', 'is'],
+  ['filled', 'is filled'],
+  ['blank', 'is blank'],
+] as const;
+
+export type Option = readonly [value: string, label: string, isChosen: boolean];
+
+/** `id`: also the name of its field. */
+export function Select(shown: {
+  id: string;
+  label: string;
+  options: readonly (Option | false)[];
+  form?: string;
+}) {
+  const { label, ...box } = shown;
+  return (
+    <>
+      <label for={box.id}>{label}</label>
+      <SelectBox {...box} />
+    </>
+  );
+}
+
+/** `label`: for who does not see what stands beside it. */
+function SelectBox(shown: {
+  id: string;
+  options: readonly (Option | false)[];
+  form?: string;
+  label?: string;
+}) {
+  const { id, options, form, label } = shown;
+  return (
+    <select id={id} name={id} form={form} aria-label={label}>
+      {options.map(
+        (option) =>
+          option && (
+            <option value={option[0]} selected={option[2]}>
+              {option[1]}
+            </option>
+          ),
+      )}
+    </select>
+  );
+}
+
+function HeaderFields({ choice }: { choice: Choice }) {
+  const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
+  const hasNoHeader = choice.header === 'false';
+  return (
+    <>
+      <label for="skip">{FIELD_LABELS.skipLines}</label>
+      <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
+      <p>
+        <input id="header" type="checkbox" name="header" value="false" checked={hasNoHeader} />{' '}
+        <label for="header">{FIELD_LABELS.header}</label>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,230 @@
+/** The page with the plan of an uploaded file. Pure. */
+
+import { commonestOf } from '../core/counter.js';
+import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { sayRowReason } from '../core/row-reason.js';
+import { KIND_WORDS } from '../input/identify/find-column.js';
+import type { Choice, UploadPlan } from '../jobs/plan-upload.js';
+import type { Upload } from '../jobs/uploads.js';
+import { REMOTE_RATE } from '../ledger/pace.js';
+import type { Plan } from '../run/plan-file.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
+import type { Viewer } from './gate.js';
+import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink } from './plain-pages.js';
+import { FOLLOWING } from './started-page.js';
+import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
+import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
+
+/** What is known of a file; `plan` null: it is still being read. */
+export interface ShownUpload {
+  readonly upload: Upload;
+  readonly choice: Choice;
+  readonly plan: UploadPlan | null;
+}
+
+/** The page of one upload. Works without script. */
+export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
+  const { upload, plan } = shown;
+  const body = (
+    <>
+      <header>
+        <SkipLink />
+        <p class="top">
+          <a class="tall" href="/">
+            Dashboard
+          </a>
+        </p>
+        <Title>
+          <bdi>{upload.name}</bdi>
+        </Title>
+        <p class="headline">
+          {plan === null ? 'The file is being read. Nothing is spent.' : headlineOf(plan)}
+        </p>
+        <NoticeBanner notice={viewer.notice} />
+      </header>
+      <main id="main" tabindex={-1}>
+        {plan !== null && <PlanParts shown={shown} plan={plan} viewer={viewer} />}
+        {plan?.found == null && <Discard upload={upload} viewer={viewer} />}
+      </main>
+      <footer class="foot">
+        <p class="note">
+          {sizeText(upload.size)}, for the inbox <code>{upload.root}</code>.{' '}
+          {upload.failed === undefined
+            ? 'A file that is not started is removed after a day.'
+            : 'A file that is not started stays among the failed ones.'}{' '}
+          Logged under the name <bdi>{viewer.user}</bdi>.
+        </p>
+      </footer>
+    </>
+  );
+  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [PLAN_SCRIPT] });
+}
+
+function headlineOf({ found, refusal }: UploadPlan): string {
+  if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
+  const { plan } = found;
+  const rows = countOf(plan.rows.total, 'row');
+  return `${rows}, ${kindsText(plan)}: ${costText(plan, found.settings.maxRequests)}.`;
+}
+
+/** `12 domains, 1 ticker`. */
+function kindsText({ identifiers: { byKind } }: Plan): string {
+  const counted = IDENTIFIER_KINDS.flatMap((kind) => {
+    const count = byKind[kind] ?? 0;
+    return count === 0 ? [] : [countOf(count, KIND_WORDS[kind].replace(/s$/, ''), KIND_WORDS[kind])];
+  });
+  return counted.join(', ') || 'no identifiers';
+}
+
+function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPlan; viewer: Viewer }) {
+  const { upload, choice } = shown;
+  const { found, reading, refusal } = plan;
+  return (
+    <>
+      {refusal !== null && (
+        <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
+      )}
+      {/* The Enter key presses the first button of a form that is drawn: none that buys. */}
+      <button type="submit" class="unseen default" form={PLAN_FORM} tabindex={-1}>
+        Update the plan
+      </button>
+      {found !== null && <Figures plan={found.plan} rate={found.rate} />}
+      <div class={found === null ? 'stack' : 'plan'}>
+        {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
+        {found !== null && (
+          <StartCard
+            upload={upload}
+            choice={choice}
+            viewer={viewer}
+            found={found}
+            columns={reading.columns}
+          />
+        )}
+        {hasChoices(choice, plan) && (
+          <ChoicesCard
+            upload={upload}
+            choice={choice}
+            reading={reading}
+            runFields={found === null ? [] : runFieldsOf(choice, found, reading.columns)}
+          />
+        )}
+        {found !== null && <ReadingCard plan={plan} found={found} />}
+      </div>
+    </>
+  );
+}
+
+function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
+  const { rows, identifiers } = plan;
+  const requests = requestsAtMost(plan);
+  const figures: KeyFigure[] = [
+    ['Rows', countText(rows.total), `${countText(rows.asked)} with an identifier`],
+    ['Identifiers', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
+    ['Stored', countText(identifiers.stored ?? 0), 'cost nothing'],
+    [
+      'Time',
+      `about ${durationText(Math.max(1, Math.round(requests / (rate ?? REMOTE_RATE))))}`,
+      rate === null ? 'as the service answers' : `at ${Math.round(rate * 10) / 10} a second`,
+    ],
+  ];
+  return <KeyFigures figures={figures} />;
+}
+
+/** Columns beside each other; the chosen ones are always among them. */
+const COLUMNS_SHOWN = 8;
+const CELL_AT_MOST = 80;
+
+/** The beginning of the table, so that a person sees what is looked up. */
+function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chosen'] }) {
+  const { columns } = shown.reading;
+  const kinds = new Map(shown.chosen.map(({ column, kind }) => [column, KIND_WORDS[kind]]));
+  const known = columns.map((each, column) => ({ ...each, column, kind: kinds.get(column) }));
+  const picked = known.filter(({ kind }) => kind !== undefined);
+  const others = known.filter(({ kind }) => kind === undefined);
+  const seen = [...picked, ...others.slice(0, Math.max(0, COLUMNS_SHOWN - picked.length))];
+  seen.sort((a, b) => a.column - b.column);
+  const rows = Math.max(0, ...columns.map(({ values }) => values.length));
+  const left = columns.length - seen.length;
+  return (
+    <Card id="rows" title="First rows">
+      {/* A wide table is moved by the keyboard, too. */}
+      <section class="grid" tabindex={0} aria-label="First rows of the file">
+        <table>
+          <thead>
+            <tr>
+              {seen.map(({ name, column, kind }) => (
+                <th scope="col" class={kind && 'picked'}>
+                  <bdi>{cut(name === '' ? `column ${column + 1}` : name)}</bdi>
+                  {kind !== undefined && <span class="meaning">looked up: {kind}</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {Array.from({ length: rows }, (_, row) => (
+              <tr>
+                {seen.map(({ values, kind }) => (
+                  <td class={kind && 'picked'}>
+                    <bdi>{cut(values[row] ?? '')}</bdi>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {rows === 0 && <p class="empty">There are no rows below the names of the columns.</p>}
+      {left > 0 && <p class="note">{countOf(left, 'other column')} not shown.</p>}
+    </Card>
+  );
+}
+
+function cut(text: string): string {
+  const plain = text.trim();
+  return plain.length <= CELL_AT_MOST ? plain : `${plain.slice(0, CELL_AT_MOST - 1)}…`;
+}
+
+function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Found }) {
+  const { plan, hasHeader } = found;
+  const { rows, input, reasons } = plan;
+  const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
+  const facts: Fact[] = [
+    ['Format', <bdi>{input.detected}</bdi>],
+    reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
+    ['First row', hasHeader ? 'names of the columns' : 'data'],
+    ['Blank or skipped', countText(rows.skipped)],
+    ['Invalid', countText(rows.invalid + input.unreadable)],
+  ];
+  return (
+    <Card id="reading" title="How the file is read">
+      <p>{sentenceOf(plan.columns)}</p>
+      <Facts rows={facts} />
+      {shownReasons.length > 0 && (
+        <>
+          <p class="note">Why rows are not looked up:</p>
+          <Notes
+            lines={shownReasons.map(({ value, count }) => `${countText(count)} × ${sayRowReason(value)}`)}
+          />
+        </>
+      )}
+      {input.examples.length > 0 && (
+        <p class="note">
+          The first: {input.examples.map(({ line, reason }) => `line ${line}: ${reason}`).join('; ')}.
+        </p>
+      )}
+      {plan.priority !== null && <p class="note">{sentenceOf(plan.priority.sentence)}</p>}
+      {input.warnings.length > 0 && <Notes lines={input.warnings.map(sentenceOf)} />}
+    </Card>
+  );
+}
+
+function Notes({ lines }: { lines: readonly string[] }) {
+  return (
+    <ul class="note">
+      {lines.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
+}

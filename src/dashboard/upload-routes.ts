@@ -1,0 +1,180 @@
+/** Receiving files on the dashboard, their plans, and starting or discarding them. */
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import { BrandEnrichError } from '../core/errors.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { findFailed } from '../jobs/ended-jobs.js';
+import { withTableEnding } from '../jobs/inbox-file.js';
+import { newJobId } from '../jobs/job-folder.js';
+import { type Choice, choiceOf, fieldsOf, type UploadPlans } from '../jobs/plan-upload.js';
+import { tryAgain } from '../jobs/try-again.js';
+import type { Upload, Uploads } from '../jobs/uploads.js';
+import { isMoreThan } from '../run/lookups/spending.js';
+import { type Action, FORGED, mayAct, RefusedAction } from './actions.js';
+import { answerText, type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { renderNotice } from './plain-pages.js';
+import { startedPath } from './started-page.js';
+import { readingText, uploadPath } from './upload-choices.js';
+import { renderUpload } from './upload-page.js';
+import { SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
+
+export interface UploadParts {
+  readonly uploads: Uploads;
+  readonly plans: UploadPlans;
+}
+
+/** A file that is read for longer gets a page that renews itself. */
+const PATIENCE_MS = 3_000;
+
+/** Adds pages, and requests that are not forms. `viewerOf`: with the notice of the last action. */
+export function addUploads(
+  app: GatedApp,
+  viewerOf: (context: Context) => Promise<Viewer>,
+  { uploads, plans, log }: UploadParts & { readonly log: Log },
+): void {
+  app.post('/uploads/check', (context) =>
+    answering(context, context.get('session'), async (asked) => {
+      await uploads.check(asked.inbox, asked.name, Number(context.req.query('size')) || null);
+      return context.body(null, 204);
+    }),
+  );
+
+  app.post('/uploads', (context) => {
+    const session = context.get('session');
+    return answering(context, session, async (asked) => {
+      const { incoming } = context.env as unknown as HttpBindings;
+      const upload = await uploads.receive(asked, incoming as IncomingMessage);
+      const by = { by: session.user, address: getConnInfo(context).remote.address };
+      log.info({ ...by, file: upload.name, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
+      return context.json({ path: uploadPath(upload) }, 201);
+    });
+  });
+
+  app.get('/uploads/:id', async (context) => {
+    const upload = await findUpload(uploads, context.req.param('id'));
+    if (upload === null) return sendPage(context, renderNotice('It is not here any more', GONE_PAGE), 404);
+    const choice = choiceOf(new URL(context.req.url).searchParams);
+    const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
+    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
+  });
+}
+
+const GONE = 'this file was started or discarded, or is no longer there';
+/** Where the browser's way back leads after a start. */
+const GONE_PAGE =
+  'This file was started or discarded. If it was started, it is among the runs of the dashboard.';
+
+/** One that was sent, or a failed file. */
+async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
+  return uploads.find(id) ?? findFailed(uploads.roots, id);
+}
+
+/** Reads what is asked, and answers an error of ours in words. */
+async function answering(
+  context: Context,
+  session: Session,
+  action: (asked: { inbox: number; name: string; length: number | null }) => Promise<Response>,
+): Promise<Response> {
+  const { req } = context;
+  if (!mayAct(context, session, req.header('x-form-token') ?? null))
+    return answerText(context, FORGED, 403, 'form-foreign');
+  const inbox = Number(req.query('inbox') ?? 0);
+  const length = req.header('content-length');
+  const asked = {
+    inbox,
+    name: req.query('name') ?? '',
+    length: length === undefined ? null : Number(length),
+  };
+  try {
+    return await action(asked);
+  } catch (error) {
+    if (error instanceof BrandEnrichError) {
+      const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
+      return answerText(context, error.inWords('keys').message, status, error.code);
+    }
+    const { incoming } = context.env as unknown as HttpBindings;
+    // The sender has gone and does not read this.
+    if (incoming.destroyed) return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
+    throw error;
+  }
+}
+
+/**
+ * Starts a file as chosen. `shownCost`: the money that a page showed; null: none did. Gives its
+ * job, or why it was not started.
+ */
+export async function startUpload(
+  { uploads, plans }: UploadParts,
+  upload: Upload,
+  choice: Choice,
+  shownCost: string | null,
+) {
+  // Caps and order may have been chosen since the page was made: they cost nothing to plan.
+  const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
+  if (made === undefined) return 'it is still being read; start it when its cost is shown';
+  const { found } = made;
+  if (found === null) return 'see below';
+  const { plan, format, overage } = found;
+  if (plan.rows.total === 0) return 'it has no rows';
+  const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(shownCost ?? '')?.[0];
+  // Another view may have planned it anew since, when more of the quota was used.
+  if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
+    return 'it may cost more now than the page showed; what it costs now is below';
+  // The money that was shown is the most that it costs, whatever others spend meanwhile.
+  const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
+  const settings = { ...choice, ...cap };
+  const { root, folder } = upload;
+  const job = newJobId();
+  const name = upload.failed
+    ? await tryAgain(root, folder, Date.now(), { job, settings })
+    : await uploads.start(upload, withTableEnding(upload.name, format), settings, job);
+  return { job, name, found };
+}
+
+/** Forms of the plan's page. */
+export function uploadActions({ uploads, plans }: UploadParts): Action[] {
+  function known(id: string, upload: Upload | null): Upload {
+    if (upload !== null) return upload;
+    throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
+  }
+  return [
+    {
+      path: '/uploads/:id/start',
+      async carryOut({ params: { id = '' }, fields }) {
+        const upload = known(id, await findUpload(uploads, id));
+        const choice = choiceOf(fields);
+        const read = fields.get(SHOWN_READING);
+        const isChanged = read !== null && read !== readingText(choice);
+        const started = isChanged
+          ? 'it would be read in another way now; this is its plan'
+          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST));
+        /** Nothing is started; its page shows why, with what was chosen. */
+        if (typeof started === 'string')
+          return {
+            path: uploadPath(upload, fieldsOf(choice)),
+            sentence: `${upload.name} was not started: ${started}`,
+            isRefused: true,
+            subject: upload.name,
+          };
+        const { job, name, found } = started;
+        const where = upload.failed ? 'is tried again' : 'is started';
+        return {
+          path: startedPath(job),
+          sentence: `${name} ${where}: ${startedText(found)}.`,
+          subject: name,
+        };
+      },
+    },
+    {
+      path: '/uploads/:id/discard',
+      async carryOut({ params: { id = '' } }) {
+        const upload = known(id, uploads.find(id));
+        await uploads.discard(upload);
+        return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
+      },
+    },
+  ];
+}

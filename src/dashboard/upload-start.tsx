@@ -1,0 +1,355 @@
+/** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
+
+import { countOf, countText, moneyText } from '../core/figures.js';
+import type { FileCap } from '../jobs/file-caps.js';
+import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';
+import type { Upload } from '../jobs/uploads.js';
+import type { Plan } from '../run/plan-file.js';
+import { Bar, Card, type Fact, Facts } from '../run/report/kit/parts.js';
+import { priorityValueOf } from '../run/scan/priorities.js';
+import { FIELD_LABELS } from '../run/words/page-words.js';
+import type { Viewer } from './gate.js';
+import { ActionButton } from './plain-pages.js';
+import { type Option, PLAN_FORM, readingText, Select, uploadPath } from './upload-choices.js';
+
+type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
+
+/**
+ * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
+ * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
+ */
+export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | null = null): string {
+  const { spending } = plan;
+  const requests = requestsAtMost(plan);
+  if (isCapped(plan, cap))
+    return requests === 0
+      ? 'no requests: its cap is used up'
+      : `at most ${countOf(requests, 'request')}, by its cap`;
+  if (requests === 0)
+    return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
+  // While the quota is unknown, every request could be overage: a sum that would only alarm.
+  const overage = spending !== null && spending.withinQuota !== null && spending.overageRequests > 0;
+  const later = deferredIn(plan);
+  const parts = [
+    `at most ${countOf(requests, 'request')}`,
+    later > 0 && ` now and ${countText(later)} more when quota or budget allow them`,
+    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} of overage`,
+  ];
+  return parts.filter(Boolean).join('');
+}
+
+/** The same of a start with a trial or a cap. */
+export function startedText({ plan, settings: { trial, maxRequests } }: Found): string {
+  const requests = requestsAtMost(plan);
+  const most = Math.min(requests, trial ?? requests, maxRequests ?? requests);
+  return most === requests
+    ? costText(plan, maxRequests)
+    : `at most ${countOf(most, 'request')}${trial === most ? ' at first' : ''}`;
+}
+
+/** Whether its own cap is what leaves requests out: earlier starts may have used it up. */
+function isCapped(plan: CostPlan, cap: number | null): boolean {
+  if (cap === null || deferredIn(plan) === 0) return false;
+  const { account } = plan;
+  const hasQuota = account?.limit != null && account.used < account.limit;
+  return requestsAtMost(plan) >= cap || (hasQuota && requestsAtMost(plan) === 0);
+}
+
+function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
+  return spending?.deferred ?? 0;
+}
+
+export function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | 'spending'>): number {
+  if (spending === null || spending.withinQuota === null) return requests.most;
+  return spending.withinQuota + spending.overageRequests;
+}
+
+export type Found = NonNullable<UploadPlan['found']>;
+
+interface Started {
+  readonly upload: Upload;
+  readonly choice: Choice;
+  readonly viewer: Viewer;
+}
+
+/** The field of the start's form that has the money that its page showed. */
+export const SHOWN_COST = 'shown-cost';
+
+/** How the file is read by the plan that its page showed. */
+export const SHOWN_READING = 'shown-reading';
+
+/** Identifiers of a try. */
+const TRIED = 20;
+
+/** Cost, options and buttons of a file that can be started. */
+export function StartCard(shown: Started & { found: Found; columns: UploadPlan['reading']['columns'] }) {
+  const { upload, choice, viewer, found, columns } = shown;
+  const { plan } = found;
+  const most = costText(plan, found.settings.maxRequests);
+  const query = new URLSearchParams([
+    [SHOWN_COST, plan.spending?.maxCost ?? ''],
+    [SHOWN_READING, readingText(choice)],
+    ['back', uploadPath(upload, fieldsOf(choice))],
+  ]);
+  return (
+    <Card id="cost" title="What it costs" more="side">
+      <Costs plan={plan} cap={found.settings.maxRequests} />
+      {plan.rows.total === 0 ? (
+        <p class="banner warn">The file has no rows: there is nothing to start.</p>
+      ) : (
+        <div class="choices">
+          <Options choice={choice} found={found} columns={columns} />
+          <p class="start">
+            <button
+              type="submit"
+              class="main"
+              form={PLAN_FORM}
+              formmethod="post"
+              formaction={`${uploadPath(upload)}/start?${query}`}
+              name="token"
+              value={viewer.formToken}
+            >
+              Start
+            </button>{' '}
+            <output class="muted" data-most={requestsAtMost(plan)}>
+              {most}
+            </output>
+          </p>
+        </div>
+      )}
+      <Discard upload={upload} viewer={viewer} />
+    </Card>
+  );
+}
+
+/** A failed file stays where it is. */
+export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
+  if (upload.failed !== undefined) return null;
+  return (
+    <div class="ends">
+      <ActionButton by={viewer} path={`${uploadPath(upload)}/discard`}>
+        Discard
+      </ActionButton>
+    </div>
+  );
+}
+
+function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
+  const { requests, spending, account } = plan;
+  const limit = account?.limit ?? null;
+  const within = spending?.withinQuota ?? null;
+  const share =
+    account === null || !limit
+      ? null
+      : { used: Math.min(1, account.used / limit), asked: requestsAtMost(plan) / limit };
+  const most = spending !== null && moneyText(spending.maxCost, plan.currency);
+  const isOverage = spending !== null && spending.overageRequests > 0;
+  const rows: Fact[] = [
+    ['Requests needed', neededText(requests)],
+    requests.most > 0 && [
+      'Within the quota',
+      within === null ? 'known after the first request' : countText(within),
+    ],
+    within === null
+      ? isOverage && ['If the quota is used up, at most', most]
+      : isOverage && ['Beyond the quota, at most', `${countText(spending.overageRequests)} for ${most}`],
+    deferredIn(plan) > 0 && ['Must wait', countText(deferredIn(plan))],
+    account !== null &&
+      limit !== null && ['Used of the account', `${countText(account.used)} of ${countText(limit)}`],
+  ];
+  return (
+    <>
+      <Facts rows={rows} />
+      {share !== null && (
+        <Bar
+          parts={[
+            ['flight', share.used],
+            ['ours', Math.min(1 - share.used, share.asked)],
+          ]}
+        />
+      )}
+      <p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
+      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan, cap)}</p>}
+    </>
+  );
+}
+
+function neededText({ least, most }: Plan['requests']): string {
+  return least === most ? countText(most) : `${countText(least)} to ${countText(most)}`;
+}
+
+function waitText(plan: Plan, cap: number | null): string {
+  if (isCapped(plan, cap))
+    return (
+      `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its ` +
+      'partial result.'
+    );
+  return (
+    `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with ` +
+    'its partial result, and continue when they do.'
+  );
+}
+
+/**
+ * The settings that have a field beside the button of the start. A choice that the field could not
+ * show, such as one of an address, has none: it stays as it is.
+ */
+export function runFieldsOf(
+  choice: Choice,
+  found: Found,
+  columns: UploadPlan['reading']['columns'],
+): readonly string[] {
+  const { plan, settings, format, overage } = found;
+  if (plan.rows.total === 0) return [];
+  const isFree = (key: string, shown: string) => choice[key] === undefined || choice[key] === shown;
+  const fields = {
+    try: settings.trial !== null || plan.requests.most > TRIED,
+    maxRequests: true,
+    maxCost: overage > 0,
+    priority: !Array.isArray(choice.priority) && ordersOf(choice, found, columns).length > 0,
+    format: format !== 'xlsx' && isFree('format', 'xlsx'),
+    sort: isFree('sort', 'none'),
+    errorsInclude: isFree('errorsInclude', 'not_found'),
+  };
+  return Object.entries(fields).flatMap(([key, isThere]) => (isThere ? [key] : []));
+}
+
+/** How much to buy, in which order, and what to write. */
+function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
+  const { choice, found, columns } = shown;
+  const { plan, settings } = found;
+  const { trial } = settings;
+  const fields = runFieldsOf(choice, found, columns);
+  const tried = trial ?? TRIED;
+  const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
+    const [own, known] = [choice[key], settings[key]];
+    return { own: typeof own === 'string' ? own : null, most: known === null ? null : String(known) };
+  };
+  const unit = plan.currency === null ? '' : ` in ${plan.currency}`;
+  return (
+    <>
+      {fields.includes('try') && (
+        <Check choice={choice} name="try" value={String(tried)} isOn={trial !== null}>
+          Try {countText(tried)} first, for at most {countOf(tried, 'request')}: you see them, and decide
+          about the rest
+        </Check>
+      )}
+      <div class="fields">
+        <Cap
+          name="maxRequests"
+          label={FIELD_LABELS.maxRequests}
+          step="1"
+          form={PLAN_FORM}
+          {...capOf('maxRequests')}
+        />
+        {fields.includes('maxCost') && (
+          <Cap
+            name="maxCost"
+            label={`Overage${unit}, at most`}
+            step="any"
+            form={PLAN_FORM}
+            {...capOf('maxCost')}
+          />
+        )}
+      </div>
+      {fields.includes('priority') && <Order choice={choice} options={ordersOf(choice, found, columns)} />}
+      {fields.includes('format') && (
+        <Check choice={choice} name="format" value="xlsx" isOn={settings.format === 'xlsx'}>
+          The result as an Excel workbook
+        </Check>
+      )}
+      {fields.includes('sort') && (
+        <Check choice={choice} name="sort" value="none" isOn={settings.sort === 'none'}>
+          The rows in the order of the file, not the best brands first
+        </Check>
+      )}
+      {fields.includes('errorsInclude') && (
+        <Check
+          choice={choice}
+          name="errorsInclude"
+          value="not_found"
+          isOn={settings.errorsInclude.includes('not_found')}
+        >
+          Rows that are not found also into the file of rows without an answer
+        </Check>
+      )}
+    </>
+  );
+}
+
+/** What the inbox sets for all its files is shown, and stays. `children`: the words. */
+function Check(shown: { choice: Choice; name: string; value: string; isOn: boolean; children?: unknown }) {
+  const { choice, name, value, isOn, children } = shown;
+  const isOfInbox = isOn && choice[name] === undefined;
+  return (
+    <p class="check">
+      <input
+        id={`run-${name}`}
+        type="checkbox"
+        name={name}
+        form={PLAN_FORM}
+        value={value}
+        checked={isOn}
+        disabled={isOfInbox}
+      />{' '}
+      <label for={`run-${name}`}>
+        {children}
+        {isOfInbox && ' (set for this inbox)'}
+      </label>
+    </p>
+  );
+}
+
+/** A field for a cap: `own` of the file, `most` of its inbox. */
+export function Cap(shown: FileCap & { name: string; label: string; step: string; form?: string }) {
+  const { own, most, name, label, step, form } = shown;
+  return (
+    <div>
+      <label for={`run-${name}`}>{label}</label>
+      <input
+        id={`run-${name}`}
+        type="number"
+        name={name}
+        form={form}
+        min="0"
+        step={step}
+        value={own ?? ''}
+        placeholder={most ?? 'no cap'}
+      />
+    </div>
+  );
+}
+
+/** Numbers and dates, which "the highest" means something for. */
+function isRanked(cell: string): boolean {
+  const value = priorityValueOf(cell);
+  return typeof value === 'number' || (typeof value === 'object' && value !== null && /^\d/.test(value.word));
+}
+const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
+
+/** The columns whose highest values can be looked up first. */
+function ordersOf(choice: Choice, found: Found, columns: UploadPlan['reading']['columns']): Option[] {
+  const chosen = new Set(found.chosen.map(({ column }) => column));
+  return columns.flatMap(({ name, values }, column): Option[] => {
+    if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
+    const value = `position:${column + 1}:desc`;
+    const label = `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60);
+    return [[value, label, value === choice.priority]];
+  });
+}
+
+/** Which rows are looked up first. */
+function Order({ choice, options }: { choice: Choice; options: readonly Option[] }) {
+  const own = typeof choice.priority === 'string' ? choice.priority : '';
+  const isOther = own !== '' && options.every(([value]) => value !== own);
+  return (
+    <div>
+      <Select
+        id="priority"
+        form={PLAN_FORM}
+        label={FIELD_LABELS.priority}
+        options={[['', 'the top of the file', own === ''], isOther && [own, own, true], ...options]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+/** The caps of a file that waits with "Go on", and that button. Pure. */
+
+import { countOf } from '../core/figures.js';
+import type { EndedJob } from '../jobs/ended-jobs.js';
+import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
+import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
+import { hasGoOn } from '../jobs/job-folder.js';
+import { Card } from '../run/report/kit/parts.js';
+import { FIELD_LABELS } from '../run/words/page-words.js';
+import { HiddenFields, type Sender } from './plain-pages.js';
+import { Cap } from './upload-start.js';
+
+/** Where its form is posted. */
+export const GO_ON_PATH = '/waiting/go-on';
+
+/**
+ * `caps` null: its settings cannot be read. `left`: identifiers without an answer; null: not known
+ * here. `back`: the page that has the card.
+ */
+export function WaitingCard(shown: {
+  job: EndedJob | null;
+  left: number | null;
+  caps: ShownCaps | null;
+  currency: string | null;
+  viewer: Sender;
+  back: string;
+}) {
+  const { job, left, caps, currency, viewer, back } = shown;
+  if (job === null || !hasGoOn(job.waitsFor) || caps === null || job.file === null) return null;
+  const isCrashed = job.waitsFor === 'crashed';
+  // Otherwise no settings can stand beside a file of such a name.
+  const hasCaps = isSideFile(sideFileOf(job.file));
+  if (!hasCaps && !isCrashed) return null;
+  const { maxRequests, maxCost } = caps;
+  const fields = [
+    ['inbox', String(job.inbox)],
+    ['folder', job.folder],
+    ['back', `${back}#caps`],
+    ['token', viewer.formToken],
+  ] as const;
+  const unit = currency === null ? '' : ` in ${currency}`;
+  const bounds = [
+    mostText(maxRequests, 'requests'),
+    maxCost && mostText(maxCost, currency ?? 'of overage'),
+  ].filter((text) => text !== null);
+  return (
+    <Card id="caps" title={isCrashed ? 'Read it again' : job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
+      <p class="note">
+        {left !== null && `${countOf(left, 'identifier')} of it are left. `}
+        {isCrashed ? CRASHED : job.isAtOwnCap ? AT_CAP : AT_LIMIT}
+      </p>
+      <form class="choices" method="post" action={GO_ON_PATH}>
+        <HiddenFields fields={fields} />
+        {hasCaps && (
+          <div class="fields">
+            <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
+            {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
+          </div>
+        )}
+        {bounds.length > 0 && (
+          <p class="note">
+            Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise
+            that.
+          </p>
+        )}
+        <button type="submit" class={job.isAtOwnCap ? 'main' : undefined}>
+          Go on
+        </button>
+      </form>
+    </Card>
+  );
+}
+
+const AT_CAP =
+  'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
+  'towards it. An empty field is no cap.';
+const CRASHED =
+  'The program ended three times while it read this file and no other. It is read again while no ' +
+  'other large file is read. Look at the file first: it may end the program again.';
+const AT_LIMIT =
+  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. ' +
+  'What it has bought is stored and counts towards its cap.';
+
+function mostText({ most }: FileCap, unit: string): string | null {
+  return most === null ? null : `${most} ${unit}`;
+}

@@ -1,0 +1,48 @@
+/**
+ * The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. Redis
+ * holds one in memory for each stored answer, so what all keys have is short.
+ */
+import { createHash } from 'node:crypto';
+import type { AllowNsfw } from '../../brand-api/protocol.js';
+import type { IdentifierKind } from '../../core/identifier.js';
+import type { OutcomeKey } from '../../core/outcome.js';
+
+/** Short, stable name of a service: 42 bits of the hash of its base URL. */
+export function serviceTag(service: string): string {
+  return createHash('sha256').update(service).digest('base64url').slice(0, 7);
+}
+
+const NSFW_LETTER: Record<AllowNsfw, string> = { unset: 'u', true: 't', false: 'f' };
+
+const KIND_LETTER: Record<IdentifierKind, string> = {
+  domain: 'd',
+  ticker: 't',
+  isin: 'i',
+  crypto: 'c',
+  id: 'b',
+  auto: 'a',
+};
+const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(KIND_LETTER));
+
+const lettersOf = (letters: object) => `[${Object.values(letters).join('')}]`;
+const KEY = new RegExp(`^[\\w-]{7}:${lettersOf(NSFW_LETTER)}${lettersOf(KIND_LETTER)}:.`);
+
+/** Whether a text has the form of the key of an identifier. */
+export const isOutcomeKey = (text: string): boolean => KEY.test(text);
+
+/** Gives the key for the text form of an identifier, `kind:value`. */
+export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
+
+/**
+ * The keys of one service and `allowNsfw` setting: `QNOY4ew:ud:acme.com`. Values are used as they
+ * are, so they must be normalised already. What is not an identifier, from a queue that somebody
+ * else wrote to, gets a key that no identifier has.
+ */
+export function outcomeKeys(service: string, allowNsfw: AllowNsfw): OutcomeKeyOf {
+  const prefix = `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}`;
+  return (text) => {
+    const colon = text.indexOf(':');
+    const letter = colon < 0 ? undefined : LETTERS.get(text.slice(0, colon));
+    return prefix + (letter === undefined ? `:${text}` : letter + text.slice(colon));
+  };
+}

@@ -1,0 +1,386 @@
+/**
+ * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether
+ * a process still waits for an answer, and the run knows how far its workers are. Engines implement
+ * it, each call atomic and on the store's own clock.
+ */
+
+import type { AllowNsfw } from '../../brand-api/protocol.js';
+import { momentText } from '../../core/figures.js';
+import type { Freshness } from '../../core/outcome.js';
+import { isProcessGone } from '../../core/process-identity.js';
+import {
+  count,
+  flag,
+  list,
+  moment,
+  nullOr,
+  number,
+  type ObjectOf,
+  object,
+  optional,
+  type Shaped,
+  text,
+  word,
+} from '../../core/shapes.js';
+import { visibleLine } from '../../core/terminal-text.js';
+import { RULES } from '../../ledger/rules.js';
+import { type FailureReason, type RunHalt, type RunStop, runHaltShape, runStopShape } from './run-reasons.js';
+
+/** The settings of a run for workers; written once when it starts. */
+export const runSettingsShape = object({
+  /** The service's base URL without credentials, query, version or trailing slash. */
+  service: text,
+  account: text,
+  allowNsfw: word<AllowNsfw>('unset', 'true', 'false'),
+  /** Its 404s are believed though the address never gave a good answer. */
+  allowUnknown: flag,
+  maxAgeMs: count,
+  maxAgeMissingMs: count,
+  refresh: flag,
+  /** `paid` if the user gave it; decides whether a request beyond the quota could cost money. */
+  plan: word('free', 'paid', 'unspecified'),
+  /** `--quota`; null: the header alone. */
+  quotaCap: nullOr(count),
+  /** Overage as a number of requests, from budget and price. */
+  overage: count,
+  /** Requests per second that the pace may grow to; null: no ceiling. */
+  maxRate: nullOr(count),
+  /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
+  period: (value: unknown) => (typeof value === 'number' ? count(value) : word('month', 'none')(value)),
+  /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
+  freeStatuses: list(text),
+  maxRequests: nullOr(count),
+  maxOverageRequests: nullOr(count),
+  timeoutMs: count,
+  /** The service's own domain: rows of it are free once that is proven. null: unknown. */
+  ownDomain: nullOr(text),
+  /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
+  process: optional(text),
+  /** `user@host` of a command or a program; absent: a file of an inbox, a schedule. */
+  startedBy: optional(text),
+  /** Absolute path of its complete result on its host; absent: in an inbox, or not a file. */
+  output: optional(text),
+});
+export type RunSettings = Shaped<typeof runSettingsShape>;
+
+const ORDER = {
+  /** `user@host`, or a name of the dashboard. */
+  by: text,
+  at: moment,
+};
+/** A person's order: to pause, or to cancel. `at`: ms since 1970, by the store's clock. */
+const orderShape = object(ORDER);
+export type Order = Shaped<typeof orderShape>;
+
+export const ordersShape = object({ cancelled: nullOr(orderShape), paused: nullOr(orderShape) });
+export type Orders = Shaped<typeof ordersShape>;
+
+/** Whose a run is. A cancel ends one job; a pause holds all runs of an owner, now and later. */
+const OWNER = {
+  /** A file of an inbox, a tick of a schedule; default: the id of the run. */
+  job: text,
+  /** The job of a file, a schedule (`scheduleOwner`); default: the key of the run. */
+  owner: text,
+};
+export type RunOwner = ObjectOf<typeof OWNER>;
+
+/** For people: the host of a file and its name; `host` null for a schedule. */
+export const labelShape = object({ host: nullOr(text), name: text });
+export type Label = Shaped<typeof labelShape>;
+
+/** A standing pause. */
+export const PAUSE = {
+  ...ORDER,
+  owner: text,
+  label: labelShape,
+  /** The run that was named; null: none was. */
+  run: nullOr(text),
+};
+export type Pause = ObjectOf<typeof PAUSE>;
+
+/** Owner and label of the pause that holds all spending of an engine. */
+export const ALL_SPENDING = { owner: '*', label: { host: null, name: 'all spending' }, run: null } as const;
+
+/** True for the pause of all spending. */
+export function isOfAll({ owner }: Pick<Pause, 'owner'>): boolean {
+  return owner === ALL_SPENDING.owner;
+}
+
+/** A cancel of a job; kept for 90 days. */
+export const cancelShape = object({ ...ORDER, job: text });
+export type Cancel = Shaped<typeof cancelShape>;
+
+/** The work of workers for a run, summed over finished chunks and partial reports. */
+const tally = object({
+  matched: count,
+  notFound: count,
+  failed: count,
+  /** Answers that the store had already. */
+  stored: count,
+  /** Requests sent, and those of them that were or may have been billed. */
+  requests: count,
+  billed: count,
+});
+export type Tally = Shaped<typeof tally>;
+
+export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+const NEW_RUN = {
+  /** Made by the caller: a job's record names it before the run begins. */
+  id: text,
+  /** Hash of the input's content and of the settings that choose identifiers. */
+  key: text,
+  label: labelShape,
+  settings: runSettingsShape,
+};
+
+export const RUN_RECORD = {
+  ...NEW_RUN,
+  ...OWNER,
+  /** Store's clock: when it started; freshness is judged at this moment. */
+  asOf: moment,
+  /** Start of the key's first run since one completed: `--refresh` counts from here. */
+  keyStartedAt: moment,
+  heartbeatAt: moment,
+  /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
+  status: word('running', 'completed', 'stopped', 'cancelled'),
+  /** Who paused its owner; null once it completed or was cancelled. All spending may be besides. */
+  paused: nullOr(orderShape),
+  /** Who cancelled it; null unless it is cancelled. */
+  cancelled: nullOr(orderShape),
+  /** Store's clock: when it ended, though requests may be in flight; null: it has not. */
+  endedAt: nullOr(moment),
+  /** Why it stopped; null while it runs or when it completed. */
+  stop: nullOr(runStopShape),
+  /** How many rows and distinct identifiers it has; null until known. */
+  rows: nullOr(count),
+  identifiers: nullOr(count),
+  tally,
+  /** Permits taken and not given back, by the ledger: billed, perhaps billed, or in flight. */
+  spent: number,
+  /** Requests that the ledger counted as overage when they were settled. */
+  overageBilled: number,
+  /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
+  hasEarlierFailures: flag,
+  /**
+   * Earlier starts of the same file that stopped and that this one continues. Set by `list`, which
+   * does not list them.
+   */
+  earlier: optional(
+    object({
+      starts: count,
+      matched: count,
+      notFound: count,
+      billed: count,
+      unreported: count,
+      overage: count,
+    }),
+  ),
+};
+export type RunRecord = ObjectOf<typeof RUN_RECORD>;
+
+export const RUN_PROGRESS = {
+  /** How many chunks of `finishChunk` have been counted. */
+  chunks: count,
+  tally,
+  halt: nullOr(runHaltShape),
+  isCancelled: flag,
+  /** It may not spend: it is paused, or all spending is. */
+  isPaused: flag,
+  /** It is paused alone: its chunks make way for those of other runs. */
+  isPausedAlone: flag,
+};
+export type RunProgress = ObjectOf<typeof RUN_PROGRESS>;
+
+/** Billed, or perhaps, but unreported: their worker ended, unless they are in flight. */
+export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
+  return Math.max(0, spent - tally.billed);
+}
+
+/**
+ * Whether requests of a run that has ended may still be in flight: their permits are held for so
+ * long. `now`: by the store's clock.
+ */
+export function mayBeInFlight({ endedAt, settings }: Pick<RunRecord, 'endedAt' | 'settings'>, now: number) {
+  const { process, timeoutMs } = settings;
+  if (endedAt === null || (process !== undefined && isProcessGone(process))) return false;
+  return now - endedAt < timeoutMs + RULES.permitMarginMs;
+}
+
+/** A lookup that this run does not ask for again. */
+export interface LookupFailure {
+  readonly key: string;
+  readonly reason: FailureReason;
+  readonly billed: boolean;
+  /** It is left to the next run of the same command, and does not count as failed. */
+  readonly isDeferred?: boolean;
+  /** Paid for, and asking again is no use: later starts do not ask either, until one completes. */
+  readonly isFinal?: boolean;
+}
+
+export interface RunStore {
+  /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
+  start(run: ObjectOf<typeof NEW_RUN> & Partial<RunOwner>): Promise<RunRecord>;
+  get(id: string): Promise<RunRecord | null>;
+  /**
+   * All that are alive, newest first, then the newest others until there are `limit`. A file that
+   * was started again after it stopped is one entry.
+   */
+  list(limit: number): Promise<RunRecord[]>;
+  /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
+  heartbeat(id: string): Promise<RunProgress>;
+  setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
+  /** The sum so far of the reporter `part`; a tally adds up all. An earlier sum changes nothing. */
+  addTally(id: string, part: string, sum: Tally): Promise<void>;
+  /** Counts a chunk as finished, once, however often it is reported. */
+  finishChunk(id: string, chunk: number): Promise<void>;
+  /** Records failed lookups; counts each key once. A later report of a key replaces the earlier. */
+  fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
+  /** In the order of the keys, final ones of earlier starts included; null where there is none. */
+  failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
+  halt(id: string, halt: RunHalt): Promise<void>;
+  clearHalt(id: string): Promise<void>;
+  /**
+   * `stop` null: it is complete, and its key is forgotten: caps and `--refresh` begin anew.
+   * Failures go some days later.
+   */
+  end(id: string, stop: RunStop | null): Promise<void>;
+  /**
+   * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.
+   * For a run that stopped it is the job of its owner's latest run. A pause of that job ends.
+   */
+  cancel(id: string, by: string): Promise<OrderEnd>;
+  /** Pauses the owner of a run that has not ended for good. The first pause stays. */
+  pause(id: string, by: string): Promise<OrderEnd>;
+  /** The same for an owner that may have no run. `label`: for people. `at`: default now. */
+  pauseOwner(pause: Omit<Pause, 'at'> & { readonly at?: number }): Promise<void>;
+  /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
+  cancelJob(cancel: Omit<Cancel, 'at'> & { readonly at?: number }): Promise<void>;
+  /** False: it was not paused. */
+  resume(owner: string): Promise<boolean>;
+  /** All that stand, the oldest first. */
+  pauses(): Promise<Pause[]>;
+  /** All that are kept, the oldest first. */
+  cancels(): Promise<Cancel[]>;
+  /** What is ordered for these jobs, one after the other. */
+  orders(jobs: readonly RunOwner[]): Promise<Orders[]>;
+}
+
+/** `ended`: it is too late for an order. */
+export const orderEndShape = word('done', 'ended', 'unknown');
+export type OrderEnd = Shaped<typeof orderEndShape>;
+
+/**
+ * The owner of the runs of a schedule: it stays when the schedule's definition is changed. `key`:
+ * that of its results.
+ */
+export const scheduleOwner = (key: string): string => `${OF_SCHEDULE}${key}`;
+export const isScheduleOwner = (owner: string): boolean => owner.startsWith(OF_SCHEDULE);
+const OF_SCHEDULE = 'schedule:';
+
+/** null: it is not that of a schedule. */
+export function scheduleNameOf(owner: string): string | null {
+  return isScheduleOwner(owner) ? owner.slice(owner.lastIndexOf('/') + 1) : null;
+}
+
+/** Whether a run stopped because a person must decide about its rest. */
+export function isHeld({ status, stop }: Pick<RunRecord, 'status' | 'stop'>): boolean {
+  return status === 'stopped' && stop?.type === 'halted' && stop.halt.why === 'unmatched';
+}
+
+/** Whether a run completed and the service knew nothing. False if the run used stored answers. */
+export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
+  const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
+  return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;
+}
+
+/** Whether a run is alive, by its heartbeat. `now` is the store's clock. */
+export function isAlive(
+  { status, heartbeatAt }: Pick<RunRecord, 'status' | 'heartbeatAt'>,
+  now: number,
+): boolean {
+  return (
+    status === 'running' &&
+    now - heartbeatAt < RULES.runDeadAfterMs &&
+    heartbeatAt - now <= RULES.runHeartbeatAheadMs
+  );
+}
+
+/** Answered or failed lookups of a run, by its workers' reports. */
+export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
+  return tally.matched + tally.notFound + tally.failed + tally.stored;
+}
+
+/**
+ * The live runs that a live run is queued behind: it has sent nothing yet, and they began earlier
+ * on the same account and have lookups left. Empty: it does not wait for others. `now`: by the
+ * store's clock. Pure.
+ */
+export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
+  const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
+  if (run.tally.requests > 0 || run.paused !== null || !hasLeft(run) || !isAlive(run, now)) return [];
+  const { account, service } = run.settings;
+  return runs.filter(
+    (each) =>
+      each.id !== run.id &&
+      each.asOf <= run.asOf &&
+      each.paused === null &&
+      each.settings.account === account &&
+      each.settings.service === service &&
+      isAlive(each, now) &&
+      hasLeft(each),
+  );
+}
+
+/** `paused by ada@office since 14 Jan 2026, 09:30 UTC`. */
+export function pausedText(order: Order): string {
+  return `paused ${sinceText(order)}`;
+}
+
+/** `it is paused by ...`, or `all spending is paused by ...`. */
+export function pauseText(pause: Pause): string {
+  return `${isOfAll(pause) ? pause.label.name : 'it'} is ${pausedText(pause)}`;
+}
+
+/** True for the pause of a file or a command. */
+export function isOfFile(pause: Pick<Pause, 'owner'>): boolean {
+  return !isScheduleOwner(pause.owner) && !isOfAll(pause);
+}
+
+/** The command that ends a pause, in backticks. `name`: of what it holds, where it has no run. */
+export function resumeCommand(pause: Pause, name = pause.label.name): string {
+  return isOfAll(pause) ? '`brand-enrich resume`' : `\`brand-enrich resume ${pause.run ?? name}\``;
+}
+
+/** `by ada@office since 14 Jan 2026, 09:30 UTC`. */
+export function sinceText({ by, at }: Order): string {
+  return `by ${visibleLine(by)} since ${momentText(new Date(at).toISOString())}`;
+}
+
+/** `cancelled by ada@office on 14 Jan 2026, 09:30 UTC`. */
+export function cancelledText({ by, at }: Order): string {
+  return `cancelled by ${visibleLine(by)} on ${momentText(new Date(at).toISOString())}`;
+}
+
+/** `etl-1: customers.csv`, for people. */
+export function labelText({ host, name }: Label): string {
+  return host === null ? name : `${host}: ${name}`;
+}
+
+/** `queued behind customers.csv and 2 others`, for people; null: behind none. */
+export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
+  const [first, ...others] = before;
+  if (first === undefined) return null;
+  const more = others.length === 0 ? '' : ` and ${others.length} other${others.length === 1 ? '' : 's'}`;
+  return `queued behind ${first.label.name}${more}`;
+}
+
+/** How a run judges the age of stored answers: at its start, in every pass. */
+export function freshnessOf(run: Pick<RunRecord, 'asOf' | 'keyStartedAt' | 'settings'>): Freshness {
+  return {
+    asOf: run.asOf,
+    maxAgeMs: run.settings.maxAgeMs,
+    maxAgeMissingMs: run.settings.maxAgeMissingMs,
+    notBefore: run.settings.refresh ? run.keyStartedAt : 0,
+  };
+}

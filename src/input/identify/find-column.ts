@@ -1,0 +1,173 @@
+/**
+ * Columns by name: how people are shown a column, how a setting names it, and which one it names:
+ * by position (`position:3`), else by its exact name, else without case and outer blanks, else by a
+ * bare number as its position from 1.
+ */
+
+import { NeverStartError } from '../../core/errors.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
+import { editDistance } from '../../core/nearest.js';
+import { joinPhrases, phrase } from '../../core/phrase.js';
+import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
+import type { ColumnRequest } from '../../settings/column-value.js';
+
+/** A column that identifiers are taken from. */
+export interface ColumnChoice {
+  /** Position among the columns, from 0. */
+  readonly column: number;
+  readonly name: string;
+  readonly kind: IdentifierKind;
+  /** Its cells are coins with what they are traded against (`BTCUSDT`): the coin is looked up. */
+  readonly areMarkets?: boolean;
+}
+
+/** Values of each kind, for people. */
+export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
+  domain: 'domains',
+  ticker: 'tickers',
+  isin: 'ISINs',
+  crypto: 'crypto symbols',
+  id: 'brand ids',
+  auto: 'identifiers',
+};
+
+/** The settings that name a column. */
+type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
+
+/**
+ * `key`: the setting that names it, for messages. Throws column-unknown with the nearest name,
+ * column-doubtful.
+ */
+export function findColumn(
+  columns: readonly string[],
+  request: ColumnRequest,
+  key: ColumnKey = 'column',
+): { readonly column: number; readonly kind: IdentifierKind | null } {
+  const { name, kind } = request;
+  const position = readPosition(name);
+  if (position !== null && columns[position] === undefined) {
+    const what = 'no column has this position';
+    const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
+    const subject = phrase`${{ setting: key }} ${positionText(position)}`;
+    throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
+  }
+  if (position !== null) return { column: position, kind };
+  const only = (isMeant: (column: string) => boolean): number | null => {
+    const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
+    if (found === null || others.length === 0) return found;
+    const positions = [found, ...others].map((index) => ({ set: { [key]: positionText(index) } }));
+    const what = 'several columns have this name';
+    const todo = phrase`use its position: ${joinPhrases(positions, ' or ')}`;
+    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${shortName(name)}"`, todo });
+  };
+  // A header `price:isin` is meant by `--column price:isin` when it is there.
+  const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
+  if (whole !== null) return { column: whole, kind: null };
+  const number = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) - 1 : -1;
+  const column =
+    only((other) => other === name) ??
+    only((other) => looseName(other) === looseName(name)) ??
+    (columns[number] === undefined ? null : number);
+  if (column === null) throw unknown(columns, request, key);
+  return { column, kind };
+}
+
+/**
+ * Throws `NeverStartError` (column-ours) if a setting names a column that an earlier run added: its
+ * cells go when the run writes its own.
+ */
+export function assertOwnColumn(
+  columns: readonly string[],
+  column: number,
+  ours: readonly number[],
+  key: ColumnKey,
+): void {
+  if (!ours.includes(column)) return;
+  throw new NeverStartError({
+    code: 'column-ours',
+    what: 'this column was added by an earlier run and will be replaced',
+    subject: phrase`${columnLabel(columns, column)} in ${{ setting: key }}`,
+    todo: 'choose one of your own columns',
+  });
+}
+
+function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): NeverStartError {
+  const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
+  const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
+  if (key === 'column' && kind === null && front !== undefined && isKindWrong) {
+    const what = 'not a kind of identifier';
+    const subject = phrase`"${shortName(ending ?? '')}" in ${{ setting: key }} ${shortName(name)}`;
+    const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
+    return new NeverStartError({ code: 'column-unknown', what, subject, todo });
+  }
+  const nearest = nearestColumn(columns, name);
+  const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
+  const all = `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`;
+  const todo =
+    nearest === null
+      ? all
+      : phrase`did you mean ${
+          kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)
+        }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
+  return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
+}
+
+/** A header cell may be prose. */
+const LONGEST_COMPARED = 100;
+
+/** The column with the fewest edits to the name, if they are few for its length. */
+function nearestColumn(columns: readonly string[], name: string): number | null {
+  const wanted = looseName(name);
+  const [best] = columns
+    .map((other, column) => ({ column, edits: editsBetween(wanted, looseName(other)) }))
+    .filter(({ edits }) => edits < wanted.length && edits <= Math.max(1, wanted.length / 3))
+    .sort((one, other) => one.edits - other.edits);
+  return best?.column ?? null;
+}
+
+/** A name of three letters or more inside the other one counts as one edit. */
+function editsBetween(one: string, other: string): number {
+  const isPart = one.includes(other) || other.includes(one);
+  if (isPart && Math.min(one.length, other.length) >= 3) return 1;
+  return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
+}
+
+/** The key for comparing names that have no exact match. */
+function looseName(name: string): string {
+  return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
+}
+
+/** The position, from 0, that `position:3` spells; null for a name. */
+function readPosition(name: string): number | null {
+  const digits = /^\s*position:(\d{1,6})\s*$/i.exec(name)?.[1];
+  return digits === undefined ? null : Number(digits) - 1;
+}
+
+function positionText(column: number): string {
+  return `position:${column + 1}`;
+}
+
+/** Its name, with its position where that is a number; else its position alone. */
+export function columnLabel(columns: readonly string[], column: number): string {
+  const name = columns[column] ?? '';
+  if (!isNameable(columns, column)) return `number ${column + 1}`;
+  return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
+}
+
+/** The unique name of this column, and its kind. */
+export function columnRequest(columns: readonly string[], column: number, kind: IdentifierKind) {
+  const name = columns[column] ?? '';
+  const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
+  return { name: isClear ? name : positionText(column), kind };
+}
+
+/** What chooses it. */
+export function columnSetting(columns: readonly string[], column: number, kind: IdentifierKind) {
+  return { set: { column: `${columnRequest(columns, column, kind).name}:${kind}` } };
+}
+
+function isNameable(columns: readonly string[], column: number): boolean {
+  const name = looseName(columns[column] ?? '');
+  if (name === '' || name.length > NAME_AT_MOST || readPosition(name) !== null) return false;
+  return columns.filter((other) => looseName(other) === name).length === 1;
+}

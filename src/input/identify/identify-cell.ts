@@ -1,0 +1,181 @@
+/**
+ * Cell -> identifier, by the kind of its column, and row -> identifiers. A cell of kind `auto` is
+ * looked up only if its shape is that of an identifier: free text costs nothing. It gets a kind of
+ * its own where the shape shows it; symbols and hosts with a short suffix stay `auto`, and the
+ * service decides: half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
+ */
+import type { Identified, Identifier, IdentifierKind, Unidentified } from '../../core/identifier.js';
+import { identifyIsin, isMistypedIsin, readIsin } from '../../core/isin.js';
+import { readBloomberg } from './bloomberg.js';
+import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
+import type { ColumnChoice } from './find-column.js';
+import { identifyDomain, mentionsDomain } from './identify-domain.js';
+import { coinOfMarket } from './known-symbols.js';
+
+/** Their values can be checked; nearly any text may be one of the other kinds. */
+export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
+
+/**
+ * Never throws. Values are in normal form: identifying one again with the same kind gives the same
+ * identifier. Reasons have nothing of the cell, so nothing private leaks into reports.
+ */
+export function identifyCell(text: string, kind: IdentifierKind): Identified {
+  const cleaned = cleanCell(text);
+  const blank = skipBlank(cleaned, kind);
+  if (blank !== null) return blank;
+  switch (kind) {
+    case 'domain':
+      return identifyDomain(cleaned);
+    case 'isin':
+      return identifyIsin(cleaned);
+    case 'ticker':
+    case 'crypto':
+      return identifySymbol(cleaned, kind);
+    case 'id':
+      return identifyBrandId(cleaned);
+    case 'auto':
+      return identifyAuto(cleaned);
+  }
+}
+
+/** A web address, an e-mail address, or a host that says `www`. */
+const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
+/** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
+const LONGEST_EXCHANGE_SUFFIX = 2;
+/** One suffix, or a share class before it (`RCI.B.TO`); a longer host is a domain: `ACME.CO.UK`. */
+const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
+
+/**
+ * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`; of
+ * those in help.yahoo.com/kb/SLN2310.html, all but Taipei's `.TWO`), a share class is one,
+ * behind a dot or hyphen (`BRK.B`, `BF-B`): with two, languages and regions would fit (`EN-US`).
+ * Digits alone are a number; their exchange makes them a symbol.
+ */
+const CERTAIN_SYMBOL = /^(?:[A-Z0-9]{1,6}\.[A-Z]{1,2}|(?=\d*[A-Z])[A-Z0-9]{1,6}(?:-[A-Z])?)$/;
+
+/** Groups of letters behind a blank are words: `Acme No AG 0049` has the letters of an ISIN. */
+const HAS_WORD = /^[A-Z]{3,}(?=[ -])|[ -][A-Z]+(?=[ -]|$)/i;
+
+function isWrittenAsIsin(text: string): boolean {
+  if (readIsin(text) === null && !isMistypedIsin(text)) return false;
+  return !HAS_WORD.test(text.replace(/^ISIN[ :.#-]*/i, ''));
+}
+
+/** Nothing with an `@` in it ever leaves as `auto`, and no free text. */
+function identifyAuto(cleaned: string): Identified {
+  const text = withoutCashtag(cleaned);
+  const blank = skipBlank(text, 'auto');
+  if (blank !== null) return blank;
+  if (isCertainBrandId(text)) return identifyBrandId(text);
+  if (isWrittenAsIsin(text)) return identifyIsin(text);
+  const asDomain = identifyDomain(text);
+  if (CERTAIN_DOMAIN.test(text)) return asDomain;
+  if (asDomain.type === 'identifier') return openDomain(text, asDomain);
+  // With the sign, what begins with a digit is an amount (`$5M`).
+  if (CERTAIN_SYMBOL.test(text) && (text === cleaned || /^[A-Z]/.test(text))) {
+    return asIdentifier('auto', text);
+  }
+  if (mentionsDomain(text)) return asDomain;
+  if (/^\d+$/.test(text)) return invalid({ code: 'open_number' });
+  if (isPossibleBrandId(text)) return invalid({ code: 'open_id' });
+  const capitals = text.toUpperCase();
+  const isLowerCase = text !== capitals && CERTAIN_SYMBOL.test(capitals);
+  return invalid({ code: isLowerCase ? 'open_lower_case' : 'not_recognised' });
+}
+
+/**
+ * A bare host stays open, as it stands, where it is written like a ticker with a suffix as short as
+ * an exchange's: `SAP.DE`. Else it is a domain, so that its spellings are one identifier.
+ */
+function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
+  const domain = read.identifier.value;
+  if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;
+  const symbol = cleaned.replace(/^\.+|(?<!\.)\.+$/g, '');
+  return WRITTEN_LIKE_TICKER.test(symbol) ? asIdentifier('auto', symbol) : read;
+}
+
+/** Longer than any symbol of an exchange; longer texts are names. */
+const LONGEST_SYMBOL = 32;
+/** Real ones: `BRK.B`, `BF-B`, `M&M`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
+const TICKER = /^[A-Z0-9 .^&/$=:+*!_~-]+$/;
+/** Coins in any script; without marks, whose upper case and composed forms disagree. */
+const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
+const SEPARATOR = /[,;|\n\r\t]/;
+const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
+/** The value is upper case, without the `$` that people write before symbols. */
+function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified {
+  if (cleaned.includes('@')) return invalid({ code: 'email_as_symbol', kind });
+  if (cleaned.includes('://')) return invalid({ code: 'url_as_symbol', kind });
+  if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
+  // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
+  const symbol = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
+  const value = (kind === 'ticker' ? readBloomberg(symbol) : null) ?? symbol;
+  if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
+  const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
+  // A proxy that decodes such a segment would see another path.
+  if (!isSymbol || /(?:^|\/)\.\.?(?:\/|$)/.test(value)) return invalid({ code: 'not_symbol', kind });
+  const blank = skipBlank(value, kind);
+  if (blank !== null) return blank;
+  return readIsin(value) === null ? asIdentifier(kind, value) : invalid({ code: 'isin_as_symbol', kind });
+}
+
+/** People write `$AAPL`; no symbol of an exchange begins with the sign. */
+function withoutCashtag(cleaned: string): string {
+  return cleaned.replace(/^[$ ]+/, '');
+}
+
+/** A brand id in any column: with the prefix of the specification. */
+export function isCertainBrandId(cleaned: string): boolean {
+  return /^id_[A-Za-z0-9_-]{1,61}$/.test(cleaned);
+}
+
+/** A brand id if the column holds brand ids, as a live service answers them. */
+export function isPossibleBrandId(cleaned: string): boolean {
+  return isCertainBrandId(cleaned) || /^id[A-Za-z0-9_-]{8}$/.test(cleaned);
+}
+
+function identifyBrandId(cleaned: string): Identified {
+  return isPossibleBrandId(cleaned) ? asIdentifier('id', cleaned) : invalid({ code: 'not_id' });
+}
+
+interface IdentifiedRow {
+  /** In column order, equal ones once. Without `--waterfall` the first counts alone. */
+  readonly identifiers: readonly Identifier[];
+  /** Where there is none: the first invalid cell, else the most telling skip; and its text. */
+  readonly otherwise: Unidentified;
+  readonly cell: string;
+  /** A cell that was used holds more than one. */
+  readonly hasSeveral: boolean;
+}
+
+/** Cells beyond the end of a short row count as blank. */
+export function identifyRow(cells: readonly string[], choices: readonly ColumnChoice[]): IdentifiedRow {
+  const identifiers: Identifier[] = [];
+  let otherwise: Unidentified | null = null;
+  let cell = '';
+  let hasSeveral = false;
+  for (const { column, kind, areMarkets } of choices) {
+    const written = cells[column] ?? '';
+    const text = (areMarkets ? coinOfMarket(cleanCell(written).toUpperCase()) : null) ?? written;
+    const identified = identifyCell(text, kind);
+    if (identified.type === 'identifier') {
+      const { identifier } = identified;
+      if (identified.hasSeveral) hasSeveral = true;
+      if (!identifiers.some((known) => known.kind === identifier.kind && known.value === identifier.value)) {
+        identifiers.push(identifier);
+      }
+    } else if (isMoreTelling(identified, otherwise)) {
+      otherwise = identified;
+      cell = text;
+    }
+  }
+  return { identifiers, otherwise: otherwise ?? BLANK, cell, hasSeveral };
+}
+
+/** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */
+function isMoreTelling(found: Unidentified, known: Unidentified | null): boolean {
+  if (known === null) return true;
+  if (known.type === 'invalid') return false;
+  return found.type === 'invalid' || (isBlank(known) && !isBlank(found));
+}

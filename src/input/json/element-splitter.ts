@@ -1,0 +1,167 @@
+/**
+ * Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory; or
+ * an object into its members (`"0": {...}`).
+ */
+import { FailFileError } from '../../core/errors.js';
+import { isJsonText } from '../../core/json-text.js';
+import { phrase } from '../../core/phrase.js';
+import { shortName } from '../../core/terminal-text.js';
+import { cutText, MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from '../text/record-splitter.js';
+import { jqFor } from './json-table.js';
+
+/** The characters that matter outside and inside of strings. */
+const OUTSIDE = /["{}[\],\n]/g;
+const INSIDE = /["\\\n]/g;
+
+interface Around {
+  /** The text around the array begins so; empty for an array alone. */
+  readonly head: string;
+  /** Keys down to it, between dots. */
+  readonly path: string;
+  /** Whether an object is split. */
+  readonly isKeyed: boolean;
+}
+
+export class ElementSplitter {
+  #line = 1;
+  #depth = 0;
+  #isText = false;
+  /** The beginning of the current element, and its line. */
+  #element = '';
+  #elementLine = 1;
+  #isTooLong = false;
+  /** Whether the next character is escaped. */
+  #isEscaped = false;
+  #hasEnded = false;
+  /** Characters before the array that are still to come. */
+  #headLeft: number;
+  /** The text behind the array. */
+  #tail = '';
+
+  constructor(
+    private readonly name: string,
+    private linesToDrop: number,
+    private readonly around: Around = { head: '', path: '', isKeyed: false },
+  ) {
+    this.#headLeft = around.head.length;
+  }
+
+  /** The text behind the array; null: it has not ended yet. */
+  tail(): string | null {
+    return this.#hasEnded ? this.#tail : null;
+  }
+
+  /** Throws `input-binary` if the array does not end, or the text around it is damaged. */
+  push(chunk: string, isLast: boolean): SplitRecord[] {
+    const records: SplitRecord[] = [];
+    let at = this.#dropHead(chunk, this.#dropLines(chunk));
+    let from = at;
+    if (this.#isEscaped && at < chunk.length) {
+      this.#isEscaped = false;
+      at += 1;
+    }
+    while (at < chunk.length && !this.#hasEnded) {
+      const pattern = this.#isText ? INSIDE : OUTSIDE;
+      pattern.lastIndex = at;
+      const found = pattern.exec(chunk);
+      if (found === null) break;
+      const [sign] = found;
+      at = found.index + 1;
+      if (sign === '\n') this.#line += 1;
+      else if (sign === '"') this.#isText = !this.#isText;
+      else if (sign === '\\') {
+        this.#isEscaped = at === chunk.length;
+        at += 1;
+      } else if (sign === '{' || sign === '[') {
+        this.#depth += 1;
+        if (this.#depth === 1) from = at;
+      } else {
+        const isEnd = sign !== ',';
+        const isStray = this.#depth === 1 && sign === (this.around.isKeyed ? ']' : '}');
+        if (this.#depth < 1 || isStray) throw this.#damage(`a stray ${sign}`);
+        if (this.#depth === 1) {
+          this.#add(chunk.slice(from, found.index));
+          this.#finish(records, isEnd);
+          from = at;
+        }
+        if (isEnd) this.#depth -= 1;
+        if (isEnd && this.#depth === 0) this.#hasEnded = true;
+      }
+    }
+    if (!this.#hasEnded) this.#add(chunk.slice(from));
+    else this.#addTail(chunk.slice(at));
+    if (isLast && !this.#hasEnded) throw this.#damage('the array does not end');
+    if (isLast && !isJsonText(`${this.around.head}[]${this.#tail}`))
+      throw this.#damage('text follows the array');
+    return records;
+  }
+
+  position(): { readonly line: number; readonly rest: string } {
+    return { line: this.#line, rest: '' };
+  }
+
+  #dropLines(chunk: string): number {
+    let at = 0;
+    for (; this.linesToDrop > 0; this.linesToDrop -= 1) {
+      const end = chunk.indexOf('\n', at);
+      if (end < 0) return chunk.length;
+      at = end + 1;
+      this.#line += 1;
+    }
+    return at;
+  }
+
+  /** Returns where the array goes on. */
+  #dropHead(chunk: string, from: number): number {
+    const dropped = chunk.slice(from, from + this.#headLeft);
+    this.#headLeft -= dropped.length;
+    this.#line += dropped.split('\n').length - 1;
+    return from + dropped.length;
+  }
+
+  #addTail(text: string): void {
+    this.#tail += text;
+    if (this.#tail.length <= MAX_RECORD_BYTES) return;
+    const { path } = this.around;
+    throw new FailFileError({
+      code: 'input-binary',
+      what: 'too much text follows the array of rows',
+      subject: `${this.name}, line ${this.#line}${path === '' ? '' : `, array ${shortName(path)}`}`,
+      todo: phrase`name another array with ${{ setting: 'records' }}, or write the rows as lines: ${jqFor(
+        this.name,
+        path,
+      )}`,
+    });
+  }
+
+  #add(text: string): void {
+    if (this.#element === '' && !this.#isTooLong) {
+      const trimmed = text.trimStart();
+      if (trimmed === '') return;
+      this.#elementLine = this.#line - (trimmed.split('\n').length - 1);
+      this.#element = trimmed;
+    } else if (!this.#isTooLong) this.#element += text;
+    this.#isTooLong ||= this.#element.length > MAX_RECORD_BYTES;
+    if (this.#isTooLong) this.#element = cutText(this.#element);
+  }
+
+  /** Some programs write a comma after the last element. */
+  #finish(records: SplitRecord[], isEnd: boolean): void {
+    const raw = this.#element.trimEnd();
+    if (raw !== '' || !isEnd) {
+      const problem = this.#isTooLong ? OVER_RECORD : null;
+      records.push({ line: this.#elementLine, raw, cells: [], problem });
+    }
+    this.#element = '';
+    this.#isTooLong = false;
+  }
+
+  #damage(what: string): FailFileError {
+    return new FailFileError({
+      code: 'input-binary',
+      what: 'the JSON array is damaged',
+      subject: `${this.name}, line ${this.#line} (${what})`,
+      todo: 'write it again, or write one object per line',
+    });
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Columns of JSON whose rows have no keys: the names of rows that are arrays
+ * (`{"columns": ["a", "b"], "data": [[1, 2]]}`), and rows from values that stand by column
+ * (`{"a": [1, 3], "b": [2, 4]}`, `{"a": {"0": 1, "1": 3}}`).
+ */
+import { FailFileError } from '../../core/errors.js';
+import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
+import { attempt } from '../../core/lifecycle.js';
+import { commonest, countEach } from '../cell-kinds.js';
+import { isHeaderLike } from '../identify/header-words.js';
+import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
+import type { SplitRecord } from '../text/record-splitter.js';
+import { ElementSplitter } from './element-splitter.js';
+import { objectOf } from './json-readers.js';
+import { COLUMNS_KEY } from './json-table.js';
+
+/** Where the names of the columns are from: a member around the rows, the first row, or neither. */
+type NamesFrom = 'around' | 'first' | 'none';
+
+interface ArrayNames {
+  /** Each once, none blank. */
+  readonly names: readonly string[];
+  readonly from: NamesFrom;
+}
+
+interface ArraysToName {
+  readonly name: string;
+  /** The text from its beginning, the rows in it included. */
+  readonly text: string;
+  /** False: it goes on. */
+  readonly isWhole: boolean;
+  /** The text before the rows, and how many objects are open in it. */
+  readonly head: string;
+  readonly depth: number;
+  /** Whether the first row may hold the names. */
+  readonly mayHaveHeader: boolean;
+}
+
+/** Rows that are looked at for the names of their columns. */
+const ROWS_SEEN = 100;
+
+/** The names of the columns of rows that are arrays. */
+export function nameArrays(table: ArraysToName): ArrayNames {
+  const { name, text, isWhole, head, depth, mayHaveHeader } = table;
+  const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
+  const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
+  const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
+  const cells = rows.map((row) => row.map(cellOfJson));
+  const [first = [], ...others] = cells;
+  const widths = cells.map(({ length }) => length);
+  const [width = 0] = commonest(countEach(widths)) ?? [];
+  const around = findNames(isWhole ? text : `${head}[]${'}'.repeat(depth)}`, width);
+  const withBlank = (names: readonly string[]) =>
+    unique([...names, ...new Array<string>(Math.max(0, ...widths) - names.length).fill('')]);
+  if (around.names !== null) return { names: withBlank(around.names), from: 'around' };
+  const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
+  const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);
+  // Names may stand behind rows that are cut, or beside them for another table.
+  const isOpen = !isWhole || around.isMisfit;
+  const isNamed = isOpen ? first.some(isHeaderLike) : isData === null;
+  const isHeader = mayHaveHeader && areTexts && isData === null && isNamed;
+  return { names: withBlank(isHeader ? first : []), from: isHeader ? 'first' : 'none' };
+}
+
+/** Names for so many columns in the objects around the rows. `isMisfit`: others are there. */
+function findNames(json: string, width: number): { names: string[] | null; isMisfit: boolean } {
+  const found: { names: string[] | null; isMisfit: boolean } = { names: null, isMisfit: false };
+  const look = (value: unknown, key: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Array.isArray(value)) for (const [name, inner] of Object.entries(value)) look(inner, name);
+    else if (value.length > 0 && COLUMNS_KEY.test(key)) {
+      const names = value.map(nameOf);
+      if (names.some((each) => each === '')) return;
+      if (names.length === width) found.names = names;
+      else found.isMisfit = true;
+    }
+  };
+  look(
+    attempt(() => JSON.parse(json), null),
+    '',
+  );
+  return found;
+}
+
+/** `"a"`, `{"name": "a", "type": "text"}` */
+function nameOf(column: unknown): string {
+  if (typeof column !== 'object' || column === null) return typeof column === 'string' ? column : '';
+  const { name, title, label, field } = column as Record<string, unknown>;
+  return String(name ?? title ?? label ?? field ?? '');
+}
+
+/** Keys of an object: blank and repeated names are those of their place. */
+function unique(names: readonly string[]): string[] {
+  const given = new Set(names);
+  const seen = new Set<string>();
+  return names.map((name, at) => {
+    if (name.trim() !== '' && seen.size < seen.add(name).size) return name;
+    let own = `column_${at + 1}`;
+    while (given.has(own)) own += '_';
+    given.add(own);
+    return own;
+  });
+}
+
+/** Turns the columns of an object into rows; holds the whole text. */
+export class ColumnsSplitter {
+  #text = '';
+  #tail: string | null = null;
+
+  constructor(
+    private readonly name: string,
+    private readonly linesToDrop: number,
+    /** The text before the object. */
+    private readonly head: string,
+  ) {}
+
+  /** Throws `input-binary` if the text is damaged. */
+  push(chunk: string, isLast: boolean): SplitRecord[] {
+    this.#text += chunk;
+    if (!isLast) return [];
+    const text = withoutLines(this.#text, this.linesToDrop);
+    this.#assertJson(text);
+    const object = text.slice(this.head.length);
+    const columns = (membersOf(object) ?? []).map(({ key, valueStart, valueEnd }) => ({
+      key,
+      values: valuesOf(object.slice(valueStart, valueEnd)),
+      end: valueEnd,
+    }));
+    this.#tail = object.slice(object.indexOf('}', columns.at(-1)?.end) + 1);
+    const rows = new Map<string, { keys: string[]; cells: string[] }>();
+    for (const { key, values } of columns) {
+      for (const [number, value] of values) {
+        const row = rows.get(number) ?? { keys: [], cells: [] };
+        rows.set(number, row);
+        row.keys.push(key);
+        row.cells.push(value);
+      }
+    }
+    const line = this.linesToDrop + this.head.split('\n').length;
+    return [...rows.values()].map(({ keys, cells }) => {
+      return { line, raw: objectOf(keys, cells), cells: [], problem: null };
+    });
+  }
+
+  /** Nothing is read before the end of the text. */
+  position(): { readonly line: number; readonly rest: string } {
+    return { line: 1, rest: this.#text };
+  }
+
+  tail(): string | null {
+    return this.#tail;
+  }
+
+  #assertJson(text: string): void {
+    if (isJsonText(text)) return;
+    throw new FailFileError({
+      code: 'input-binary',
+      what: 'the JSON is damaged',
+      subject: this.name,
+      todo: 'write it again, or write one object per line',
+    });
+  }
+}
+
+function withoutLines(text: string, lines: number): string {
+  let at = 0;
+  for (let line = 0; line < lines; line += 1) at = text.indexOf('\n', at) + 1;
+  return text.slice(at);
+}
+
+/** By the number of the row. */
+function valuesOf(column: string): ReadonlyMap<string, string> {
+  const elements = elementsOf(column);
+  if (elements !== null) return new Map(elements.map((value, at) => [String(at), value]));
+  const members = membersOf(column) ?? [];
+  return new Map(members.map(({ key, valueStart, valueEnd }) => [key, column.slice(valueStart, valueEnd)]));
+}

@@ -1,0 +1,321 @@
+/**
+ * Finds the table in a JSON text: an array at its top, or one inside an object, as answers of web
+ * services have it (`{"data": {"items": [...]}}`), or an object whose members are the rows
+ * (`{"0": {...}, "1": {...}}`) or the columns. Pure; looks at the beginning of the text.
+ */
+import { FailFileError } from '../../core/errors.js';
+import { endOfString, isJsonText } from '../../core/json-text.js';
+import { phrase } from '../../core/phrase.js';
+import { shortName } from '../../core/terminal-text.js';
+import { IDENTIFYING, valueKind } from '../cell-kinds.js';
+
+/**
+ * `arrays`: an array of arrays, at least one text among them. `bare`: an array of texts or numbers,
+ * a list without a header. `keyed`: an object of objects. `columns`: an object of columns, each an
+ * array or an object by the numbers of rows.
+ */
+type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'columns';
+
+export interface JsonTable {
+  /** Keys down to the rows, between dots; empty for those at the top. */
+  readonly path: string;
+  /** The text before them; the output begins with it too. */
+  readonly head: string;
+  /** Objects that are open in it. */
+  readonly depth: number;
+  readonly rows: JsonRows;
+  /** Paths of other tables. */
+  readonly others: readonly string[];
+  /** Whether tables are most of the text. */
+  readonly isMost: boolean;
+}
+
+interface JsonText {
+  /** For messages. */
+  readonly name: string;
+  readonly text: string;
+  /** False: it goes on. */
+  readonly isWhole: boolean;
+}
+
+interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
+  /** Position of its bracket. */
+  readonly at: number;
+  /** Length as text; infinite where that is cut. */
+  readonly chars: number;
+  /** Whether it is a table only when the user says so: an object with one member. */
+  readonly isDoubtful?: boolean;
+}
+
+/** An object that is open. */
+interface Frame {
+  readonly at: number;
+  /** The key whose value comes, or stands there. */
+  key: string;
+  readonly keys: string[];
+  /** Keys of its first members, where these are whole objects. */
+  readonly inner: string[][];
+  /** Whether a member is not an object. */
+  isMixed: boolean;
+  /** Whether a member is not an array. */
+  hasColumns: boolean;
+  /** Elements of each member, where all are arrays of texts or numbers. */
+  readonly lengths: number[];
+}
+
+/** An array that is open. */
+interface OpenArray {
+  readonly at: number;
+  first: string | null;
+  /** Elements behind the first one. */
+  commas: number;
+  /** Whether an inner array has a text. */
+  hasText: boolean;
+}
+
+/** The beginning of a string, or another token. */
+const TOKEN = /["{}[\],:]|[^\s"{}[\],:]+/g;
+/** Objects that may be open around a table; no web service nests its rows deeper. */
+const MOST_OBJECTS = 64;
+const COMMENT = /^\/[/*]/;
+/** Tables that a message names at most. */
+const MOST_NAMED = 10;
+/** Members that are compared with the first one. */
+const MEMBERS_COMPARED = 20;
+/** Keys whose values describe the columns of a table. */
+export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:column|field)_?names)$/i;
+
+/**
+ * `records`: the path that the user chose; null: the only table, or the longest, or else an array
+ * of texts or numbers. Returns null where there is none. Throws `input-binary` for a path that is
+ * not there, and for JSON with comments.
+ */
+export function findJsonTable({ name, text, isWhole }: JsonText, records: string | null): JsonTable | null {
+  const tables = findTables(name, text);
+  const byLength = tables
+    .filter((each) => !each.isDoubtful)
+    .sort((one, other) => rankOf(one) - rankOf(other) || other.chars - one.chars);
+  const objects = byLength.filter(({ rows }) => rows !== 'bare');
+  const bare = byLength.find(({ chars }) => isWhole || chars === Number.POSITIVE_INFINITY);
+  const chosen = records === null ? (objects[0] ?? bare) : tables.find(({ path }) => path === records);
+  if (chosen === undefined && records !== null) {
+    throw isWhole ? unknownPath(name, records, byLength) : noTableYet(name, text.length, records);
+  }
+  if (chosen === undefined || !isBeginning(text.slice(0, chosen.at), chosen.depth)) return null;
+  const { path, at, depth, rows } = chosen;
+  const others = objects.filter((each) => each !== chosen && !isAboutColumns(each)).map((each) => each.path);
+  const isMost = objects.reduce((sum, each) => sum + each.chars, 0) > text.length / 2;
+  return { path, head: text.slice(0, at), depth, rows, others, isMost };
+}
+
+/**
+ * Whether the rows of this cut text may begin behind its end, or others there may be more. A list
+ * of texts may be one of its columns. An object of objects that is open may stand before the rows,
+ * if it is not the whole.
+ */
+export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, records: string | null): boolean {
+  const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
+    chars === Number.POSITIVE_INFINITY &&
+    rows !== 'columns' &&
+    (rows !== 'bare' || records !== null) &&
+    (records === null ? !isDoubtful && (rows !== 'keyed' || path === '') : path === records);
+  return !findTables(name, text).some(isIt);
+}
+
+/** Rows with keys first, and last what is about columns. */
+function rankOf(table: Found): number {
+  if (isAboutColumns(table)) return 2;
+  return table.rows === 'objects' || table.rows === 'keyed' ? 0 : 1;
+}
+
+/** `{"fields": [{"name": ...}], "data": [...]}` */
+function isAboutColumns({ path }: Found): boolean {
+  return COLUMNS_KEY.test(path.slice(path.lastIndexOf('.') + 1));
+}
+
+/** None within another one. */
+function findTables(name: string, text: string): Found[] {
+  const found: Found[] = [];
+  const frames: Frame[] = [];
+  let array: OpenArray | null = null;
+  /** Brackets that are open within the array. */
+  let depth = 0;
+  let last = '';
+  const pathOf = () => frames.map(({ key }) => key).join('.');
+  const closeArray = (chars: number) => {
+    const { at = 0, first = null, commas = 0, hasText = false } = array ?? {};
+    const rows = first === '{' ? 'objects' : first === '[' ? 'arrays' : 'bare';
+    if (first !== null && first !== ']' && (rows !== 'arrays' || hasText))
+      found.push({ path: pathOf(), at, depth: frames.length, chars, rows });
+    if (first !== null && rows === 'bare') frames.at(-1)?.lengths.push(first === ']' ? 0 : commas + 1);
+    array = null;
+  };
+  const closeObject = (end: number | null) => {
+    const frame = frames.pop();
+    if (frame === undefined) return;
+    const parent = frames.at(-1);
+    if (end !== null && parent && parent.inner.length < MEMBERS_COMPARED) {
+      parent.inner.push(frame.hasColumns ? frame.keys : []);
+    }
+    const { at, isMixed, inner, keys, lengths } = frame;
+    const isByColumn =
+      (lengths.length > 1 && lengths.length === keys.length && areAsLong(lengths, end === null)) ||
+      (!isMixed && areRowNumbers(inner[0] ?? [], keys));
+    if (!isByColumn && (isMixed || inner.length === 0)) return;
+    const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
+    const inside = found.slice(found.findLastIndex((each) => each.at < at) + 1);
+    const until = end ?? text.length;
+    const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
+    const charsInside = inside.reduce((sum, each) => sum + lengthOf(each), 0);
+    const isDoubtful = !isByColumn && (!areAlike(inner) || charsInside > (until - at) / 2);
+    if (!isDoubtful) found.length -= inside.length;
+    const rows = isByColumn ? 'columns' : 'keyed';
+    found.push({ path: pathOf(), at, depth: frames.length, chars, rows, isDoubtful });
+  };
+  for (const [token, index] of tokensOf(text)) {
+    if (COMMENT.test(token)) throw withComments(name);
+    const frame = frames.at(-1);
+    if (array !== null) {
+      array.first ??= token;
+      if (depth === 1 && token === ',') array.commas += 1;
+      array.hasText ||= depth === 2 && token.startsWith('"');
+      if (token === '{' || token === '[') depth += 1;
+      else if (token === '}' || token === ']') depth -= 1;
+      if (depth === 0) closeArray(index - array.at);
+    } else if (token === '{') {
+      if (frames.length === MOST_OBJECTS) throw tooDeep(name);
+      frames.push({
+        at: index,
+        key: '',
+        keys: [],
+        inner: [],
+        isMixed: false,
+        hasColumns: false,
+        lengths: [],
+      });
+      if (frame !== undefined) frame.hasColumns = true;
+    } else if (token === '}') closeObject(index);
+    else if (token === ':' && frame !== undefined) {
+      frame.key = keyOf(last);
+      frame.keys.push(frame.key);
+    } else {
+      if (frame !== undefined && last === ':') {
+        frame.isMixed = true;
+        frame.hasColumns ||= token !== '[';
+      }
+      if (token === '[') {
+        array = { at: index, first: null, commas: 0, hasText: false };
+        depth = 1;
+      }
+    }
+    last = token;
+  }
+  // The text that was looked at is only the beginning, and what is open goes on.
+  closeArray(Number.POSITIVE_INFINITY);
+  while (frames.length > 0) closeObject(null);
+  return found;
+}
+
+/** Tokens and their positions; looks at each character once, even of a string that is cut. */
+function* tokensOf(text: string): Generator<readonly [token: string, index: number]> {
+  const pattern = new RegExp(TOKEN);
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    if (found[0] === '"') pattern.lastIndex = endOfString(text, found.index);
+    yield [text.slice(found.index, pattern.lastIndex), found.index];
+  }
+}
+
+/** Whether these have equally many elements, more than one; of a cut text the last may go on. */
+function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
+  const [first = 0, ...others] = lengths;
+  const goesOn = (length: number, at: number) => isCut && at === others.length - 1 && length < first;
+  return first > 1 && others.every((length, at) => length === first || goesOn(length, at));
+}
+
+/**
+ * Whether the members of the first object are numbers of rows, and not years of a company: they
+ * begin with the first row, or there are more of them than columns.
+ */
+function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
+  const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));
+  const isRow = (column: string) => /^\d+$/.test(column) || IDENTIFYING.has(valueKind(column));
+  if (!areNumbers || columns.some(isRow)) return false;
+  return /^[01]$/.test(numbers[0] ?? '') || numbers.length > columns.length;
+}
+
+/** Whether these objects have the columns of one table. */
+function areAlike([first = [], ...others]: readonly string[][]): boolean {
+  const ofFirst = new Set(first);
+  const isLikeFirst = (keys: readonly string[]) =>
+    keys.filter((key) => ofFirst.has(key)).length * 2 >= Math.max(1, keys.length, first.length);
+  return others.length > 0 && others.every(isLikeFirst);
+}
+
+/** Whether this is JSON up to a table in so many objects: lines of JSON have brackets too. */
+function isBeginning(head: string, depth: number): boolean {
+  return isJsonText(`${head}[]${'}'.repeat(depth)}`);
+}
+
+function keyOf(token: string): string {
+  try {
+    return String(JSON.parse(token));
+  } catch {
+    return token;
+  }
+}
+
+/** The command that writes the rows at this path as lines; null: the path is not known. */
+export function jqFor(name: string, path: string | null): string {
+  const keys = path === null ? ['PATH'] : path.split('.').filter((key) => key !== '');
+  const steps = keys.map((key) => (/^[a-z_]\w*$/i.test(key) ? `.${key}` : `.[${JSON.stringify(key)}]`));
+  return `jq -c '${steps.join('').replaceAll("'", "'\\''")}[]' ${shortName(name)} > rows.jsonl`;
+}
+
+function unknownPath(name: string, records: string, tables: readonly Found[]): FailFileError {
+  const paths = tables.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
+  return new FailFileError({
+    code: 'input-binary',
+    what: 'the input has no such array',
+    subject: phrase`${name}, ${{ set: { records } }}`,
+    todo: paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`,
+  });
+}
+
+/** The error of a text that was looked at for so many characters. */
+export function noTableYet(name: string, chars: number, records: string | null): FailFileError {
+  const looked = `its first ${Math.floor(chars / 1024 / 1024)} MB`;
+  return new FailFileError({
+    code: 'input-binary',
+    what: records === null ? 'no array of objects was found' : 'the array was not found',
+    subject: phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`,
+    todo: `write its rows as lines and give those: ${jqFor(name, records)}`,
+  });
+}
+
+/** The error of a text by column that is longer than what is looked at. */
+export function tooLongByColumn(name: string): FailFileError {
+  return new FailFileError({
+    code: 'input-binary',
+    what: 'the values stand by column, and the file is too long to be turned into rows',
+    subject: name,
+    todo: "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV",
+  });
+}
+
+function tooDeep(name: string): FailFileError {
+  return new FailFileError({
+    code: 'input-binary',
+    what: `the objects of the input are nested more than ${MOST_OBJECTS} levels deep`,
+    subject: name,
+    todo: 'write its rows as lines, one object per line',
+  });
+}
+
+function withComments(name: string): FailFileError {
+  return new FailFileError({
+    code: 'input-binary',
+    what: 'the input is JSON with comments',
+    subject: name,
+    todo: 'remove the comments (// and /* */), or save the table as CSV',
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * Decoded text becomes rows: records of a CSV table with their cells by column.
+ * `record-splitter.ts` cuts the records, `row-fit.ts` judges which fit the table, and
+ * `json-readers.ts` reads those of JSON.
+ */
+import type { RowReason } from '../core/row-reason.js';
+import type { Row } from '../core/table.js';
+import type { ElementSplitter } from './json/element-splitter.js';
+import {
+  cutText,
+  isLongerThan,
+  MAX_FIELD_BYTES,
+  MAX_RECORD_BYTES,
+  OVER_RECORD,
+  RecordSplitter,
+  type SplitRecord,
+  type SplitterOptions,
+} from './text/record-splitter.js';
+import type { TableFit } from './text/row-fit.js';
+
+/** The part of a row that its cells decide. */
+export type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
+
+/** Cuts text into records, in pieces of any size. */
+export type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
+
+export abstract class RowReader {
+  protected blankLines = 0;
+  #number = 0;
+  readonly #splitter: Splitter;
+
+  constructor(splitter: Splitter) {
+    this.#splitter = splitter;
+  }
+
+  /** The rows that are complete with this text. `isLast`: no more text comes. */
+  push(text: string, isLast: boolean): Row[] {
+    const rows: Row[] = [];
+    for (const record of this.#splitter.push(text, isLast)) {
+      if (this.isPassedOver(record)) continue;
+      this.#number += 1;
+      const { line, raw } = record;
+      const isTooLong = isLongerThan(raw, MAX_RECORD_BYTES);
+      const problem: RowReason | null =
+        record.problem ?? (raw.includes('\0') ? { code: 'nul' } : isTooLong ? OVER_RECORD : null);
+      const content = problem === null ? this.read(record) : unread(problem);
+      rows.push({ number: this.#number, line, raw: isTooLong ? cutText(raw) : raw, ...content });
+    }
+    return rows;
+  }
+
+  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
+  position(): { readonly line: number; readonly rest: string } {
+    return this.#splitter.position();
+  }
+
+  /** The text behind a JSON array; null: there is none, or it was not reached. */
+  tail(): string | null {
+    return this.#splitter.tail?.() ?? null;
+  }
+
+  /** Oddities that are not problems of single rows, as sentences; after the last push. */
+  abstract notes(): string[];
+
+  /** Columns seen until now; null where they are known from the start. */
+  columns(): readonly string[] | null {
+    return null;
+  }
+
+  /** Those of them that an output has. */
+  keys(): readonly string[] | null {
+    return this.columns();
+  }
+
+  /** Whether the record is not a row: a header, most blank lines. */
+  protected abstract isPassedOver(record: SplitRecord): boolean;
+
+  protected abstract read(record: SplitRecord): Content;
+}
+
+export function unread(problem: RowReason): Content {
+  return { cells: [], problem };
+}
+
+export interface CsvLayout extends Omit<SplitterOptions, 'columnCount' | 'delimiter'> {
+  readonly delimiter: string;
+  readonly fit: TableFit;
+  /** Whether the first record is the header: it is not a row. */
+  readonly hasHeader: boolean;
+}
+
+export class CsvReader extends RowReader {
+  #isHeaderDue: boolean;
+
+  constructor(private readonly layout: CsvLayout) {
+    super(new RecordSplitter({ ...layout, columnCount: layout.fit.columnCount }));
+    this.#isHeaderDue = layout.hasHeader;
+  }
+
+  protected isPassedOver(record: SplitRecord): boolean {
+    const isBlank = isBlankLine(record, this.layout.delimiter);
+    if (isBlank) this.blankLines += 1;
+    if (isBlank && (this.layout.fit.columnCount > 1 || this.#isHeaderDue)) return true;
+    const isHeader = this.#isHeaderDue;
+    this.#isHeaderDue = false;
+    return isHeader;
+  }
+
+  protected read({ raw, cells }: SplitRecord): Content {
+    const { fit } = this.layout;
+    // Only a record that is itself that long can hold too long a cell.
+    const isLong = isLongerThan(raw, MAX_FIELD_BYTES);
+    if (isLong && cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) {
+      return unread({ code: 'large_cell' });
+    }
+    const problem = fit.findMisfit(cells);
+    const surplus = cells.length - fit.columnCount;
+    if (problem !== null) return { ...unread(problem), isMisfit: true };
+    if (surplus === 0) return { cells, problem };
+    if (surplus > 0) return { cells: cells.slice(0, fit.columnCount), problem, surplus };
+    return { cells: [...cells, ...new Array<string>(-surplus).fill('')], problem, shortBy: -surplus };
+  }
+
+  notes(): string[] {
+    const lines = this.blankLines === 1 ? '1 blank line' : `${this.blankLines} blank lines`;
+    if (this.blankLines === 0) return [];
+    return this.layout.fit.columnCount > 1
+      ? [`${lines} ignored`]
+      : [`${lines}: kept as rows, because the table has one column`];
+  }
+}
+
+/** A line with nothing but blanks: not a record in a table of several columns. */
+export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
+  return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
+}

@@ -1,0 +1,202 @@
+/**
+ * Whether the first record is the header of what follows: lines above the table, data where a
+ * header should be, blank and equal names. Pure.
+ */
+import { FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { type RowReason, sayRowReason } from '../../core/row-reason.js';
+import { shortName } from '../../core/terminal-text.js';
+import { commonest, countEach, IDENTIFYING, valueKind } from '../cell-kinds.js';
+import { skipBlank } from '../identify/clean-cell.js';
+import { isKnownAbove } from '../identify/known-symbols.js';
+import { isReadable, type SplitRecord } from './record-splitter.js';
+import { isCut } from './row-fit.js';
+
+type Cells = readonly string[];
+
+/** A title above the table is at most this many records long. */
+const MAX_PREAMBLE = 30;
+
+interface FoundTable {
+  /** Index of the record that looks like the header. */
+  readonly headerAt: number;
+  readonly width: number;
+}
+
+interface HeaderToCheck {
+  /** Of the input. */
+  readonly name: string;
+  /** The delimiter for people. */
+  readonly shown: string;
+  /** That of a record in the file. */
+  readonly lineOf: (record: SplitRecord) => number;
+  /** The header, and a sample of what is below it. */
+  readonly records: readonly [SplitRecord, ...SplitRecord[]];
+  /** Whether its width is known to be that of the table, even if the rows differ. */
+  readonly isWidthSettled: boolean;
+}
+
+/** How a table is to be read whose first record is not its header, and what to say of it. */
+export interface HeaderCorrection {
+  readonly options: { readonly hasHeader: false } | { readonly skipLines: number };
+  readonly warning: Phrase;
+}
+
+/** null: the first record is the header. Throws `input-preamble` if it cannot be read. */
+export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
+  const { name, shown, lineOf, records, isWidthSettled } = table;
+  const [first, ...others] = records;
+  const line = lineOf(first);
+  const readable = records.filter(isReadable);
+  const cells = readable.map((record) => record.cells);
+  const preamble = isWidthSettled ? null : findPreamble(cells);
+  const header = readable[preamble?.headerAt ?? -1];
+  // Rows that are too long for a header do not make the first of them another header: they are
+  // refused when they are counted.
+  if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
+    const at = lineOf(header);
+    const setting = { setting: 'skipLines' };
+    const begins = `the table begins in line ${at} (${quoteShort(header.raw)})`;
+    const warning = phrase`${
+      begins
+    }: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
+    return { options: { skipLines: at - 1 }, warning };
+  }
+  const problem: RowReason | null = first.problem ?? (first.raw.includes('\0') ? { code: 'nul' } : null);
+  if (problem !== null) {
+    throw new FailFileError({
+      code: 'input-preamble',
+      what: 'the header cannot be read',
+      subject: `${name}, line ${line} (${sayRowReason(problem)})`,
+      todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
+        set: { header: false },
+      }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
+    });
+  }
+  const rows = others.filter(isReadable).map((record) => record.cells);
+  const data = findDataInHeader(first.cells, rows) ?? findSymbolInHeader(first.cells, rows);
+  if (data === null) return null;
+  const names = 'columns are named column_1 and so on';
+  const warning = `no header: the first line ('${shortName(data)}') is data like the others; ${names}`;
+  return { options: { hasHeader: false }, warning };
+}
+
+/** Whether what seems to be the table's header is a row below a header of several names. */
+function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width }: FoundTable): boolean {
+  const [row = [], ...others] = rows;
+  if (headerAt !== 1 || header.length < 2 || header.length === width) return false;
+  return (isCut(row) && !isCut(header)) || findDataInHeader(row, others) !== null;
+}
+
+function quoteShort(text: string): string {
+  return `'${text.length > 40 ? `${text.slice(0, 40)}...` : text}'`;
+}
+
+/**
+ * Finds records above the header: they are narrower than the table (a title, a date), or as wide
+ * but with only one filled cell (a title exported from a spreadsheet). null: the first record fits.
+ * A header with one name alone fits too: below it stands data, and not another header.
+ */
+export function findPreamble(records: readonly Cells[]): FoundTable | null {
+  const [[mark = '', version = ''] = [], names = []] = records;
+  // DATEV's format has a line about the file.
+  if (/^(?:EXTF|DTVF)$/.test(mark) && /^\d+$/.test(version)) return { headerAt: 1, width: names.length };
+  const isComment = ([first = '', ...others]: Cells) => others.length === 0 && /^#\s/.test(first);
+  const comments = records.findIndex((cells) => !isComment(cells));
+  if (comments > 0 && records[comments]?.length === 1) return { headerAt: comments, width: 1 };
+  const widths = records.map(({ length }) => length);
+  const width = widths[0] ?? 0;
+  const table = findTable(widths);
+  if (table !== null && width < table.width) return table;
+  const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
+  // `Market:;XETR` above a wide table is no header either.
+  if (width < 3 || (filled[0] ?? 0) > (width < 6 ? 1 : 2)) return null;
+  const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
+  if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
+  const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
+  const isData = findDataInHeader(records[headerAt] ?? [], records.slice(headerAt + 1)) !== null;
+  return isAllTitle && !isData ? { headerAt, width } : null;
+}
+
+/** The first record from which on nearly all agree on a width of two or more; null without one. */
+export function findTable(widths: readonly number[]): FoundTable | null {
+  const [width] = commonest(countEach(widths.slice(1).filter((it) => it > 1))) ?? [0];
+  const headerAt = widths.indexOf(width);
+  if (headerAt < 0 || headerAt > MAX_PREAMBLE) return null;
+  const below = widths.slice(headerAt);
+  const agreeing = below.filter((it) => it === width).length;
+  // The header and one row at least.
+  const isTable = agreeing >= Math.max(2, headerAt / 2) && agreeing / below.length >= 0.8;
+  return isTable ? { headerAt, width } : null;
+}
+
+/** Last words of dotted column names (`company.website`), though some are top-level domains. */
+const COLUMN_WORDS =
+  /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
+
+/**
+ * The cell that shows the first record to be data: an address or an ISIN, if every cell is of the
+ * kind that its column mostly holds; else null.
+ */
+export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
+  const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
+  const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
+  if (telling < 0) return null;
+  const isLikeBelow = kinds.every((kind, column) => {
+    // A dump of a database writes \N for nothing.
+    const filled = rows
+      .map((row) => (row[column] ?? '').trim())
+      .filter((it) => skipBlank(it, 'domain') === null);
+    return kind === 'blank' || filled.filter((it) => valueKind(it) === kind).length >= filled.length / 2;
+  });
+  return isLikeBelow ? (header[telling] ?? null) : null;
+}
+
+/** The cell that is a well-known symbol, above others of them. */
+export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
+  const isSymbol = (cell: string, at: number) =>
+    isKnownAbove(
+      cell,
+      rows.map((row) => row[at] ?? ''),
+    );
+  return header.find(isSymbol) ?? null;
+}
+
+/** What is a domain to a lookup. */
+const WEB_KINDS = new Set(['email', 'url', 'domain']);
+
+/**
+ * Whether these are a list of one kind without a header: one cell each, and the first of the kind
+ * of nearly all others. Then nothing is lost or bought wrongly when the first is read as data.
+ */
+export function isBareList(records: readonly Cells[]): boolean {
+  const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
+  if (records.some(({ length }) => length > 1) || COLUMN_WORDS.test(first.trim())) return false;
+  const groupOf = (cell: string) => (WEB_KINDS.has(valueKind(cell)) ? 'domain' : valueKind(cell));
+  const group = groupOf(first);
+  const alike = others.filter((cell) => groupOf(cell) === group).length;
+  return IDENTIFYING.has(group) && alike >= others.length * 0.9;
+}
+
+const MOST_EQUAL = 20;
+
+/** Sentences about blank and equal names, at most 20 of these; columns are kept by position. */
+export function headerWarnings(columns: readonly string[]): string[] {
+  const places = new Map<string, number[]>();
+  columns.forEach((column, i) => {
+    const name = column.trim();
+    places.set(name, [...(places.get(name) ?? []), i + 1]);
+  });
+  const blank = places.get('') ?? [];
+  places.delete('');
+  const equal = [...places].filter(([, at]) => at.length > 1).slice(0, MOST_EQUAL);
+  return [
+    ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
+    ...equal.map(([name, at]) => `${plural('column', at)} named '${shortName(name)}': kept by position`),
+  ];
+}
+
+function plural(word: string, numbers: readonly number[]): string {
+  const shown = numbers.length > 10 ? [...numbers.slice(0, 10), '...'] : numbers;
+  return numbers.length === 1 ? `${word} ${shown[0]} is` : `${word}s ${shown.join(', ')} are`;
+}

@@ -1,0 +1,315 @@
+/**
+ * Detects the table format from the head of a text: CSV, JSONL or a JSON array, how its lines end,
+ * the delimiter, the header and the lines above it. Stops with a message that names the setting
+ * where a guess would shift rows or lose one.
+ */
+import { FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { isJson, KEY_COLUMN, type Ragged, type TableFormat, type TableShape } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
+import { assertNoDocument } from '../binary-signature.js';
+import { ElementSplitter } from '../json/element-splitter.js';
+import { ColumnsSplitter, nameArrays } from '../json/json-columns.js';
+import {
+  findJsonProblem,
+  JsonArraysReader,
+  JsonKeyedReader,
+  JsonListReader,
+  JsonReader,
+} from '../json/json-readers.js';
+import {
+  findJsonTable,
+  isCutBeforeRows,
+  type JsonTable,
+  noTableYet,
+  tooLongByColumn,
+} from '../json/json-table.js';
+import { detectLineMode, LineFinder, lineEndAt } from '../json/line-finder.js';
+import { CsvReader, type RowReader } from '../row-readers.js';
+import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
+import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
+import { fitTable, type TableGuess } from './row-fit.js';
+import {
+  findOddQuotes,
+  readSample,
+  type SampleText,
+  SNIFF_CHARS,
+  sniffDelimiter,
+} from './sniff-delimiter.js';
+
+export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
+  /** The text before an array in an object; null: there is none. */
+  readonly around: string | null;
+  readonly warnings: readonly Phrase[];
+  /** Lines above the table. */
+  readonly linesAbove: number;
+  /** For the error about a table that too many rows do not fit; null: no such error. */
+  readonly guess: TableGuess | null;
+  /** A reader for one pass. */
+  createReader(): RowReader;
+};
+
+export interface TableText extends Omit<SampleText, 'mode'> {
+  /** For messages, and for the extension. */
+  readonly name: string;
+}
+
+export interface TableOptions {
+  /** One character, or `tab`; detected when absent. */
+  readonly delimiter?: string | undefined;
+  /** False for `--no-header`: the first record is data, the columns are `column_1` and on. */
+  readonly hasHeader: boolean;
+  /** Lines to pass over before the table begins. */
+  readonly skipLines: number;
+  /** The array of a JSON text with the rows, as keys between dots; found when absent. */
+  readonly records?: string;
+  /** The handling of rows that do not fit; absent: they are invalid, and too many stop the run. */
+  readonly ragged?: Ragged;
+}
+
+/** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
+export function sniffTable(input: TableText, options: TableOptions): TableLayout {
+  const { name } = input;
+  const { skipLines } = options;
+  const body = passOver(input.text, skipLines);
+  if (body.trim() === '') {
+    const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
+    throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
+  }
+  const { format, table } = sniffFormat({ ...input, text: body }, options.records ?? null);
+  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, options, table);
+  assertNoDocument(name, body);
+  const layout = csvLayout({ ...input, text: body }, options);
+  if (!('options' in layout)) return layout;
+  const { options: found, warning } = layout;
+  const corrected = sniffTable(input, { ...options, ...found });
+  return { ...corrected, warnings: [warning, ...corrected.warnings] };
+}
+
+/** The text without its first lines; empty when it has no more than those. */
+function passOver(text: string, lines: number): string {
+  const finder = new LineFinder(text, detectLineMode(text, false), true);
+  let at = 0;
+  for (let i = 0; i < lines; i += 1) at = finder.after(finder.next(at));
+  return text.slice(at);
+}
+
+/** Keys of a table in what a service answers. */
+const TABLE_KEY = /(?:^|\.)(?:values|data|rows|items|results|records)$/i;
+/** Whether an object on one line is a table rather than a row with a list. */
+function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
+  if (rows === 'arrays') return TABLE_KEY.test(path);
+  return isMost && (rows !== 'columns' || path === '' || TABLE_KEY.test(path));
+}
+
+/** Lines that may decide that a text is JSONL: the first may be a damaged one. */
+const LINES_TRIED = 5;
+/** Arrays that a warning names at most. */
+const PATHS_NAMED = 5;
+
+interface FoundFormat {
+  readonly format: TableFormat;
+  /** Of an array of JSON; null: its text begins with it. */
+  readonly table: JsonTable | null;
+}
+
+const ARRAY = { format: 'json', table: null } as const;
+/** An array of arrays. */
+const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
+/** An array of texts or numbers: a line of CSV has no such brackets. */
+const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
+const OBJECT_START = /^\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/s;
+const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
+
+/**
+ * Whether this beginning of a text is too short for {@link sniffTable}: it is an object of JSON,
+ * and its rows may begin behind it.
+ */
+export function isTooShort(input: TableText, options: TableOptions): boolean {
+  const { name, isWhole } = input;
+  if (isWhole || LINES_NAME.test(name)) return false;
+  const text = passOver(input.text, options.skipLines);
+  if (!OBJECT_START.test(text.trimStart()) || readLines(text).includes(true)) return false;
+  return isCutBeforeRows({ name, text }, options.records ?? null);
+}
+
+/** Whether each of the first lines with text is an object. */
+function readLines(text: string): boolean[] {
+  const lines = text.trimStart().split(/[\r\n]+/, LINES_TRIED);
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
+}
+
+function sniffFormat(input: TableText, records: string | null): FoundFormat {
+  const { name, isWhole } = input;
+  const text = input.text.trimStart();
+  if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
+  if (LIST_START.test(text) || ARRAYS_START.test(text))
+    return { format: 'json', table: findJsonTable(input, null) };
+  if (LINES_NAME.test(name)) return { format: 'jsonl', table: null };
+  if (!text.startsWith('{')) return { format: 'csv', table: null };
+  const [isFirst = false, ...others] = readLines(text);
+  const isOnlyLine = isWhole && others.length === 0;
+  if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
+  // One object on one line is a row, unless it is hardly more than a table.
+  const table = findJsonTable(input, records);
+  if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
+  const isTable = table !== null && isRatherTable(table);
+  const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
+  if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
+  if (table !== null) return { format: 'json', table };
+  if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
+  return { format: 'csv', table };
+}
+
+function jsonLayout(
+  input: TableText,
+  format: TableFormat,
+  { skipLines, hasHeader }: TableOptions,
+  table: JsonTable | null,
+): TableLayout {
+  const { name, text } = input;
+  const mode = detectLineMode(text, false);
+  const lines = new LineFinder(text, mode, true);
+  const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
+  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: hasHeader }) : null;
+  const warnings: Phrase[] = [];
+  const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
+  if (rows === 'bare')
+    warnings.push('no header: the elements are texts or numbers; the column is named column_1');
+  if (rows === 'keyed') {
+    warnings.push(
+      `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the ` +
+        'output is an array, because ranked rows need an order and members of an object have none',
+    );
+  } else if (rows === 'columns') {
+    warnings.push(
+      `${where} holds columns: the output is an array of rows, because ranked rows need an order`,
+    );
+  } else if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
+  if (arrays !== null) warnings.push(`the rows are arrays, ${NAMED[arrays.from]}: they come back as objects`);
+  if (others.length > 0) {
+    const named = others.slice(0, PATHS_NAMED).map((each) => `"${shortName(each)}"`);
+    warnings.push(phrase`other tables: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
+  }
+  const createReader = () => {
+    if (format === 'jsonl') {
+      const splitter = { mode, passLines: skipLines, delimiter: null, columnCount: 0 };
+      return new JsonReader(new RecordSplitter(splitter), 'line');
+    }
+    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
+    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed: rows === 'keyed' });
+    if (arrays !== null) return new JsonArraysReader(elements, arrays.names, arrays.from === 'first');
+    if (rows === 'bare') return new JsonListReader(elements);
+    return rows === 'keyed' ? new JsonKeyedReader(elements) : new JsonReader(elements, 'element');
+  };
+  return {
+    format,
+    delimiter: '',
+    lineEnd: lineEndAt(text, lines.stop(lines.next(0), 0)) ?? '\n',
+    columns: [],
+    rawHeader: null,
+    around: head.trim() === '' ? null : head,
+    warnings,
+    linesAbove: skipLines,
+    guess: null,
+    createReader,
+  };
+}
+
+const NAMED = {
+  around: 'named by the columns beside them',
+  first: 'named by the first one',
+  none: 'without names (column_1 and on)',
+} as const;
+
+function csvLayout(
+  { name, text: body, isWhole }: TableText,
+  options: TableOptions,
+): TableLayout | HeaderCorrection {
+  const mode = detectLineMode(body, true);
+  const warnings: Phrase[] = [];
+  const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(body);
+  const blank = /^(?:[ \t]*(?:\r\n|\n|\r))+/.exec(body.slice(hint?.[0].length ?? 0));
+  const above = (hint?.[0] ?? '') + (options.hasHeader ? (blank?.[0] ?? '') : '');
+  const text = body.slice(above.length);
+  const passLines = options.skipLines + new LineFinder(above, mode, true).count(0, above.length);
+  if (hint !== null) warnings.push(`line ${options.skipLines + 1} sets the delimiter: not read as a row`);
+  if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: ignored');
+
+  const sample = { text, isWhole, mode };
+  const asked = options.delimiter ?? hint?.[1];
+  const found = sniffDelimiter(sample, /\.(tsv|tab)(\.gz)?$/i.test(name) ? '\t' : ',');
+  const delimiter = asked ?? found.delimiter;
+  if (asked === undefined && found.rivals.length > 0) {
+    const rivals = found.rivals.map(showDelimiter).join(', ');
+    const setting = { setting: 'delimiter' };
+    warnings.push(phrase`${rivals} would fit as well as ${showDelimiter(delimiter)}: choose with ${setting}`);
+  }
+  const records = readSample(sample, delimiter);
+  const [first, ...others] = records;
+  if (first === undefined) {
+    const what = 'the input has no lines';
+    const subject = `${name} (no line ends in its first ${Math.min(text.length, SNIFF_CHARS)} characters)`;
+    throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
+  }
+  const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
+  const hasHeader = options.hasHeader && !isBare;
+  if (options.hasHeader && isBare) {
+    warnings.push('no header: the first line is data like the others; the column is named column_1');
+  }
+  const fit = fitTable({
+    header: hasHeader ? first.cells : null,
+    rows: (hasHeader ? others : records).filter(isReadable).map(({ cells }) => cells),
+    ragged: options.ragged ?? null,
+  });
+  const { columnCount, addedColumns } = fit;
+  const header = [...first.cells, ...new Array<string>(addedColumns).fill('')];
+  const lineOf = ({ line }: SplitRecord) => passLines + line;
+  const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
+  if (hasHeader) {
+    const isRagged = options.ragged !== undefined && first.cells.length > 1;
+    // Who says how many lines to skip knows where the table begins.
+    const isWidthSettled = addedColumns > 0 || isRagged || options.skipLines > 0;
+    const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
+    if (correction !== null) return correction;
+    if (addedColumns > 0) {
+      const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
+      const found = `most rows end in ${some} than the header`;
+      // The name that the header lacks may be any.
+      if (options.ragged === undefined) {
+        throw new FailFileError({
+          code: 'input-ragged',
+          what: found,
+          subject: `${name}, line ${lineOf(first)}, with delimiter ${shown}`,
+          todo: phrase`add the missing name to the header, or use ${{
+            set: { ragged: 'take' },
+          }} if the last column is the one without a name`,
+        });
+      }
+      warnings.push(`${found}: its last columns have no names`);
+    }
+    warnings.push(...headerWarnings(header));
+  }
+  const oddQuotes = findOddQuotes(records, lineOf);
+  if (oddQuotes !== null) warnings.push(oddQuotes);
+
+  return {
+    format: 'csv',
+    delimiter,
+    lineEnd: lineEndAt(text, text.indexOf(first.raw) + first.raw.length) ?? '\n',
+    columns: hasHeader ? header : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`),
+    rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
+    around: null,
+    warnings,
+    linesAbove: options.skipLines,
+    guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
+    createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),
+  };
+}
+
+/** A delimiter as people read it. */
+export function showDelimiter(delimiter: string): string {
+  return delimiter === '\t' ? 'tab' : `'${delimiter}'`;
+}

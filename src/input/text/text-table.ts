@@ -1,0 +1,176 @@
+/** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
+import { FailFileError } from '../../core/errors.js';
+import { createTurns } from '../../core/lifecycle.js';
+import { phrase } from '../../core/phrase.js';
+import { isJson, type Row } from '../../core/table.js';
+import { assertNotBinary } from '../binary-signature.js';
+import { type ByteSource, readingStopped } from '../byte-source.js';
+import type { InputParts, OnBytes } from '../input.js';
+import { detectLineMode, LineFinder } from '../json/line-finder.js';
+import type { RowReader } from '../row-readers.js';
+import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
+import { isTooShort, showDelimiter, sniffTable, type TableOptions, type TableText } from './sniff-table.js';
+import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
+
+/** What is looked at of a JSON document whose rows are not in its first MiB. */
+const LONG_HEAD_BYTES = 16 * 1024 * 1024;
+/** Rows in one batch. */
+const MAX_BATCH_ROWS = 4096;
+
+export interface TextOptions extends TableOptions {
+  /** By its usual name; undefined: detect. */
+  readonly encoding: string | undefined;
+  readonly limit: number | null;
+  readonly stop: AbortSignal | undefined;
+}
+
+/** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `column-doubtful`. */
+export async function openTextTable(source: ByteSource, options: TextOptions): Promise<InputParts> {
+  const { name, isGzip } = source;
+  const { encoding: asked, limit, stop } = options;
+  const seen = await lookAhead(
+    readUntilStopped(source, stop),
+    asked === undefined || !asked.startsWith('utf'),
+  );
+  assertNotBinary(name, seen.head);
+  const chosen = chooseEncoding(name, asked, seen);
+  const bytes = seen.head.subarray(chosen.bomBytes);
+  const start = { name, chosen, line: 1, rest: '' };
+  const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
+  const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), options);
+  const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
+  const leftOut = layout.linesAbove > 0 && { leftOut: { linesAbove: layout.linesAbove, sheets: [] } };
+  const { encoding, bomBytes } = chosen;
+  /** With as much of the text as it takes to find the rows of a JSON document. */
+  async function longEnough(short: TableText): Promise<TableText> {
+    if (!isTooShort(short, options)) return short;
+    const { head, isWhole } = await lookAhead(readUntilStopped(source, stop), false, LONG_HEAD_BYTES);
+    const bytes = head.subarray(chosen.bomBytes);
+    return { name, isWhole, text: decode(createStrictDecoder(chosen.encoding), bytes, isWhole, start) };
+  }
+  const json = format === 'json' ? 'JSON array' : 'JSONL';
+  const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
+  return {
+    source,
+    shape: {
+      format,
+      delimiter,
+      lineEnd,
+      rawHeader,
+      hasBom: bomBytes > 0,
+      isGzip,
+      encoding,
+      columns,
+      ...leftOut,
+    },
+    detected: [how, encoding, ...(isGzip ? ['gzip'] : [])].join(', '),
+    warnings,
+    guess,
+    limit,
+    close: () => source.close(),
+    openPass(onBytes) {
+      const reader = layout.createReader();
+      return {
+        batches: readRows(source, chosen, reader, limit, onBytes),
+        columns: () => reader.columns(),
+        keys: () => reader.keys(),
+        notes: () => reader.notes(),
+        around: () => aroundOf(head, reader.tail()),
+      };
+    },
+    assertSample(sample) {
+      if (!isJson(format) || sample.some((cells) => cells.length > 0)) return;
+      const place = format === 'json' ? 'element' : 'line';
+      throw new FailFileError({
+        code: 'input-empty',
+        what: `no ${place} of the input is a JSON object${sample.length > 0 ? ' with members' : ''}`,
+        subject: name,
+        todo: 'write one object per line, or an array of objects',
+      });
+    },
+  };
+}
+
+function aroundOf(head: string | null, tail: string | null) {
+  return head === null || tail === null ? null : { head, tail };
+}
+
+/** A file of ASCII is read to its end, which takes long if it is large. */
+async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  for await (const chunk of source.read()) {
+    if (stop?.aborted) throw readingStopped(source.name);
+    yield chunk;
+  }
+}
+
+/** What is split at once: of blank lines, this is as many records. */
+const TURN_CHARS = 64 * 1024;
+
+async function* readRows(
+  source: ByteSource,
+  chosen: ChosenEncoding,
+  reader: RowReader,
+  limit: number | null,
+  onBytes: OnBytes,
+): AsyncGenerator<readonly Row[]> {
+  const decoder = createStrictDecoder(chosen.encoding);
+  let bomBytes = chosen.bomBytes;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  const turns = createTurns();
+  async function* read(bytes: Buffer, isLast: boolean) {
+    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
+    for (let at = 0; at === 0 || at < text.length; at += TURN_CHARS) {
+      if (turns.isOver()) await turns.next();
+      const end = at + TURN_CHARS;
+      const rows = reader.push(text.slice(at, end), isLast && end >= text.length).slice(0, left);
+      left -= rows.length;
+      yield* inBatches(rows);
+      if (left === 0) return;
+    }
+  }
+  for await (const chunk of source.read()) {
+    onBytes?.(chunk);
+    if (left === 0) continue;
+    const bytes = chunk.subarray(bomBytes);
+    bomBytes -= chunk.length - bytes.length;
+    yield* read(bytes, false);
+    if (left === 0 && onBytes === null) return;
+  }
+  if (left > 0) yield* read(Buffer.alloc(0), true);
+}
+
+function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let at = 0; at < rows.length; at += MAX_BATCH_ROWS) yield rows.slice(at, at + MAX_BATCH_ROWS);
+}
+
+interface Place {
+  /** Of the input. */
+  readonly name: string;
+  readonly chosen: ChosenEncoding;
+  /** The text that was read before and is not yet a record, and its line. */
+  readonly line: number;
+  readonly rest: string;
+}
+
+/** Throws `input-encoding` with line and byte. */
+function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: Place): string {
+  try {
+    return decoder.write(bytes, isLast);
+  } catch (fault) {
+    if (!(fault instanceof EncodingFault)) throw fault;
+    const { name, chosen, rest } = place;
+    const { encoding, bomBytes } = chosen;
+    const before = rest + fault.textBefore;
+    const lines = new LineFinder(before, detectLineMode(before, false), true);
+    const line = place.line + lines.count(0, before.length);
+    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const another = phrase`set another ${{ setting: 'encoding' }}`;
+    const naming =
+      encoding === 'utf-8'
+        ? phrase`set the encoding, for example ${{ set: { encoding: 'windows-1252' } }}`
+        : another;
+    const todo = phrase`${naming}, or correct that line`;
+    const subject = `${name}, line ${line}, ${byte}`;
+    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
+  }
+}

@@ -1,0 +1,209 @@
+/** The table on a sheet of a workbook: its beginning, columns and rows. */
+import { FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { sayRowReason } from '../../core/row-reason.js';
+import { BINARY_SHAPE, type Row } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
+import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
+import { valueKind } from '../cell-kinds.js';
+import type { TableOpening } from '../reader/messages.js';
+import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../text/header-check.js';
+import { isLongerThan, MAX_RECORD_BYTES } from '../text/record-splitter.js';
+import type { ZipArchive } from '../zip-archive.js';
+import { SharedStrings } from './shared-strings.js';
+import { readSheetRows, type SheetRow } from './sheet-rows.js';
+import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
+
+/** Filled rows that are used to find the table, at most of so many characters. */
+const ROWS_LOOKED_AT = 500;
+const CHARS_LOOKED_AT = 16 * 1024 * 1024;
+/** Sheets that are named as left out. */
+const SHEETS_NAMED = 100;
+
+/** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
+export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
+  const { name } = archive;
+  const { hasHeader: mayHaveHeader, skipLines } = opening;
+  const book = await readWorkbook(archive);
+  const part = book.sharedStrings;
+  const strings = part === null ? null : await SharedStrings.read(archive.read(part));
+  const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
+
+  /** Filled rows below the skipped ones, in batches. */
+  async function* readFilled(
+    below: number,
+    wanted: readonly number[] | null,
+  ): AsyncGenerator<readonly SheetRow[]> {
+    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings, wanted))
+      yield rows.filter(({ line, problem, isBlank }) => line > below && (problem !== null || !isBlank));
+  }
+
+  const head: SheetRow[] = [];
+  let chars = 0;
+  for await (const rows of readFilled(skipLines, null)) {
+    for (const row of rows) {
+      if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
+      head.push(row);
+      for (const text of row.texts) chars += text.length;
+    }
+    if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
+  }
+  const shownSheet = `sheet '${shortName(sheet.name)}'`;
+  if (head.length === 0) {
+    const after = skipLines > 0 ? phrase` after ${{ set: { skipLines } }}` : '';
+    throw new FailFileError({
+      code: 'input-empty',
+      subject: phrase`${name}, ${shownSheet}${after}`,
+      todo:
+        book.sheets.length > 1
+          ? phrase`choose another with ${{ setting: 'sheet' }}: ${listSheets(book.sheets)}`
+          : 'check that this is the right file',
+    });
+  }
+  const width = Math.max(...head.map(({ texts }) => texts.length));
+  const texts = head.map((row) => padded(row.texts, width));
+  const warnings: Phrase[] = [];
+  if (book.sheets.length > 1 && opening.sheet === null) {
+    const setting = { setting: 'sheet' };
+    warnings.push(
+      phrase`${shownSheet} is read, of ${listSheets(book.sheets)}: choose another with ${setting}`,
+    );
+  }
+  const unsolved = head.find(({ lacksResult }) => lacksResult);
+  if (unsolved !== undefined) {
+    const todo = 'to have the results, open the file in a spreadsheet program and save it';
+    warnings.push(
+      `formulas without a stored result are read as blank (first in row ${unsolved.line}): ${todo}`,
+    );
+  }
+  const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
+  const { first, columns, hasHeader } = found;
+  warnings.push(...found.warnings);
+  const rawHeader = hasHeader ? first.raw : null;
+  if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
+  const typed = { ...book.formats, sheet: sheet.name };
+  const isBelow = first.line > (head[0]?.line ?? 1) || skipLines > 0;
+  const sheets = book.sheets.filter((each) => each !== sheet).map((each) => each.name);
+  const leftOut = { linesAbove: isBelow ? first.line - 1 : 0, sheets: sheets.slice(0, SHEETS_NAMED) };
+  return {
+    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed, leftOut },
+    detected: `Excel, ${shownSheet}`,
+    warnings,
+    openRows(limit, wanted) {
+      let widest = columns.length;
+      let next = hasHeader ? first.line + 1 : first.line;
+      let blank = 0;
+      let number = 0;
+      const rowOf = (row: SheetRow): Row => {
+        number += 1;
+        widest = Math.max(widest, row.width);
+        blank += Math.max(0, row.line - next);
+        next = row.line + 1;
+        const { line, raw, texts, problem } = row;
+        return { number, line, raw, cells: problem === null ? texts : [], problem };
+      };
+      return {
+        batches: inBatches(readFilled(next - 1, wanted), rowOf, limit),
+        width: () => widest,
+        notes: () => (blank === 0 ? [] : [`blank rows ignored: ${blank}`]),
+      };
+    },
+  };
+}
+
+/**
+ * The beginning and the columns of the table on a sheet. `texts`: of the cells of `head`, all rows
+ * equally wide.
+ */
+function judgeTable(
+  head: readonly SheetRow[],
+  texts: readonly (readonly string[])[],
+  mayHaveHeader: boolean,
+  name: string,
+) {
+  const warnings: Phrase[] = [];
+  const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
+  // A row that cannot be read is not a header below a title.
+  const at = head[found]?.problem === null ? found : 0;
+  const first = head[at] ?? NO_ROW;
+  const [header = [], ...others] = texts.slice(at);
+  const isBare = isBareList([header, ...others]);
+  const hasHeader = mayHaveHeader && !isBare;
+  if (at > 0) warnings.push(`rows above the table ignored: it begins in row ${first.line}`);
+  if (mayHaveHeader && isBare) {
+    warnings.push('no header: the first row is data like the others; the column is named column_1');
+  }
+  const withoutHeader = (...more: Phrase[]) => {
+    const columns = header.map((_cell, index) => `column_${index + 1}`);
+    return { first, hasHeader: false, warnings: [...warnings, ...more], columns };
+  };
+  if (!hasHeader) return withoutHeader();
+  if (first.problem !== null) {
+    throw new FailFileError({
+      code: 'input-preamble',
+      what: 'the header cannot be read',
+      subject: `${name}, row ${first.line} (${sayRowReason(first.problem)})`,
+      todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
+        set: { header: false },
+      }}`,
+    });
+  }
+  const recordOf = (cells: readonly string[], index: number) => {
+    const { line = 1, problem = null } = head[at + index] ?? {};
+    // Only that of the header is looked at.
+    return { line, raw: index === 0 ? cells.join(' ') : '', cells, problem };
+  };
+  const records = others.map((cells, index) => recordOf(cells, index + 1));
+  const lineOf = ({ line }: { readonly line: number }) => line;
+  const settled = { name, shown: 'column', lineOf, isWidthSettled: true };
+  const correction = correctHeader({ ...settled, records: [recordOf(header, 0), ...records] });
+  if (correction !== null) return withoutHeader(correction.warning);
+  warnings.push(...headerWarnings(header));
+  return { first, hasHeader, warnings, columns: header };
+}
+
+const NO_ROW: SheetRow = {
+  line: 1,
+  raw: '[]',
+  width: 0,
+  texts: [],
+  isBlank: true,
+  lacksResult: false,
+  problem: null,
+};
+
+function padded(cells: readonly string[], width: number): readonly string[] {
+  const missing = width - cells.length;
+  return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
+}
+
+/** A title above a table has at most this many rows. */
+const MOST_TITLE_ROWS = 30;
+
+/**
+ * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
+ * above six columns), then rows of at most two cells or of a quarter of the columns, then a row
+ * with a name for (nearly) every column that is used below.
+ * With two columns only a blank row below it marks a title, because a header may name just one.
+ * Pure.
+ */
+export function findSheetHeader(
+  rows: readonly { readonly line: number }[],
+  texts: readonly (readonly string[])[],
+): number {
+  const filled = texts.map((cells) => cells.filter((cell) => cell.trim() !== '').length);
+  const used = new Set(
+    texts.slice(1).flatMap((cells) => cells.flatMap((cell, at) => (cell.trim() ? [at] : []))),
+  );
+  const least = Math.max(2, Math.ceil(used.size * 0.8));
+  const at = filled.findIndex((count) => count >= least);
+  // `Ticker Symbol: | XLK` above a wide table is no header either.
+  const isNamed = (texts[at] ?? []).every((cell) => valueKind(cell) !== 'number');
+  const isTitle =
+    (filled[0] ?? 0) <= (used.size < 6 || !isNamed ? 1 : 2) &&
+    filled.slice(0, at).every((count) => count <= Math.max(2, used.size / 4));
+  if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
+  const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
+  if (used.size < 3 && !hasGap) return 0;
+  return findDataInHeader(texts[at] ?? [], texts.slice(at + 1)) === null ? at : 0;
+}

@@ -1,0 +1,288 @@
+/**
+ * The schedules that a machine knows of: its own, which are defined in its files, and those of
+ * other machines, of which the engine has the name, the next tick and the results. What the engine
+ * has is for display: it is read as of strangers, and decides neither what runs nor where.
+ */
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { readJson } from '../../core/json-text.js';
+import type { Engine } from '../../engine/engine.js';
+import type { Entry } from '../../engine/stores/key-value-store.js';
+import { type Order, scheduleOwner } from '../../engine/stores/run-store.js';
+import {
+  isScheduleName,
+  momentShape,
+  type Schedule,
+  type ScheduleFiles,
+  tickQueueOf,
+} from './schedule-files.js';
+
+const entryShape = z.object({
+  name: z.string().refine(isScheduleName),
+  id: z.string().max(64),
+  host: z.string().min(1).max(255),
+  /** The queue of its ticks. */
+  queue: z.string().regex(/^schedules-[^:/]{1,255}-[0-9a-f]{16}$/),
+});
+/** A schedule as the engine has it. */
+type ScheduleEntry = z.infer<typeof entryShape>;
+
+/** Longer ones are not ours. */
+const sentence = z.string().max(20_000);
+const endedShape = z.object({
+  dueAt: momentShape.nullable(),
+  startedAt: momentShape,
+  endedAt: momentShape,
+  exitCode: z.number().int().min(0).max(255),
+  /** The result, for people. */
+  sentence,
+  /** The file that was written; null when there is none. */
+  output: sentence.nullable(),
+  /** Absent: it ended before its run began. */
+  runId: z.string().max(64).optional(),
+  billed: z.number().min(0).optional(),
+});
+/** A run that ended, successfully or not, by the clock of its host; `dueAt` null: a run by hand. */
+export type EndedRun = z.infer<typeof endedShape>;
+
+const passedShape = z.object({
+  /** `skipped`: the previous run was still running. `missed`: no runner took the tick in time. */
+  why: z.enum(['skipped', 'missed']),
+  /** It was skipped because the schedule was paused. */
+  paused: z.object({ by: sentence, at: momentShape }).optional(),
+  dueAt: momentShape.nullable(),
+  at: momentShape,
+});
+/** A tick without a run. */
+export type PassedTick = z.infer<typeof passedShape>;
+
+/** Scopes of the key-value store: runners by queue, the others by queue and name. */
+export const SCOPES = {
+  schedule: 'schedule',
+  runner: 'schedule-runner',
+  running: 'schedule-running',
+  ended: 'schedule-ended',
+  /** The last runs, newest first, including that of `ended`. */
+  runs: 'schedule-runs',
+  passed: 'schedule-passed',
+} as const;
+
+const RUNS_KEPT = 10;
+const runsShape = z.array(endedShape);
+
+/** A runner or run whose heartbeat is older than this is gone. */
+export const GONE_AFTER_MS = 30_000;
+
+const RESULTS = [SCOPES.ended, SCOPES.runs, SCOPES.passed];
+
+/** Where the engine keeps what concerns a schedule. */
+export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): string {
+  return `${queue}/${name}`;
+}
+
+/** The job of a tick, for what persons order. `holder`: the tick's id in its queue. */
+export function tickJob(key: string, holder: string): string {
+  return `${key}/${holder}`;
+}
+
+export interface ScheduleState extends ScheduleEntry {
+  /** null: it is defined on another machine, or nowhere. */
+  readonly schedule: Schedule | null;
+  /** The engine has it for this machine, which does not define it: it never runs. */
+  readonly isMissing: boolean;
+  /** When its next tick is due; null until a runner of its host has set the clock. */
+  readonly nextAt: number | null;
+  readonly isRunning: boolean;
+  /** No runner of its host is up. */
+  readonly isHostOffline: boolean;
+  readonly ended: EndedRun | null;
+  /** The last ten, newest first. */
+  readonly runs: readonly EndedRun[];
+  readonly passed: PassedTick | null;
+  readonly paused: Order | null;
+}
+
+export type ScheduleBook = ReturnType<typeof createScheduleBook>;
+
+/** Its functions throw what engine and files throw. */
+export function createScheduleBook(
+  { keyValues, scheduledJobs, runs }: Pick<Engine, 'keyValues' | 'scheduledJobs' | 'runs'>,
+  files: ScheduleFiles,
+  /** This machine's. */
+  ownHost = hostname(),
+) {
+  const entryOf = (entries: Entry[], name: string) => entries.find((entry) => entry.name === name);
+  const isAlive = (entries: Entry[], name: string) =>
+    (entryOf(entries, name)?.ageMs ?? Number.POSITIVE_INFINITY) <= GONE_AFTER_MS;
+
+  async function entryFor({ name, id, host }: Schedule): Promise<ScheduleEntry> {
+    return { name, id, host, queue: tickQueueOf(host, await files.giveMachineId()) };
+  }
+
+  /** Tells the engine of a schedule: its name, and its next tick in place of an earlier one. */
+  async function announce(schedule: Schedule): Promise<void> {
+    const entry = await entryFor(schedule);
+    const { name, id, queue } = entry;
+    await keyValues.put(SCOPES.schedule, keyOf(entry), JSON.stringify(entry));
+    await scheduledJobs.set(queue, schedule.cron, schedule.tz, { name, id });
+  }
+
+  /** Removes what the engine has of it. */
+  async function forget(entry: Pick<ScheduleEntry, 'queue' | 'name'>): Promise<void> {
+    await keyValues.remove(SCOPES.schedule, keyOf(entry), null);
+    await scheduledJobs.remove(entry.queue, entry.name);
+    await forgetResults(keyOf(entry));
+    await runs.resume(scheduleOwner(keyOf(entry)));
+  }
+
+  async function forgetResults(key: string): Promise<void> {
+    for (const scope of RESULTS) await keyValues.remove(scope, key, null);
+  }
+
+  /** What the engine has, without entries that are not ours. */
+  async function entries(): Promise<ScheduleEntry[]> {
+    const found = await keyValues.list(SCOPES.schedule);
+    return found.flatMap(({ name, text }) => {
+      const entry = readJson(text, entryShape);
+      return entry !== null && keyOf(entry) === name ? entry : [];
+    });
+  }
+
+  return {
+    announce,
+    /** That of this machine's files. */
+    find: files.find,
+    /** False when this machine has one of this name already, which stays. */
+    async add(schedule: Schedule): Promise<boolean> {
+      const isNew = await files.add(schedule);
+      if (isNew) await announce(schedule);
+      return isNew;
+    },
+    /**
+     * Replaces a schedule with the same name. A run in progress finishes; the last runs stay
+     * listed.
+     */
+    async replace(old: Schedule, schedule: Schedule): Promise<void> {
+      await files.replace(schedule);
+      if (old.host !== schedule.host) await forget(await entryFor(old));
+      await announce(schedule);
+    },
+    /** Adds the result of a run to those of its schedule. Only the runner calls it. */
+    async noteEnded(key: string, run: EndedRun): Promise<void> {
+      const before = entryOf(await keyValues.list(SCOPES.runs), key)?.text ?? '';
+      const latest = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
+      await keyValues.put(SCOPES.runs, key, JSON.stringify(latest));
+      await keyValues.put(SCOPES.ended, key, JSON.stringify(run));
+    },
+    forgetResults,
+    /** This machine's own schedules that the engine does not have as they are defined. */
+    async unannounced(queue: string, own: readonly Schedule[]): Promise<Schedule[]> {
+      const [known, clocks] = await Promise.all([entries(), scheduledJobs.list(queue)]);
+      return own.filter(
+        ({ name, id, host, cron, tz }) =>
+          !known.some(
+            (each) => each.queue === queue && each.name === name && each.id === id && each.host === host,
+          ) ||
+          !clocks.some(
+            (each) => each.name === name && each.cron === cron && each.tz === tz && each.id === id,
+          ),
+      );
+    },
+    /** This machine's first, then those of others; each by name. */
+    async list(): Promise<ScheduleState[]> {
+      const [defined, found, machineId] = await Promise.all([files.all(), entries(), files.machineId()]);
+      const own = defined.map((schedule): ScheduleEntry & Pick<ScheduleState, 'schedule'> => {
+        const { name, id, host } = schedule;
+        return { name, id, host, queue: tickQueueOf(host, machineId ?? ''), schedule };
+      });
+      const others = found
+        .filter((entry) => !own.some((each) => keyOf(each) === keyOf(entry)))
+        .map((entry) => ({ ...entry, schedule: null }));
+      const listed = [...own, ...others];
+      if (listed.length === 0) return [];
+      const [runners, running, ended, last, passed, pauses] = await Promise.all([
+        keyValues.list(SCOPES.runner),
+        keyValues.list(SCOPES.running),
+        keyValues.list(SCOPES.ended),
+        keyValues.list(SCOPES.runs),
+        keyValues.list(SCOPES.passed),
+        runs.pauses(),
+      ]);
+      const clocksOf = async (queue: string) => [queue, await scheduledJobs.list(queue)] as const;
+      const queues = new Set(listed.map(({ queue }) => queue));
+      const clocks = new Map(await Promise.all([...queues].map(clocksOf)));
+      return listed.map((each) => {
+        const key = keyOf(each);
+        return {
+          ...each,
+          isMissing: each.schedule === null && each.host === ownHost,
+          nextAt: clocks.get(each.queue)?.find(({ name }) => name === each.name)?.nextAt ?? null,
+          isRunning: isAlive(running, key),
+          isHostOffline: !isAlive(runners, each.queue),
+          ended: readJson(entryOf(ended, key)?.text ?? '', endedShape),
+          runs: readJson(entryOf(last, key)?.text ?? '', runsShape) ?? [],
+          passed: readJson(entryOf(passed, key)?.text ?? '', passedShape),
+          paused: pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null,
+        };
+      });
+    },
+    /**
+     * The job of the tick that is under way, whose run may not have begun; null: none is. Of a tick
+     * that waits, because the schedule is paused, only its own machine knows.
+     */
+    async tickUnderWay(owner: string): Promise<string | null> {
+      const running = await keyValues.list(SCOPES.running);
+      const found = running.find(
+        ({ name, ageMs }) => scheduleOwner(name) === owner && ageMs <= GONE_AFTER_MS,
+      );
+      if (found !== undefined) return tickJob(found.name, found.text);
+      const own = await Promise.all((await files.all()).map(entryFor));
+      const entry = own.find((each) => scheduleOwner(keyOf(each)) === owner);
+      const { job = null } = (entry && (await files.begun(entry.name))) ?? {};
+      return entry && job !== null ? tickJob(keyOf(entry), job) : null;
+    },
+    /** Removes one of this machine. A run in progress continues; the next tick is removed. */
+    async remove(schedule: Schedule): Promise<void> {
+      await files.remove(schedule.name);
+      await forget(await entryFor(schedule));
+    },
+    forget,
+    /** Its host runs it at once, or as soon as it is back. */
+    runNow({ name, id, queue }: ScheduleEntry): Promise<void> {
+      return scheduledJobs.addNow(queue, { name, id });
+    },
+  };
+}
+
+/**
+ * The one that people mean by `NAME` or `NAME@HOST`: this machine's, else the only one. Those that
+ * it could be, if it is unclear.
+ */
+export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | 'schedule'>>(
+  states: readonly S[],
+  said: string,
+): S | readonly S[] {
+  const [name, host] = said.split('@', 2);
+  const named = states.filter((each) => each.name === name && (host === undefined || each.host === host));
+  const [own] = named.filter(({ schedule }) => schedule !== null);
+  return own ?? (named.length === 1 && named[0] ? named[0] : named);
+}
+
+/** Why a schedule cannot run now. */
+type Obstacle =
+  | { readonly why: 'missing' | 'running' | 'offline' }
+  | { readonly why: 'paused'; readonly order: Order };
+
+/**
+ * What keeps a schedule from running when a person orders it; null: nothing. Its runner would skip
+ * what is ordered during a run or a pause, after the person was told that it runs. Pure.
+ */
+export function obstacleOf(
+  state: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>,
+): Obstacle | null {
+  const { isMissing, paused, isRunning, isHostOffline } = state;
+  if (isMissing) return { why: 'missing' };
+  if (paused !== null) return { why: 'paused', order: paused };
+  if (isRunning) return { why: 'running' };
+  return isHostOffline ? { why: 'offline' } : null;
+}

@@ -1,0 +1,242 @@
+/**
+ * Runs the schedules of one machine when they are due, each tick on one of its runners. A tick of
+ * the engine says a name and an id: what runs is in this machine's files, or nothing does.
+ */
+import { randomBytes } from 'node:crypto';
+import { DelayedError } from 'bullmq';
+import { z } from 'zod';
+import type { DaemonContext } from '../../app/daemon-context.js';
+import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import { oncePerMinute } from '../../core/once-per-minute.js';
+import {
+  cancelledText,
+  type Order,
+  pausedText,
+  type RunOwner,
+  scheduleOwner,
+} from '../../engine/stores/run-store.js';
+import { dueAtOf, type ScheduledJob } from '../../engine/stores/scheduled-jobs.js';
+import {
+  createScheduleBook,
+  type EndedRun,
+  GONE_AFTER_MS,
+  keyOf,
+  type PassedTick,
+  SCOPES,
+  tickJob,
+} from './schedule-book.js';
+import { type BegunTick, type Schedule, type ScheduleFiles, tickQueueOf } from './schedule-files.js';
+
+const HEARTBEAT_MS = 5_000;
+const AT_ONCE = 20;
+const CLOSE_MS = 20_000;
+/** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
+const PARKED_MS = 1_000;
+/** How often a tick that was begun looks whether its schedule is still paused. */
+const PAUSED_LOOK_MS = 5_000;
+/** A tick taken later than this was missed: the machine was off or no runner was up. */
+const LATE_AFTER_MS = 60_000;
+/** The engine's clock may be ahead of this machine's by so much. */
+const AHEAD_AT_MOST_MS = 60_000;
+
+const PASSED: Readonly<Record<PassedTick['why'], string>> = {
+  skipped: 'skipped: the previous run is still running',
+  missed: 'missed: no schedule runner was active in time; with --catch-up it would run now',
+};
+
+const tickShape = z.object({ name: z.string(), id: z.string() });
+
+export interface ScheduledWork {
+  readonly schedule: Schedule;
+  /** For `{date}` and `{time}`: when it was due, so an interrupted run goes on with its files. */
+  readonly stampedAt: number;
+  /** The tick, for what persons order. */
+  readonly job: RunOwner;
+  /** Stop asking, write what is there, and end with exit code 130. */
+  readonly stop: AbortSignal;
+}
+
+export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'clock' | 'log'> {
+  /** The machine whose schedules it runs, as `files` define them. */
+  readonly host: string;
+  readonly files: ScheduleFiles;
+  /** Runs the command of a schedule. What it throws is the result of the run. */
+  readonly execute: (work: ScheduledWork) => Promise<
+    Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'> & {
+      /** How a person ended it; absent: no person did. */
+      readonly orderedEnd?: 'cancelled' | 'paused';
+    }
+  >;
+  /** Called for each tick that a pause makes pass, also for several at once. */
+  readonly onPaused?: (schedule: Schedule, pause: Order) => Promise<void>;
+  /** Default: a minute. */
+  readonly lateAfterMs?: number;
+}
+
+export type ScheduleRunner = Awaited<ReturnType<typeof createScheduleRunner>>;
+
+export async function createScheduleRunner(options: ScheduleRunnerOptions) {
+  const { engine, host, files, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
+  const { keyValues } = engine;
+  /** Tells runners of one host apart. */
+  const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  const book = createScheduleBook(engine, files, host);
+  const queue = tickQueueOf(host, await files.giveMachineId());
+  const stopping = new AbortController();
+  const worker = engine.openScheduledJobWorker(queue, take, AT_ONCE);
+  let timer: NodeJS.Timeout | undefined;
+  const warnOfStranger = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'a tick of no schedule that is defined on this machine: nothing runs'),
+  );
+
+  async function take(job: ScheduledJob, token?: string, lost?: AbortSignal): Promise<void> {
+    if (stopping.signal.aborted) return park(job, token);
+    const { name = '', id } = tickShape.safeParse(job.data).data ?? {};
+    const schedule = await files.find(name);
+    if (schedule?.host !== host || schedule.id !== id) return leave(job);
+    const dueAt = dueAtOf(job);
+    const holder = job.id ?? '';
+    const begun = await files.begun(name);
+    const hasBegun = begun !== null && begun.job === holder;
+    const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    const key = keyOf({ queue, name });
+    const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
+    const { cancelled = null, paused = null } = (await engine.runs.orders([tick]))[0] ?? {};
+    if (cancelled !== null) {
+      // The process that began it has left this.
+      await keyValues.remove(SCOPES.running, key, holder);
+      if (hasBegun) await files.noteBegun(name, { ...begun, job: null });
+      const now = clock.now();
+      const ended = { dueAt, startedAt: now, endedAt: now, exitCode: EXIT.interrupted, output: null };
+      return keep(name, () => book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) }));
+    }
+    // What was begun goes on when it is resumed.
+    if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
+    if (paused !== null) return pass(schedule, { why: 'skipped', dueAt, paused });
+    if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
+      return pass(schedule, { why: 'missed', dueAt });
+    const claimRunning = () => keyValues.claim(SCOPES.running, key, holder, GONE_AFTER_MS);
+    if (!(await claimRunning())) return pass(schedule, { why: 'skipped', dueAt });
+    const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
+    try {
+      const startedAt = clock.now();
+      const stampedAt = hasBegun ? begun.stampedAt : stampOf(dueAt, schedule, begun, startedAt);
+      if (!hasBegun) await files.noteBegun(name, { job: holder, stampedAt });
+      const stop = AbortSignal.any([stopping.signal, ...(lost ? [lost] : [])]);
+      const { orderedEnd, ...result } = await run({ schedule, stampedAt, job: tick, stop });
+      if (lost?.aborted) return;
+      if (orderedEnd === 'paused') return await park(job, token, PAUSED_LOOK_MS);
+      const isInterrupted = orderedEnd === undefined && result.exitCode === EXIT.interrupted;
+      // What was ordered while its file was read is found when it is taken again.
+      if (isInterrupted && (stopping.signal.aborted || (await isOrdered(tick))))
+        return await park(job, token);
+      await files.noteBegun(name, { job: null, stampedAt });
+      const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
+      await keep(name, () => book.noteEnded(key, ended));
+      log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
+    } finally {
+      clearInterval(heartbeats);
+      await keyValues.remove(SCOPES.running, key, holder).catch(warnOfFailure);
+    }
+  }
+
+  async function isOrdered(tick: RunOwner): Promise<boolean> {
+    const [orders] = await engine.runs.orders([tick]);
+    return (orders?.cancelled ?? orders?.paused ?? null) !== null;
+  }
+
+  /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
+  async function park(job: ScheduledJob, token: string | undefined, forMs = PARKED_MS): Promise<never> {
+    await job.moveToDelayed(clock.now() + forMs, token);
+    throw new DelayedError();
+  }
+
+  async function run(work: ScheduledWork): ReturnType<ScheduleRunnerOptions['execute']> {
+    const { name, line } = work.schedule;
+    log.info({ schedule: name, command: line }, 'a scheduled run starts');
+    try {
+      return await options.execute(work);
+    } catch (error) {
+      const isOurs = error instanceof BrandEnrichError;
+      if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug; please report it');
+      return { exitCode: isOurs ? error.exitCode : EXIT.ioError, sentence: errorText(error), output: null };
+    }
+  }
+
+  async function pass(schedule: Schedule, tick: Omit<PassedTick, 'at'>): Promise<void> {
+    const { name } = schedule;
+    const { why, paused } = tick;
+    const passed: PassedTick = { ...tick, at: clock.now() };
+    await keep(name, () => keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed)));
+    if (paused === undefined) return log.warn({ schedule: name }, PASSED[why]);
+    log.warn({ schedule: name }, `skipped: ${pausedText(paused)}`);
+    await options.onPaused?.(schedule, paused).catch((error: unknown) => {
+      log.warn({ schedule: name, reason: errorText(error) }, 'the pause of a schedule could not be notified');
+    });
+  }
+
+  /** Leaves nothing behind if the schedule was removed in the meantime. */
+  async function keep(name: string, write: () => Promise<void>): Promise<void> {
+    await write();
+    if ((await files.find(name)) === null) await book.forgetResults(keyOf({ queue, name }));
+  }
+
+  /** A tick of nothing that is defined here: of a schedule that is gone, or of a stranger. */
+  function leave({ data }: ScheduledJob): void {
+    const name: unknown = data?.name;
+    warnOfStranger({ schedule: typeof name === 'string' ? name.slice(0, 64) : null, folder: files.folder });
+  }
+
+  function warnOfFailure(error: unknown): void {
+    log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
+  }
+
+  /** The heartbeat of this host; also sets clocks that the engine lost, or has otherwise. */
+  async function heartbeat(): Promise<void> {
+    await keyValues.put(SCOPES.runner, queue, runnerName);
+    const own = (await files.all()).filter((schedule) => schedule.host === host);
+    for (const schedule of await book.unannounced(queue, own)) await book.announce(schedule);
+  }
+
+  return {
+    /** Starts taking ticks. Throws what the engine throws. */
+    async start(): Promise<void> {
+      await heartbeat();
+      timer = setInterval(() => void heartbeat().catch(warnOfFailure), HEARTBEAT_MS);
+      worker
+        .run()
+        .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs no longer start'));
+    },
+    /** Interrupts what runs; another runner, or the next one here, continues it. */
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      const closed = worker.close().catch(() => undefined);
+      stopping.abort(new Error('the schedule runner is stopping'));
+      await withinDeadline(closed, CLOSE_MS);
+      await keyValues.remove(SCOPES.runner, queue, runnerName).catch(warnOfFailure);
+    },
+  };
+}
+
+/**
+ * The moment in the names of outputs. A tick cannot date a run before an earlier one, or before its
+ * schedule was added: it would write over the files of that day. Pure.
+ */
+export function stampOf(
+  dueAt: number | null,
+  { addedAt }: Pick<Schedule, 'addedAt'>,
+  begun: Pick<BegunTick, 'stampedAt'> | null,
+  now: number,
+): number {
+  const last = Math.max(addedAt, begun?.stampedAt ?? 0);
+  return dueAt !== null && dueAt > last && dueAt <= now + AHEAD_AT_MOST_MS ? dueAt : now;
+}
+
+/** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */
+export function isMissed(
+  { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
+  lateAfterMs: number,
+): boolean {
+  return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
+}

@@ -1,0 +1,143 @@
+/**
+ * A schedule and its command, read when it is added: paths become absolute, secrets are refused.
+ */
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import type { CommandContext } from '../../app/open-stores.js';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { type Naming, phrase, sayPhrase } from '../../core/phrase.js';
+import { parseCommandLine } from '../../settings/command-line.js';
+import type { SettingGroup } from '../../settings/setting.js';
+import { SETTING_ENTRIES, type SettingName } from '../../settings/settings.js';
+import { isScheduleName, type Schedule } from './schedule-files.js';
+import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';
+
+/**
+ * What a schedule may set. Everything else belongs to the process that runs it: the service and its
+ * token, other secrets, notifications, network, engine, state and log.
+ */
+const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
+const BESIDES: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'timeoutMs', 'worker'];
+/** Flags whose file names may contain the moment of the run. */
+export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes'];
+
+const LINES = SETTING_ENTRIES.flatMap(([name, line]) =>
+  line.key === null ? [] : [{ ...line, name, key: line.key }],
+);
+const OF_A_RUN = new Set(
+  LINES.filter(
+    ({ name, group }) => name !== 'sample' && (GROUPS.includes(group) || BESIDES.includes(name)),
+  ).map(({ key }) => key),
+);
+const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
+
+/** Address and token are known to the runner, and not needed where a schedule is read. */
+const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
+
+interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
+  readonly cron: string | null;
+  /** null: that of the machine. */
+  readonly tz: string | null;
+  /** `run INPUT` with its flags. */
+  readonly argv: readonly string[];
+}
+
+/**
+ * Throws a NeverStartError for all problems, or what `load` throws. Paths are relative to `folder`.
+ * `naming`: of cron and zone; the command has flags for every reader.
+ */
+export function readSchedule(
+  { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
+  folder: string,
+  load: CommandContext['load'],
+  naming: Naming,
+): Omit<Schedule, 'id'> {
+  const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const now = Date.now();
+  const problems: Problem[] = [];
+  const add = (what: string, subject: string, todo: string) =>
+    problems.push(usageProblem(what, subject, todo));
+  const named = (key: string) => sayPhrase(phrase`${{ setting: key }}`, naming);
+  const nightly = `for example ${sayPhrase(phrase`${{ choose: 'cron', example: '0 2 * * *' }}`, naming)}`;
+  if (!isScheduleName(name))
+    add('not a valid schedule name', name, 'write up to 64 letters, digits, ".", "_" and "-"');
+  if (!isTimeZone(tz)) add('not an IANA time zone', `${named('tz')} ${tz}`, 'use one such as Europe/Berlin');
+  if (cron === null) add(`${named('cron')} is missing`, name, `set the time, ${nightly}`);
+  const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
+  if (wrong !== null)
+    add(`not a cron expression (${wrong})`, `${named('cron')} ${cron}`, `write one, ${nightly}`);
+  throwProblems(problems);
+  const read = readScheduledCommand(argv, folder, (of, flags) => load(of, flags, KNOWN_LATER));
+  return { name, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
+}
+
+/** `argv`: what follows `--`. Throws a NeverStartError for all problems, or what `load` throws. */
+export function readScheduledCommand(
+  argv: readonly string[],
+  folder: string,
+  load: (command: 'run', flags: Record<string, unknown>) => unknown,
+): Pick<Schedule, 'line' | 'input' | 'flags'> {
+  const todo = 'write -- run INPUT and its flags';
+  if (argv[0] !== 'run')
+    throwProblems([usageProblem('only runs can be scheduled', argv[0] ?? 'nothing', todo)]);
+  const parsed = parseCommandLine(argv, '');
+  const [input] = 'command' in parsed ? parsed.args : [];
+  if (!('command' in parsed) || input === undefined)
+    throw new NeverStartError(usageProblem('no command', argv.join(' '), 'give run an INPUT and its flags'));
+  if (parsed.command !== 'run')
+    throwProblems([usageProblem('only runs can be scheduled', '--dry-run', 'omit it')]);
+  throwProblems(findProblems(input, parsed.flags));
+  const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
+  const flags: Schedule['flags'] = Object.fromEntries(given);
+  load('run', flags);
+  return { line: argv.map(quoted).join(' '), input: resolve(folder, input), flags };
+}
+
+function findProblems(input: string, flags: Record<string, unknown>): Problem[] {
+  const problems: Problem[] = [];
+  const add = (what: string, subject: string, todo: string) =>
+    problems.push(usageProblem(what, subject, todo));
+  if (input === '-' || flags.output === '-')
+    add('a scheduled run has no standard input or output', '-', 'give files');
+  if (flags.try !== undefined)
+    add('a scheduled run has nobody to ask after a trial', '--try', 'omit it; try the command by hand');
+  if (flags.changes !== undefined && /\{(?:date|time)\}/.test(String(flags.output ?? ''))) {
+    const todo = 'give a fixed -o; {date} may stand in --changes';
+    add('changes are those since the output of the same name', `--changes with -o ${flags.output}`, todo);
+  }
+  problems.push(...findForeignFlags(flags, ''));
+  for (const { key, flag } of LINES) {
+    const given = flags[key];
+    if (given === undefined) continue;
+    for (const word of STAMPED.includes(key) ? unknownStamps(String(given)) : [])
+      add('no such placeholder', `{${word}} in ${flag}`, 'use {date} or {time}');
+  }
+  return problems;
+}
+
+/** Values are not shown: they may be secrets. */
+function findForeignFlags(flags: Record<string, unknown>, place: string): Problem[] {
+  const foreign = Object.keys(flags).filter((key) => flags[key] !== undefined && !OF_A_RUN.has(key));
+  return foreign.map((key) => {
+    const flag = LINES.find((line) => line.key === key)?.flag ?? key;
+    const todo =
+      'omit it: the process that runs the schedules decides on service, token, notifications, ' +
+      'network, engine and log';
+    return usageProblem('not a flag of a scheduled run', `${flag}${place}`, todo);
+  });
+}
+
+/** Throws a NeverStartError that names every flag which a schedule cannot set. */
+export function assertFlagsOfRun(flags: Schedule['flags'], place: string): void {
+  throwProblems(findForeignFlags(flags, ` in ${place}`));
+}
+
+function flagValue(key: string, value: unknown, folder: string): Schedule['flags'][string] {
+  if (PATHS.has(key) && typeof value === 'string') return resolve(folder, value);
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === 'boolean' ? value : String(value);
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

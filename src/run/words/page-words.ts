@@ -1,0 +1,52 @@
+/** What pages call settings: by their fields and links, for people who know no keys. Pure. */
+import type { Remedy } from '../../core/phrase.js';
+
+/** Fields by their labels, which the pages take from here. */
+export const FIELD_LABELS = {
+  column: 'Column to look up',
+  kind: 'What it holds',
+  sheet: 'Sheet',
+  skipLines: 'Lines above the header to leave out',
+  header: 'The first row is data, not a header',
+  where: 'Only rows where',
+  priority: 'Looked up first',
+  maxRequests: 'Requests, at most',
+} as const;
+
+/** What setting a key, or a key to this value, means; `*` is the value. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  'header false': 'the first row is data, not a header',
+  'header true': 'the first row is the header',
+  'ragged invalid': 'do not look these rows up: they come back marked as invalid',
+  'ragged take': 'read their cells by position',
+  'allowMismatch true': 'use this column all the same',
+  'allowUnknown true': 'the service need not know these brands',
+  skipLines: 'lines above the header: *',
+  sheet: 'read the sheet *',
+  records: 'read the rows from *',
+  delimiter: 'cells are separated by *',
+  encoding: 'the encoding is *',
+  prefix: 'begin the names of added columns with *',
+};
+
+/** What a setting of this value does. */
+export function meaningOf(key: string, value: string): string {
+  return MEANINGS[`${key} ${value}`] ?? MEANINGS[key]?.replace('*', value) ?? `${key} ${value}`;
+}
+
+/** A part of a text for a page: a field by its label, another setting by its key. */
+export function onPage(remedy: Remedy): string {
+  if ('set' in remedy) {
+    const meanings = Object.entries(remedy.set).map(([key, value]) =>
+      meaningOf(key, [value].flat().join(', ')),
+    );
+    return `“${meanings.join(', ')}”`;
+  }
+  if ('unset' in remedy) return `no choice for ${fieldOf(remedy.unset)}`;
+  return fieldOf('choose' in remedy ? remedy.choose : remedy.setting);
+}
+
+function fieldOf(key: string): string {
+  const label = Object.hasOwn(FIELD_LABELS, key) ? FIELD_LABELS[key as keyof typeof FIELD_LABELS] : undefined;
+  return label === undefined ? `the setting ${key}` : `“${label}”`;
+}

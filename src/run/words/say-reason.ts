@@ -1,0 +1,190 @@
+/** Why a run stopped, and why a lookup failed, in the words of its reader. Pure. */
+import { countOf, countText } from '../../core/figures.js';
+import { type Naming, type Phrase, phrase, sayPhrase } from '../../core/phrase.js';
+import { shortName, visibleLine } from '../../core/terminal-text.js';
+import type {
+  FailureReason,
+  RunHalt,
+  RunStop,
+  Unreached,
+  UnusableAnswers,
+} from '../../engine/stores/run-reasons.js';
+import { onPage } from './page-words.js';
+
+/**
+ * Who reads it: a person at a terminal, a program, a person who drops files or looks at a page
+ * (both without a command line), a cell of the output, and a notification.
+ */
+export type Reader = 'terminal' | 'program' | 'inbox' | 'page' | 'cell' | 'notice';
+
+/** A setting by the name that its reader uses: `--max-cost`, or `maxCost`. */
+export function settingName(key: string, reader: Reader): string {
+  return sayTo(reader, phrase`${{ setting: key }}`);
+}
+
+/** A text that names settings, for its reader. */
+export function sayTo(reader: Reader, text: Phrase): string {
+  return sayPhrase(text, namingFor(reader));
+}
+
+/** How its reader names settings. */
+export function namingFor(reader: Reader): Naming {
+  if (reader === 'page') return onPage;
+  return reader === 'program' || reader === 'inbox' ? 'keys' : 'flags';
+}
+
+/** Part of a sentence: why the run stopped. */
+export function sayHalt(halt: RunHalt, reader: Reader): string {
+  switch (halt.why) {
+    case 'credentials':
+      return `${halt.reason} (status ${halt.status})`;
+    case 'limit':
+      return sayReached(halt.reached, reader);
+    case 'throttled':
+      return `the service refused every request as too many for ${Math.round(halt.forMs / 1_000)} s`;
+    case 'unreachable':
+      return sayUnreached(halt.how, halt.reason);
+    case 'useless':
+      return sayUseless(halt.useless);
+    case 'doubtful':
+      return (
+        `for ${countOf(halt.identifiers, 'identifier')}, two requests may have been billed and their ` +
+        'answers were lost; a run does not retry more often'
+      );
+    case 'lost':
+      return 'the queue lost its chunks';
+    case 'unmatched':
+      return sayUnmatched(halt);
+  }
+}
+
+/** `0 of 50 found: is `website` the right column?` */
+function sayUnmatched({ matched, answered, columns }: Extract<RunHalt, { why: 'unmatched' }>): string {
+  const names = columns.map((name) => `\`${shortName(visibleLine(name))}\``).join(', then ');
+  const right = columns.length === 1 ? `is ${names} the right column` : `are ${names} the right columns`;
+  return `${countText(matched)} of ${countText(answered)} found: ${right}?`;
+}
+
+function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], reader: Reader): string {
+  // Pages and files also reach people without a command line.
+  const isPlain = reader === 'page' || reader === 'cell';
+  // For people: a sentence may begin with it.
+  const named = reader === 'inbox' ? 'the limit ' : '';
+  const limit = (key: string) => `${named}${settingName(key, reader)}`;
+  const byStarts = 'is reached by this run and earlier starts of it';
+  switch (reached.name) {
+    case 'service':
+      return 'the service refuses further requests: its quota is reached';
+    case 'account':
+      return reached.overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
+    case 'quota': {
+      const quota = isPlain
+        ? `the quota of ${reached.quota} that is set here`
+        : `${limit('quota')} ${reached.quota}`;
+      return reached.overage > 0
+        ? `${quota} and the ${countOf(reached.overage, 'request')} beyond it that the overage budget ` +
+            'allows are used up'
+        : `${quota} is used up`;
+    }
+    case 'maxRequests':
+      return isPlain
+        ? `the cap of ${countOf(reached.maxRequests, 'request')} is reached`
+        : reader === 'inbox'
+          ? `the cap of ${countOf(reached.maxRequests, 'request')} ` +
+            `(${settingName('maxRequests', reader)}) is reached`
+          : `${settingName('maxRequests', reader)} ${reached.maxRequests} ${byStarts}`;
+    case 'maxCost':
+      if (isPlain) return 'the cap on money is reached';
+      return reader === 'inbox'
+        ? `the cap on money (${settingName('maxCost', reader)}) is reached`
+        : `${settingName('maxCost', reader)} ${byStarts}`;
+    case 'overstated':
+      return (
+        `the service refuses every request at a usage of ${reached.usage} and a quota of ` +
+        `${reached.quota}: the plan or the overage budget set here is higher than in the account`
+      );
+  }
+}
+
+function sayUnreached(how: Unreached, reason: string): string {
+  if (how === 'minute') return `the service was unreachable for a minute: ${reason}`;
+  const never = how === 'unanswered' ? ', and this address has never answered' : '';
+  return `the service cannot be reached: ${reason}${never}`;
+}
+
+function sayUseless(useless: UnusableAnswers): string {
+  if (useless.how === 'unusable')
+    return `${useless.answers} answers in a row were unusable: ${useless.reason}`;
+  const never = `is the address right? ${useless.service} has never given a good answer`;
+  return useless.how === 'unproven'
+    ? `${never} and refused every request without a usage header or an error code`
+    : `${never}; this one has no usage header, no error code and no JSON object: ${useless.answer}`;
+}
+
+/** Part of a sentence: why the lookup failed. */
+export function sayFailure(reason: FailureReason): string {
+  switch (reason.code) {
+    case 'answer':
+      return reason.text;
+    case 'damaged':
+      return (
+        'the stored answer is damaged; `brand-enrich outcomes forget` removes it, and the next run ' +
+        'asks again'
+      );
+    case 'unknown_dictionary':
+      return (
+        `the stored answer was packed with dictionary ${reason.dictionary}, which this version does ` +
+        'not know; it is not bought again: read it with the version of brand-enrich that stored it, ' +
+        'or a later one'
+      );
+    case 'unknown':
+      return 'the engine no longer has a readable reason';
+    case 'unavailable':
+      return 'the service gave no good answer for 30 minutes';
+    case 'lost':
+      return (
+        'not retried: two requests may have been billed, and their answers were lost with killed ' +
+        'workers or connections'
+      );
+    case 'unproven':
+      return (
+        `${reason.text}, not believed: the address never gave a good answer, and this one has ` +
+        'neither a usage header nor an error code'
+      );
+    case 'foreign':
+      return `${reason.text}, but not from the service: no usage header, no error code, no JSON object`;
+  }
+}
+
+/** Part of a sentence: why the run ended before it was complete. */
+export function sayStop(stop: RunStop, reader: Reader): string {
+  switch (stop.type) {
+    case 'halted':
+      return sayHalt(stop.halt, reader);
+    case 'stopped':
+      return 'the run was stopped';
+    case 'failed':
+      return stop.reason;
+    case 'cancelled':
+      return 'the run was cancelled';
+    case 'paused':
+      return 'the run was paused';
+    case 'declined':
+      return 'the run ended after its trial';
+    case 'spending_declined':
+      return 'you declined the spending';
+    case 'too_many_failures':
+      return `more lookups failed than ${settingName('maxErrors', reader)} allows`;
+    case 'killed':
+      return 'its process was killed';
+    case 'closed':
+      return 'the program closed it';
+    case 'renewed':
+      return 'another run of the program goes on';
+  }
+}
+
+/** Why a row was not looked up. */
+export function sayDeferred(stop: RunStop, reader: Reader): string {
+  return `not looked up: ${sayStop(stop, reader)}`;
+}

@@ -1,0 +1,233 @@
+/** Addresses among the settings: how they are read and normalised, and how much may be shown. */
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { pathBeforeRoutes } from '../brand-api/protocol.js';
+import { attempt } from '../core/lifecycle.js';
+import { nearest } from '../core/nearest.js';
+import { eachText, matching, oneText, Refusal } from './parse-value.js';
+
+/** null when it is not an address, or of another scheme. */
+function parseUrl(address: string, scheme: RegExp): URL | null {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  return url !== null && scheme.test(url.protocol) ? url : null;
+}
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
+const HTTP = /^https?:$/;
+
+/**
+ * A service of this contract and its own domain, for examples
+ * (https://docs.brandfetch.com: the Brand API, and "requests for brandfetch.com are free").
+ */
+export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain: 'brandfetch.com' } as const;
+
+/**
+ * An http or https address, brought to one form: lower-case host, no trailing slash, credentials,
+ * query or fragment, and without the version that every path begins with, which people copy with
+ * it. Accounts and answers are kept under this form.
+ */
+export const baseUrlValue = oneText('URL', (seen) => {
+  const example = `the address alone, for example ${EXAMPLE_SERVICE.baseUrl}`;
+  const url = parseUrl(seen, HTTP);
+  if (url === null) return new Refusal('an http or https address', example);
+  if (hasCredentials(url)) {
+    const write = 'the address alone and put the token in BRAND_API_TOKEN';
+    return new Refusal('an address without credentials', write);
+  }
+  if (url.port === '0') return new Refusal('an address with a port', 'the port that the service listens on');
+  if (url.search !== '' || url.hash !== '')
+    return new Refusal('an address without query or fragment', example);
+  return `${url.origin}${pathBeforeRoutes(url.pathname)}`;
+});
+
+/** An http or https proxy, which may hold a password; without a scheme it is http, as for curl. */
+export const proxyValue = oneText('URL', (seen) => {
+  const url = parseUrl(/^[a-z0-9+.-]+:\/\//i.test(seen) ? seen : `http://${seen}`, HTTP);
+  const write = 'it as http://HOST:PORT or http://user:password@HOST:PORT';
+  return url?.href ?? new Refusal('the address of an http or https proxy', write);
+});
+
+/** Whether the address cannot leave this machine (RFC 6761, RFC 1122 and 4291). */
+export function isLoopbackUrl(address: string): boolean {
+  return isLoopbackHost(new URL(address).hostname);
+}
+
+/** The same of a host alone; an IPv6 address may be in brackets. */
+export function isLoopbackHost(host: string): boolean {
+  return /^((.*\.)?localhost|::1|\[::1\]|127(\.\d{1,3}){3})$/i.test(host);
+}
+
+/** Names that no public site can have (RFC 6761, 6762 and 8375; `internal`: ICANN, 2024). */
+const PRIVATE_NAME = /^[^.]+$|\.(local|internal|home\.arpa|test)$/i;
+
+/**
+ * Whether a request may name a server of ours so. The page of another site can give its own name
+ * this machine's address (DNS rebinding), but has no address, no private name, and not ours: where
+ * the server listens, or what the settings or the system call it. On loopback, only loopback names
+ * and those of the settings are its own.
+ */
+export function isOwnHost(name: string, listensOn: string, ownNames: readonly string[]): boolean {
+  const asked = name.toLowerCase().replace(/\.$/, '');
+  if (isLoopbackHost(asked) || ownNames.some((own) => own.toLowerCase() === asked)) return true;
+  if (isLoopbackHost(listensOn)) return false;
+  const isAddress = isIP(asked.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  const ours = [listensOn, hostname()].map((each) => each.toLowerCase());
+  return isAddress || PRIVATE_NAME.test(asked) || ours.includes(asked);
+}
+
+/** The origin under which people reach a server of ours: scheme, host and port alone. */
+export const originValue = oneText('URL', (seen) => {
+  const url = parseUrl(seen, HTTP);
+  const write = 'scheme and host alone, for example https://brands.example.com';
+  if (url === null) return new Refusal('an http or https address', write);
+  if (hasCredentials(url)) return new Refusal('an address without credentials', write);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.port === '0')
+    return new Refusal('an address without path or query', write);
+  return url.origin;
+});
+
+/** What may follow the `?` of a PostgreSQL address, and how; Redis takes nothing there. */
+const POSTGRES_PARTS: ReadonlyMap<string, RegExp> = new Map([
+  ['host', /^\//],
+  ['sslmode', /^(disable|no-verify|prefer|require|verify-ca|verify-full)$/],
+  ...['sslrootcert', 'sslcert', 'sslkey', 'options'].map((name): [string, RegExp] => [name, /./]),
+]);
+
+/** What the address of Redis or PostgreSQL is not; null: each part of it is used. Pure. */
+function lackOf({ protocol, hostname, port, pathname, hash, searchParams: parts }: URL): string | null {
+  const isRedis = protocol.startsWith('redis');
+  const names = [...parts.keys()];
+  const isUsed = (name: string, index: number) =>
+    !isRedis && names.indexOf(name) === index && POSTGRES_PARTS.get(name)?.test(parts.get(name) ?? '');
+  const odd = names.find((name, index) => !isUsed(name, index));
+  // The end of a password may have been taken for it.
+  const shown = /^[a-z_]{1,24}$/i.test(odd ?? '') ? ` ("${odd}" is not)` : '';
+  const isSocket = parts.has('host') ? hostname === '' : !isRedis && /^%2f[\w.%-]*$/i.test(hostname);
+  const isHost = !parts.has('host') && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
+  const [mode, hasCert] = [parts.get('sslmode'), parts.has('sslcert')];
+  const isOff = mode === 'disable' || (mode === 'no-verify' && !hasCert);
+  const rules: readonly (readonly [isKept: boolean, expected: string])[] = [
+    [hash === '', 'an address without a part after #, which is written as %23'],
+    [odd === undefined, `an address with only such parts after the ? as are used${shown}`],
+    [isSocket || isHost, 'an address with one host'],
+    [port !== '0', 'an address with a port'],
+    [!isRedis || /^\/?(-?\d+)?$/.test(pathname), 'an address with the number of a database'],
+    [hasCert === parts.has('sslkey'), 'an address with both sslcert and sslkey'],
+    [!isOff || !(hasCert || parts.has('sslrootcert')), 'an address whose sslmode uses its certificates'],
+  ];
+  return rules.find(([isKept]) => !isKept)?.[1] ?? null;
+}
+
+/** `embedded`, or the address of Redis or Postgres, which may hold a password. */
+export const engineValue = oneText('ENGINE', (seen) => {
+  if (seen === 'embedded') return seen;
+  const url = /\s/.test(seen) ? null : parseUrl(seen, /^(rediss?|postgres(ql)?):$/);
+  const isReadable = attempt(() => decodeURIComponent(seen), null) !== null;
+  const lack = url === null ? 'an engine' : isReadable ? lackOf(url) : 'an address with % written as %25';
+  // The clients of engines know a scheme in lower case alone.
+  if (lack === null) return seen.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
+  const write =
+    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS) or ' +
+    'postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full';
+  return new Refusal(lack, write, nearest(seen, ['embedded']));
+});
+
+/**
+ * The warning for an engine on another machine that others can reach or listen to: Redis without a
+ * password or TLS, PostgreSQL without TLS. null: there is nothing to warn of. Pure.
+ */
+export function openEngineWarning(engine: string): string | null {
+  const url = parseUrl(engine, /^(rediss?|postgres(ql)?):$/);
+  // The address of a socket has no host, or a folder as one.
+  const host = url?.searchParams.get('host') ?? url?.hostname ?? '';
+  if (url === null || host === '' || /^(\/|%2f)/i.test(host) || isLoopbackHost(host)) return null;
+  const { protocol, password, search, searchParams } = url;
+  const isRedis = protocol.startsWith('redis');
+  const hasTls = isRedis
+    ? protocol === 'rediss:'
+    : searchParams.get('sslmode') !== 'disable' && /[?&]ssl/.test(search);
+  const lacks = [...(isRedis && password === '' ? ['a password'] : []), ...(hasTls ? [] : ['TLS'])];
+  if (lacks.length === 0) return null;
+  const todo = isRedis
+    ? 'use rediss://USER:PASSWORD@HOST:PORT, or a network that no others can reach'
+    : 'add sslmode=verify-full to its address, or use a network that no others can reach';
+  return (
+    `the engine is on another host without ${lacks.join(' and ')}: all who can write to it can spend ` +
+    `the quota and change results; ${todo}`
+  );
+}
+
+/** A host name or IP address, without port. */
+export const hostValue = matching(
+  'HOST',
+  /^[A-Za-z0-9.:_-]+$/,
+  'a host',
+  'a name or an IP address, for example 127.0.0.1',
+);
+
+/** A domain name, lower-cased. */
+export const domainValue = oneText('DOMAIN', (seen) => {
+  const domain = seen.toLowerCase();
+  const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);
+  return isRight ? domain : new Refusal('a domain name', 'a name alone, for example brand.example');
+});
+
+/** An unchanged http or https address: receivers put a secret into its path or query. */
+export const webhookValue = oneText('URL', (seen) => {
+  const url = parseUrl(seen, HTTP);
+  if (url === null)
+    return new Refusal(
+      'an http or https address',
+      'it in full, for example https://hooks.example.com/brands',
+    );
+  const write = 'the address alone; a signature proves the sender';
+  return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
+});
+
+/** `smtp://` or `smtps://`. May hold a password. */
+export const smtpValue = oneText('URL', (seen) => {
+  const write = 'smtp://user:password@mail.example.com:587 or smtps://…';
+  return parseUrl(seen, /^smtps?:$/)?.hostname ? seen : new Refusal('the address of a mail server', write);
+});
+
+export const mailAddress = matching(
+  'ADDRESS',
+  /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/,
+  'an e-mail address',
+  'an address alone, for example data-team@example.com',
+);
+export const mailAddresses = eachText('repeated', 'ADDRESS', (seen) => mailAddress.parse([seen]));
+
+/** Looks like an address without a scheme; tokens do not look like this. */
+const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
+
+/**
+ * An address without credentials and query: `redis://***@host:6379/0`. Anything else is shown only
+ * when it looks like a host, else as `…`: it may be a token in the wrong place.
+ */
+export function maskAddress(address: string): string {
+  if (HOST_LIKE.test(address)) return address;
+  if (!/^[a-z]+:\/\//i.test(address)) return '…';
+  if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
+  const url = new URL(address);
+  const credentials = hasCredentials(url) ? '***@' : '';
+  // With a second `@` the credentials may be behind what was taken for the host.
+  const path = /@|%40/.test(url.pathname) ? '/…' : url.pathname === '/' ? '' : url.pathname;
+  return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
+}
+
+/** An address up to its host, for receivers whose path is a secret: `https://hooks.example/…`. */
+export function maskOrigin(address: string): string {
+  if (!URL.canParse(address)) return '…';
+  const { protocol, host, pathname, search } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' && search === '' ? '' : '/…'}`;
+}
+
+/** The path of a token file, or `…` when it looks like the token itself. */
+export function maskTokenPath(path: string): string {
+  const looksLikePath = /[\\/]/.test(path) || /\.[a-z]{1,8}$/.test(path) || path.length < 16;
+  return looksLikePath ? path : '…';
+}

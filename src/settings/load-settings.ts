@@ -1,0 +1,240 @@
+/**
+ * From flags, environment and config file to settings, each with its origin. Precedence: flag,
+ * environment (our own variable, then one of wider use), config file, default. What is `undefined`,
+ * an empty variable, or null in the file counts as not given. Only the value that wins is read.
+ */
+import { dirname, resolve } from 'node:path';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { findJsonFault, withoutComments } from '../core/json-text.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { type Phrase, phrase } from '../core/phrase.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { isErrorCode, systemWords } from '../core/system-error.js';
+import { maskAddress } from './address-values.js';
+import { quote, Refusal } from './parse-value.js';
+import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
+import { applyRules } from './setting-rules.js';
+import {
+  type LoadedSettings,
+  type Origin,
+  type Origins,
+  SETTING_ENTRIES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+} from './settings.js';
+
+/** In the working folder, unless another one is named. */
+export const CONFIG_FILE = 'brand-enrich.config.json';
+
+export interface ConfigFile {
+  /** Absolute: relative paths among the values count from its folder. */
+  readonly path: string;
+  readonly values: Record<string, unknown>;
+}
+
+/**
+ * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
+ * working folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named
+ * is not there, when one that was not belongs to another user, or when it is not a JSON object.
+ */
+export function readConfigFile({
+  flags,
+  env,
+  folder,
+}: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
+  const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
+  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
+  try {
+    // It decides where the token goes, and other users may write to the folder.
+    return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
+  } catch (error) {
+    if (error instanceof NeverStartError) throw error;
+    if (named === undefined && isErrorCode(error, 'ENOENT')) return null;
+    throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
+      todo:
+        named === undefined
+          ? phrase`name it with ${{ setting: 'config' }} if you trust it, or work in another folder`
+          : phrase`name a readable file with ${{ setting: 'config' }}, or omit it`,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it
+ * is not a JSON object.
+ */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const json = withoutComments(text.replace(/^\uFEFF/, ''));
+  let values: unknown;
+  try {
+    values = JSON.parse(json);
+  } catch {
+    const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
+    throw unusable(`the config file is not valid JSON at line ${line}, column ${column}`, path, {
+      todo: 'look there for a missing or extra comma, quote or bracket',
+    });
+  }
+  if (typeof values === 'object' && values !== null && !Array.isArray(values))
+    return { path, values: { ...values } };
+  throw unusable('the config file is not a JSON object', path, {
+    todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
+  });
+}
+
+function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: unknown }): NeverStartError {
+  return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
+}
+
+/** Keys that are not settings: for `src/jobs/schedules/file-schedules.ts`, and for editors. */
+export const SCHEDULES_KEY = 'schedules';
+export const SCHEMA_KEY = '$schema';
+
+/** One for each key that the table does not know or allow in a file. Values are never shown. */
+function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
+  const settings = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const allowed = [...settings, SCHEDULES_KEY, SCHEMA_KEY];
+  const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
+  return unknown.map((key) => {
+    const subject = `${key} in ${path}`;
+    if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
+      const todo = 'set BRAND_API_TOKEN, or put it into a separate file and set "tokenFile"';
+      return usageProblem('a token does not belong in the config file', subject, todo);
+    }
+    const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
+    if (own !== undefined)
+      return usageProblem('this setting is available only as a flag', subject, `use ${own.flag}`);
+    const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
+    return usageProblem('no such setting', subject, todo);
+  });
+}
+
+export interface SettingSources extends Surroundings {
+  /** By key (the flag in camelCase), as `parseCommandLine` returns them. */
+  readonly flags: Record<string, unknown>;
+  readonly file: ConfigFile | null;
+  readonly command: CommandName;
+}
+
+/** Where a value was found, and what messages call the place. */
+interface Given {
+  readonly origin: Origin;
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/**
+ * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its
+ * code is that of the problem when there is one, else `usage-invalid`. Secrets are in no message.
+ */
+export function loadSettings(sources: SettingSources): LoadedSettings {
+  const { loaded, problems } = findSettings(sources);
+  throwProblems(problems);
+  return loaded;
+}
+
+/** The same for a caller with further problems to list; with any, `loaded` is meaningless. */
+export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
+  const { env, file, command } = sources;
+  const problems = [...(file === null ? [] : findUnknownKeys(file)), ...findMisspeltVariables(env)];
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, Origin> = {};
+  const unread = new Set<SettingName>();
+  for (const [name, line] of SETTING_ENTRIES) {
+    const given = line.commands.includes(command) ? findGiven(line, sources) : null;
+    const value = given === null ? line.fallback(sources) : readGiven(line, given, file);
+    const isRefused = value instanceof Refusal;
+    values[name] = isRefused ? line.fallback(sources) : value;
+    origins[name] = given === null || isRefused ? 'default' : given.origin;
+    if (given === null || !isRefused) continue;
+    unread.add(name);
+    const what = `${shownValue(line, given.value)} is not ${value.expected}`;
+    problems.push(usageProblem(what, given.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
+  }
+  // The loop has set every name of the table from its own line, which is what the type says.
+  const found = { settings: values as unknown as Settings, origins: origins as Origins };
+  const ruled = applyRules({ ...found, command, isUnread: (name) => unread.has(name) });
+  return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
+}
+
+/** With the setting's default as the example, if it is one. */
+function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
+  return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
+}
+
+function findGiven(
+  line: Setting<unknown>,
+  { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
+): Given | null {
+  const { key, env: own, envAliases } = line;
+  const flag = key === null ? undefined : flags[key];
+  if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
+  const variables = [...(own === null ? [] : [{ name: own }]), ...envAliases];
+  const variable = variables.find(({ name, form = /./ }) => form.test(env[name] ?? ''));
+  if (variable !== undefined) {
+    const { name, meaning = env[name] } = variable;
+    return { origin: 'environment', place: name, value: meaning };
+  }
+  const written = line.isInFile && key !== null ? (file?.values[key] ?? null) : null;
+  return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };
+}
+
+function readGiven(line: Setting<unknown>, { origin, value }: Given, file: ConfigFile | null): unknown {
+  const texts = toTexts(line, value);
+  if (texts === null) return new Refusal('a string, number or boolean', 'a string, number or boolean');
+  const parsed = line.kind.parse(texts);
+  if (origin !== 'file' || file === null || !line.kind.isPath || parsed instanceof Refusal) return parsed;
+  const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
+  return Array.isArray(parsed) ? parsed.map(absolute) : absolute(parsed);
+}
+
+/** The value as the texts its kind reads; null when it cannot be one. */
+function toTexts({ kind }: Setting<unknown>, value: unknown): readonly string[] | null {
+  const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
+  if (!Array.isArray(value)) return isScalar(value) ? splitText(kind, String(value)) : null;
+  const takesSeveral = kind.arity === 'list' || kind.arity === 'repeated';
+  return takesSeveral && value.every(isScalar) ? value.map(String) : null;
+}
+
+function shownValue(line: Setting<unknown>, value: unknown): string {
+  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'its value (not shown)';
+  const text = toTexts(line, value)?.join(',');
+  if (text === undefined) return Array.isArray(value) ? 'the list' : 'the value';
+  return quote(line.secrecy === 'address' ? maskAddress(text) : text);
+}
+
+/**
+ * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit, so names close to a known one are
+ * refused. Other names are ignored: other programs may use the same prefix.
+ */
+function findMisspeltVariables(env: Surroundings['env']): Problem[] {
+  const known = SETTING_ENTRIES.flatMap(([, line]) => line.env ?? []);
+  return Object.keys(env).flatMap((name) => {
+    const prefix = /^BRAND_(ENRICH|API)_/.exec(name)?.[0];
+    if (prefix === undefined || known.includes(name) || !env[name]) return [];
+    const others = known.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+    const meant = nearest(name.slice(prefix.length), others);
+    return meant === undefined ? [] : usageProblem('no such setting', name, didYouMean(prefix + meant, ''));
+  });
+}
+
+/**
+ * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
+ * the flag counts too. `settings`: null when they could not be read.
+ */
+export function wantsJson({
+  argv,
+  env,
+  file,
+  settings,
+}: Pick<SettingSources, 'env' | 'file'> & {
+  readonly argv: readonly string[];
+  readonly settings: Pick<Settings, 'json'> | null;
+}): boolean {
+  if (settings !== null) return settings.json;
+  const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  if (words.some((word) => word === '--json' || word.startsWith('--json='))) return true;
+  const given = findGiven(SETTINGS.json, { flags: {}, env, file });
+  return given !== null && readGiven(SETTINGS.json, given, file) === true;
+}

@@ -1,0 +1,201 @@
+/**
+ * Rules between settings: what one implies for another, what contradicts what, and what a command
+ * needs. Pure: settings and origins in, settings and problems out.
+ */
+
+import { findUnknownField } from '../brand-api/known-fields.js';
+import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
+import { type Phrase, phrase } from '../core/phrase.js';
+import { EXAMPLE_SERVICE, isLoopbackUrl, maskOrigin } from './address-values.js';
+import { isPositiveDecimal, quote } from './parse-value.js';
+import type { CommandName } from './setting.js';
+import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
+
+/** The specification's default of the monthly overage budget on a paid plan (Limits). */
+const PAID_PLAN_BUDGET = '100';
+
+const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, default: 0 };
+
+interface Found extends LoadedSettings {
+  readonly command: CommandName;
+  /** Whether the setting was given but could not be read: reported already, so nothing follows. */
+  readonly isUnread: (name: SettingName) => boolean;
+}
+
+interface Draft {
+  readonly settings: { -readonly [Name in SettingName]: Settings[Name] };
+  readonly origins: Origins;
+  readonly problems: Problem[];
+}
+
+/** Applies the rules above, in their order. */
+export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
+  const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
+  const { settings, origins, problems } = draft;
+  chooseSecretSource(draft, 'token');
+  chooseSecretSource(draft, 'notifySecret');
+  chooseSecretSource(draft, 'dashboardPassword');
+  settleOverage(draft);
+  isolateSample(draft);
+  if (found.command !== 'config')
+    problems.push(
+      ...findBroken(settings, found),
+      ...findFieldProblems(settings, phrase`in ${{ setting: 'fields' }}`),
+    );
+  return { loaded: { settings, origins }, problems };
+}
+
+/** A file named by a flag wins over a secret in the environment; otherwise the secret wins. */
+function chooseSecretSource(
+  { settings, origins }: Draft,
+  secret: 'token' | 'notifySecret' | 'dashboardPassword',
+): void {
+  const file = `${secret}File` as const;
+  if (settings[secret] === null || settings[file] === null) return;
+  const loser = origins[file] === 'flag' ? secret : file;
+  settings[loser] = null;
+  origins[loser] = 'default';
+}
+
+/** A positive budget implies a paid plan, unless a free one is given, which has no overage. */
+function settleOverage({ settings, origins, problems }: Draft): void {
+  const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
+  if (settings.plan === 'free' && hasBudget) {
+    if (STRENGTH[origins.plan] > STRENGTH[origins.overageBudget]) {
+      settings.overageBudget = '0';
+      origins.overageBudget = origins.plan;
+    } else {
+      const both = phrase`${{ set: { plan: 'free' } }} with ${{ setting: 'overageBudget' }}`;
+      problems.push(contradiction(both, 'a free plan has no overage: omit one'));
+    }
+  } else if (settings.plan === null && hasBudget) {
+    settings.plan = 'paid';
+    origins.plan = origins.overageBudget;
+  } else if (settings.plan === 'paid' && origins.overageBudget === 'default') {
+    settings.overageBudget = PAID_PLAN_BUDGET;
+  }
+}
+
+/** The sample brings its own service and engine: environment and config file do not set them. */
+function isolateSample({ settings, origins, problems }: Draft): void {
+  if (!settings.sample) return;
+  for (const name of ['engine', 'baseUrl', 'token', 'tokenFile'] as const) {
+    if (origins[name] === 'flag') {
+      const todo = phrase`${SAMPLE} has its own service and engine: omit one`;
+      problems.push(contradiction(phrase`${SAMPLE} with ${{ setting: name }}`, todo));
+    }
+    if (name === 'engine') settings.engine = 'embedded';
+    else settings[name] = null;
+    origins[name] = 'default';
+  }
+}
+
+/** Fields that no brand has: their columns would be blank. `place`: where they were given. */
+export function findFieldProblems(
+  { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
+  place: Phrase,
+): Problem[] {
+  return (fields ?? []).flatMap((field) => {
+    const unknown = findUnknownField(field, prefix);
+    if (unknown === null) return [];
+    const insist = `write +${field} for a field that the service has added`;
+    const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
+    return usageProblem('no such field of a brand', phrase`${quote(field)} ${place}`, todo);
+  });
+}
+
+const NEEDS_TOKEN: readonly CommandName[] = [
+  'run',
+  'watch',
+  'worker',
+  'schedule serve',
+  'up',
+  'ledger check',
+];
+const NEEDS_SERVICE: readonly CommandName[] = [...NEEDS_TOKEN, 'outcomes forget'];
+const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
+
+const SAMPLE = { setting: 'sample' };
+const CHANGES = { setting: 'changes' };
+const OUTPUT = { setting: 'output', shell: '-o' };
+/** Where a command takes the service and its token from. */
+const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
+const TOKEN = { setting: 'token', shell: 'BRAND_API_TOKEN' };
+const USE_HTTPS = phrase`use https, or allow plain http with ${{ setting: 'allowHttp' }}`;
+
+function contradiction(both: Phrase, todo: Phrase): Problem {
+  return usageProblem('these settings contradict each other', both, todo);
+}
+
+function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
+  const { sample, output, errors, report, changes, baseUrl, notifyUrl } = settings;
+  const problems: Problem[] = [];
+  const add = (what: Phrase, subject: Phrase, todo: Phrase, code: ErrorCode = 'usage-invalid') =>
+    problems.push({ code, what, subject, todo });
+  const files = [output, errors, report, changes].filter((file) => file !== null);
+  const isPlain = (address: string | null): address is string =>
+    address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
+  const isGiven = (...names: readonly SettingName[]) =>
+    names.some((name) => settings[name] !== null || isUnread(name));
+  // An account without a name is named by address and token.
+  const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
+  const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
+  const contradict = (both: Phrase, todo: Phrase) => problems.push(contradiction(both, todo));
+  if (!settings.worker && sample) {
+    const todo = 'no other process could do the lookups: omit one';
+    contradict(phrase`${{ set: { worker: false } }} with ${SAMPLE}`, todo);
+  }
+  if (output === '-' && settings.json) {
+    const todo = phrase`only one of them can use standard output: give a file with ${OUTPUT}`;
+    contradict(phrase`${OUTPUT} - with ${{ setting: 'json' }}`, todo);
+  }
+  if (changes !== null && !/\.(?:csv|jsonl|ndjson)$/i.test(changes)) {
+    const todo = 'end its name in .csv or .jsonl';
+    add('no such format of changes', phrase`${CHANGES} ${changes}`, todo);
+  }
+  if (changes !== null && output === '-')
+    contradict(
+      phrase`${CHANGES} with ${OUTPUT} -`,
+      phrase`nothing stands there to compare with: name a file`,
+    );
+  if (changes !== null && !settings.outputHeader) {
+    const both = phrase`${CHANGES} with ${{ set: { outputHeader: false } }}`;
+    contradict(both, 'an output without a header cannot be compared: omit one');
+  }
+  if (settings.waterfall && settings.columns.length === 1) {
+    const both = phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`;
+    contradict(both, 'give the next columns too, or omit it');
+  }
+  if (new Set(files).size < files.length)
+    contradict('the same file for two outputs', 'use a different file for each');
+  if (isPlain(baseUrl)) add('the token could be intercepted', baseUrl, USE_HTTPS, 'usage-insecure');
+  if (isPlain(notifyUrl))
+    add('notifications could be intercepted', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
+  if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
+    const orSample = HAS_SAMPLE.includes(command) ? phrase`; ${SAMPLE} needs neither` : '';
+    const todo = phrase`set ${SERVICE_ADDRESS}, for example ${EXAMPLE_SERVICE.baseUrl}${orSample}`;
+    add('no service address was given', phrase`${{ setting: 'baseUrl' }}`, todo, 'usage-service-missing');
+  }
+  if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {
+    const orAccount = needsAccount ? phrase`, or set ${{ setting: 'account' }}` : '';
+    const todo = phrase`set it, or give a file that holds it with ${{ setting: 'tokenFile' }}${orAccount}`;
+    add('no token was given', phrase`${TOKEN}`, todo, 'usage-token-missing');
+  }
+  if (settings.statement && !isGiven('accounts')) {
+    const todo = phrase`give their file with ${{
+      choose: 'accounts',
+      example: 'FILE',
+    }}; the demo account keeps no usage`;
+    add('no accounts for a statement', '--statement', todo);
+  }
+  if (settings.month !== null && !settings.statement)
+    add('--month needs --statement', '--month', 'add --statement, or omit it');
+  if (command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'))
+    add('no figures were given', 'ledger observe', 'give --usage N, --quota N or both');
+  if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
+    const todo = phrase`set ${{ choose: 'smtpUrl', example: 'smtp://HOST:PORT' }}, or BRAND_ENRICH_SMTP_URL`;
+    add('no mail server was given', phrase`${{ setting: 'notifyEmail' }}`, todo);
+  }
+  return problems;
+}

@@ -1,0 +1,221 @@
+/**
+ * How an unanswered request ends: time-outs, refused connections, stopping, closing. None of these
+ * reveals the token.
+ */
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHttpSend } from '../../src/brand-api/send.js';
+import { SELF_SIGNED } from '../support/self-signed.js';
+import { answerText } from './raw-server.js';
+import { createSending, partsOf, TOKEN } from './sending.js';
+
+const BRAND = '{"name":"Acme"}';
+const WHOLE = { status: 200, body: BRAND, incomplete: null };
+const SENT = { wasSent: true };
+const UNSENT = { wasSent: false };
+
+describe('the time-out', () => {
+  test('ends the wait for an answer', async () => {
+    const { send } = await createSending(() => undefined, { timeoutMs: 100 });
+    expect(await send('/')).toEqual({
+      type: 'no_answer',
+      wasSent: true,
+      reason: 'no complete answer within 100 ms',
+    });
+  });
+
+  test('is not renewed by a head that arrives byte by byte', async () => {
+    const { send } = await createSending((socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X-Slow: 1\r\n'), {
+      timeoutMs: 150,
+    });
+    expect(partsOf(await send('/'))).toEqual(SENT);
+  });
+
+  test('is not renewed by a body that arrives byte by byte; what its head said is known', async () => {
+    const head = 'HTTP/1.1 404 Not Found\r\nX-Api-Key-Approximate-Usage: 7\r\nContent-Length: 9000\r\n\r\n';
+    const { send } = await createSending((socket) => drip(socket, head, ' '), { timeoutMs: 150 });
+    const result = await send('/');
+    expect(result).toMatchObject({ status: 404, incomplete: 'cut_off' });
+    expect(result.type === 'answer' && result.headers['x-api-key-approximate-usage']).toBe('7');
+  });
+
+  test('includes the wait for a connection', async () => {
+    const { server, send } = await createSending(
+      (socket, { path }) => {
+        if (path === '/warm') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+      },
+      { timeoutMs: 300, connections: 1 },
+    );
+    await send('/warm');
+    const both = Promise.all([send('/first'), send('/second')]);
+    await expect.poll(() => server.countOf('/first')).toBe(1);
+    // Both time-outs pass before the loop turns: the end of one gives the other no connection.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    expect((await both).map(partsOf)).toEqual([SENT, UNSENT]);
+    expect(server.countOf('/second')).toBe(0);
+  });
+});
+
+describe('a refused connection', () => {
+  test('sends nothing', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+    const { send, close } = createHttpSend({
+      baseUrl: `http://127.0.0.1:${port}`,
+      connections: 2,
+      timeoutMs: 20_000,
+    });
+    const result = await send({ path: '/', authorization: `Bearer ${TOKEN}` });
+    expect(result).toMatchObject({ type: 'no_answer', wasSent: false });
+    expect(result).toHaveProperty('reason', `nothing listens at 127.0.0.1:${port}`);
+    await close();
+  });
+});
+
+describe('a wrong address', () => {
+  const sendTo = async (baseUrl: string) => {
+    const { send, close } = createHttpSend({ baseUrl, connections: 2, timeoutMs: 20_000 });
+    onTestFinished(close);
+    return send({ path: '/', authorization: `Bearer ${TOKEN}` });
+  };
+  const listening = async (server: Server) => {
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return (server.address() as AddressInfo).port;
+  };
+  const wrong = (reason: unknown) => ({ type: 'no_answer', wasSent: false, reason, fault: 'lasting' });
+
+  test('with a host that does not exist names it', async () => {
+    expect(await sendTo('https://nowhere.invalid')).toEqual(wrong('the host nowhere.invalid does not exist'));
+  });
+
+  test('with https on a port without TLS says so', async () => {
+    const port = await listening(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(wrong('that port does not speak TLS'));
+  });
+
+  test('with an untrusted certificate says how to trust it', async () => {
+    const port = await listening(createTlsServer(SELF_SIGNED));
+    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
+      wrong(expect.stringMatching(/^the certificate is self-signed.*--ca-file$/)),
+    );
+  });
+});
+
+describe('stopping', () => {
+  test('before a request begins opens no connection', async () => {
+    const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
+    expect(partsOf(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
+    expect(partsOf(await send('/next'))).toEqual(WHOLE);
+    expect(server.arrived.map(({ path }) => path)).toEqual(['/next']);
+  });
+
+  test('a request in flight may have been billed', async () => {
+    const { server, send } = await createSending(() => undefined);
+    const stop = new AbortController();
+    const result = send('/', stop.signal);
+    await server.untilArrived(1);
+    stop.abort();
+    expect(await result).toEqual({
+      type: 'no_answer',
+      wasSent: true,
+      reason: 'stopped before the answer arrived',
+    });
+  });
+
+  test('a queued request means it was never sent, and is not sent later', async () => {
+    const release: (() => void)[] = [];
+    const { server, send } = await createSending(
+      (socket) => release.push(() => socket.write(answerText(BRAND))),
+      {
+        connections: 1,
+      },
+    );
+    const stop = new AbortController();
+    const first = send('/first');
+    await server.untilArrived(1);
+    const second = send('/second', stop.signal);
+    const third = send('/third');
+    stop.abort();
+    expect(partsOf(await second)).toEqual(UNSENT);
+    release[0]?.();
+    expect(partsOf(await first)).toEqual(WHOLE);
+    await server.untilArrived(2);
+    release[1]?.();
+    expect(partsOf(await third)).toEqual(WHOLE);
+    expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
+  });
+
+  test('after an answer arrived keeps the answer', async () => {
+    const { send } = await createSending((socket) => socket.write(answerText(BRAND)));
+    const stop = new AbortController();
+    const result = await send('/', stop.signal);
+    stop.abort();
+    expect(partsOf(result)).toEqual(WHOLE);
+  });
+
+  test('for good ends what is in flight, and nothing is sent afterwards', async () => {
+    const { server, sender, send } = await createSending(() => undefined);
+    const result = send('/under-way');
+    await server.untilArrived(1);
+    await sender.close();
+    expect(partsOf(await result)).toEqual(SENT);
+    expect(partsOf(await send('/later'))).toEqual(UNSENT);
+    expect(server.arrived.length).toBe(1);
+  });
+});
+
+describe('the token', () => {
+  test('is in no result, whatever goes wrong', async () => {
+    const { send, sender } = await createSending(
+      (socket, { path }) => {
+        if (path === '/reset') socket.resetAndDestroy();
+        else if (path === '/nonsense') socket.end('nonsense\r\n\r\n');
+        else if (path === '/long') socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}`);
+      },
+      { timeoutMs: 200 },
+    );
+    const results = await Promise.all(['/reset', '/nonsense', '/long', '/silent'].map((path) => send(path)));
+    await sender.close();
+    results.push(await send('/closed'));
+    expect(results.map(({ type }) => type)).toEqual(results.map(() => 'no_answer'));
+    expect(JSON.stringify(results)).not.toContain(TOKEN);
+  });
+
+  test.each(['a\nb', 'a\r\nx: y', 'a\u0000b', 'ключ'])(
+    'that cannot be sent is not shown either: %j',
+    async (bad) => {
+      const { server, sender } = await createSending((socket) => socket.write(answerText(BRAND)));
+      const result = await sender.send({ path: '/', authorization: `Bearer ${TOKEN}${bad}` });
+      expect(partsOf(result)).toEqual(UNSENT);
+      expect(JSON.stringify(result)).not.toContain(TOKEN);
+      expect(server.arrived).toEqual([]);
+    },
+  );
+});
+
+/** A first text, then another one again and again until the connection ends. */
+function drip(
+  socket: { write(text: string): unknown; destroyed: boolean },
+  first: string,
+  then: string,
+): void {
+  socket.write(first);
+  void (async () => {
+    while (!socket.destroyed) {
+      await sleep(10);
+      if (!socket.destroyed) socket.write(then);
+    }
+  })();
+}

@@ -1,0 +1,46 @@
+/** A sender and a server of the test, both closed at its end. */
+import { onTestFinished } from 'vitest';
+import type { SendResult } from '../../src/brand-api/send.js';
+import { createHttpSend, type HttpSendOptions } from '../../src/brand-api/send.js';
+import { createRawServer, type RawServer, type Respond } from './raw-server.js';
+
+/** No answer or error may contain it. */
+export const TOKEN = 'tok_Zx81-secret';
+/** Longer than anything takes on this machine, where a test does not want to reach the time-out. */
+const PATIENCE_MS = 20_000;
+
+export interface Sending {
+  readonly server: RawServer;
+  readonly sender: ReturnType<typeof createHttpSend>;
+  send(path: string, signal?: AbortSignal): Promise<SendResult>;
+}
+
+export async function createSending(
+  respond: Respond,
+  some: Partial<HttpSendOptions> & { prefix?: string } = {},
+): Promise<Sending> {
+  const { prefix = '', ...options } = some;
+  const server = await createRawServer(respond);
+  const sender = createHttpSend({
+    baseUrl: server.url + prefix,
+    connections: 4,
+    timeoutMs: PATIENCE_MS,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await sender.close();
+    await server.close();
+  });
+  return {
+    server,
+    sender,
+    send: (path, signal) => sender.send({ path, authorization: `Bearer ${TOKEN}`, signal }),
+  };
+}
+
+/** The parts of a result that a test compares. */
+export function partsOf(result: SendResult): Record<string, unknown> {
+  return result.type === 'answer'
+    ? { status: result.status, body: result.body.toString(), incomplete: result.incomplete }
+    : { wasSent: result.wasSent };
+}

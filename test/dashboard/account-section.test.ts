@@ -1,0 +1,165 @@
+/** The account as one bar: where each part begins and ends, and what is said of it. */
+import { describe, expect, it } from 'vitest';
+import { accountSection, accountUse, daysOf } from '../../src/dashboard/account-section.js';
+import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
+import type { LedgerState } from '../../src/ledger/ledger.js';
+import { htmlOf } from '../../src/run/report/kit/page.js';
+import { ledgerState } from '../run/ledger-state.js';
+import { accountParts, dashboardData } from './views.js';
+
+/** Segments as `tone size`, marks as `name at place`, and the length. */
+function drawn(account: Partial<LedgerState>): string {
+  const { segments, marks, length } = accountUse(ledgerState(account));
+  const parts = segments.filter(([, size]) => size > 0).map(([tone, size]) => `${tone} ${Math.round(size)}`);
+  const at = marks.map(([name, place]) => `${name} at ${place}`);
+  return [...parts, ...at, `of ${length}`].join(', ');
+}
+
+describe('the bar', () => {
+  it.each<[string, Partial<LedgerState>, string]>([
+    ['nothing is known or used', {}, 'of 1'],
+    ['the quota is unknown', { sent: 6, others: 2 }, 'ours 6, theirs 2, of 8'],
+    [
+      'requests are in flight',
+      { quota: 100, sent: 40, held: 5, others: 20 },
+      'ours 40, flight 5, theirs 20, left 35, quota at 100, of 100',
+    ],
+    [
+      'the budget allows more than the quota',
+      { quota: 100, overage: 50, sent: 40, others: 20 },
+      'ours 40, theirs 20, left 40, overage-left 50, quota at 100, of 150',
+    ],
+    [
+      'a part of the overage is used',
+      { quota: 100, overage: 50, sent: 90, others: 30 },
+      'ours 75, theirs 25, overage 20, overage-left 30, quota at 100, of 150',
+    ],
+    [
+      'others passed the limit',
+      { quota: 100, overage: 50, sent: 50, others: 150 },
+      'ours 25, theirs 75, overage 50, over 50, quota at 100, of 200',
+    ],
+    ['others alone', { quota: 100, others: 30 }, 'theirs 30, left 70, quota at 100, of 100'],
+    [
+      'more than the quota is used without a budget',
+      { quota: 100, sent: 120 },
+      'ours 100, over 20, quota at 100, of 120',
+    ],
+    [
+      '--quota is below the quota',
+      { quota: 100, quotaCap: 60, sent: 20 },
+      'ours 20, left 40, quota at 100, cap at 60, of 100',
+    ],
+    [
+      '--quota with overage ends beyond the quota',
+      { quota: 100, quotaCap: 60, overage: 50, sent: 70 },
+      'ours 60, over 10, quota at 100, cap at 60, of 100',
+    ],
+    [
+      '--quota is far below the quota',
+      { quota: 100_000, quotaCap: 50, sent: 20 },
+      'ours 20, left 30, cap at 50, of 50',
+    ],
+    [
+      '--quota is above the quota',
+      { quota: 100, quotaCap: 200, sent: 1 },
+      'ours 1, left 99, quota at 100, of 100',
+    ],
+    ['--quota without a known quota', { quotaCap: 60, sent: 1 }, 'ours 1, left 59, cap at 60, of 60'],
+    ['the quota is 0', { quota: 0 }, 'quota at 0, of 1'],
+  ])('when %s', (_, account, parts) => {
+    expect(drawn(account)).toBe(parts);
+  });
+});
+
+/** The words of the card of the account. */
+function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): string {
+  const [card = ''] = htmlOf(accountSection(dashboardData(parts), currency)).split(
+    '<section class="card" aria-labelledby="projection"',
+  );
+  return card
+    .replace(/<(svg|h2)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ([,.])/g, '$1')
+    .trim();
+}
+
+const NO_MONEY =
+  'No overage is paid: brand-enrich stops at the quota. On a plan that bills overage, plan and overageBudget in the settings allow more.';
+
+describe('the numbers', () => {
+  it.each<[string, Partial<DashboardData>, string]>([
+    ['no account', { account: null }, 'No account: set the service and its token.'],
+    ['no ledger', { ledger: null }, 'The account has no data yet.'],
+    [
+      'budget and overage',
+      accountParts({ quota: 1_000, sent: 1_010, held: 3, others: 20 }),
+      '1,033 of 2,000 used 52 % by brand-enrich 1,013 of these in flight 3 by others 20 left of the quota 0 overage used 3.30 EUR, 33 requests overage left 96.70 EUR, 967 requests Since 1 Nov. The quota of the service is 1,000. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota.',
+    ],
+    [
+      'no quota',
+      accountParts({ sent: 5, others: 2 }, 'free'),
+      `7 requests used by brand-enrich 5 by others 2 Since 1 Nov. The quota is unknown until the service answers. ${NO_MONEY}`,
+    ],
+    [
+      'no budget, and more used than the quota',
+      accountParts({ quota: 10, sent: 8, others: 7 }, 'free'),
+      `15 of 10 used 150 % The limit is used up. by brand-enrich 8 by others 7 left of the quota 0 beyond the limit 5 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+    ],
+    [
+      'paused',
+      accountParts({ quota: 10, sent: 1, isPaused: true }, 'free'),
+      `1 of 10 used 10 % Spending is paused: no requests are sent. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+    ],
+    [
+      '--quota below the quota',
+      accountParts({ quota: 100_000, quotaCap: 50, sent: 53 }),
+      '53 of 50 used 106 % The limit is used up. by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota. No overage is paid: brand-enrich stops at the cap.',
+    ],
+    [
+      '--quota above the quota',
+      accountParts({ quota: 10, quotaCap: 50, sent: 1 }, 'free'),
+      `1 of 10 used 10 % by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+    ],
+  ])('of %s', (_, parts, text) => {
+    expect(words(parts).replaceAll('\u00a0', ' ')).toBe(text);
+  });
+
+  it('make up no currency', () => {
+    const text = words(accountParts({ quota: 10, sent: 12 }), null);
+    expect(text).toContain('overage used 0.20, 2 requests');
+    expect(text).toContain('Amounts are in the currency of the plan.');
+  });
+});
+
+describe('the line of the days', () => {
+  const day = (text: string, used: number) => ({ day: text, used });
+  it.each<[string, { day: string; used: number }[], number, (readonly [number, number])[]]>([
+    ['has none without data', [], 4.5, []],
+    ['leaves out the day in progress', [day('2026-11-05', 9)], 4.5, []],
+    ['begins with the first known day', [day('2026-11-03', 7), day('2026-11-05', 9)], 4.5, [[3, 7]]],
+    ['begins at 0 on the first day', [day('2026-11-01', 3)], 0.5, [[0, 0]]],
+    [
+      'has the ends of days, straight over those without data',
+      [day('2026-11-01', 3), day('2026-11-03', 7), day('2026-11-05', 9)],
+      4.5,
+      [
+        [0, 0],
+        [1, 3],
+        [3, 7],
+      ],
+    ],
+    [
+      'ignores days of another period',
+      [day('2026-10-31', 900), day('2026-11-01', 3)],
+      1.5,
+      [
+        [0, 0],
+        [1, 3],
+      ],
+    ],
+  ])('%s', (_, days, gone, points) => {
+    expect(daysOf({ period: '2026-11-01', days }, gone)).toEqual(points);
+  });
+});

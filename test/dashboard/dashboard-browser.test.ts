@@ -1,0 +1,440 @@
+/**
+ * The dashboard in a real browser: legible in light and dark, on desktop and phone; it refreshes
+ * itself and contacts no other host.
+ */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { clockText } from '../../src/core/figures.js';
+import type { Action } from '../../src/dashboard/actions.js';
+import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
+import { findBarriers } from '../support/accessibility.js';
+import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { LINK_TOKEN, PASSWORD, startDashboard } from './served.js';
+import {
+  accountParts,
+  crowdedView,
+  dashboardData,
+  dashboardView,
+  emptyView,
+  NOW,
+  runRecord,
+  troubledView,
+} from './views.js';
+
+/** What has the focus, where it stands, and whether one sees it; null: nothing of the page. */
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  if (!element || element === document.body) return null;
+  const { top, left } = element.getBoundingClientRect();
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  return {
+    name: element.textContent.trim(), top: top + scrollY, left,
+    hasOutline: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
+  };
+})()`;
+
+const DESK = { width: 1_280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  async function show(
+    view: DashboardView,
+    options: BrowserContextOptions = {},
+    actions: readonly Action[] = [],
+  ) {
+    const served = await startDashboard({ view, actions });
+    const watched = await openWatchedPage(browser, options);
+    onTestFinished(() => watched.page.context().close());
+    await watched.page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
+    const outside = () => watched.requests.filter((address) => !address.startsWith(served.url));
+    return { ...watched, served, outside };
+  }
+
+  async function keepPicture(page: Page, name: string) {
+    if (!process.env.SCREENSHOTS) return;
+    await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png`, fullPage: true });
+  }
+
+  /** Triggers the refresh that the page does every few seconds. */
+  const renew = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+
+  /** Opens all that is folded, from outside to inside. */
+  const openAll = (page: Page) =>
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+
+  /** Desk and phone, light and dark: legible, without barriers. */
+  async function lookEverywhere(page: Page, name: string) {
+    for (const viewport of [DESK, PHONE]) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const look = `${name}-${viewport.width}-${colorScheme}`;
+        await keepPicture(page, look);
+        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), look).toEqual([]);
+        expect(await findBarriers(page), look).toEqual([]);
+      }
+    }
+  }
+
+  describe.each([
+    ['busy', dashboardView(), ['long']],
+    ['empty', emptyView(), ['long']],
+    ['crowded', crowdedView(), []],
+    ['troubled', troubledView(), ['long']],
+  ] as const)('%s', (name, view, tags) => {
+    it('is legible in every look, logs no error and contacts no other host', {
+      tags: [...tags],
+    }, async () => {
+      const { page, complaints, outside } = await show(view);
+      await lookEverywhere(page, `${name}-folded`);
+      await openAll(page);
+      await lookEverywhere(page, name);
+      expect(complaints).toEqual([]);
+      expect(outside()).toEqual([]);
+    });
+  });
+
+  it('the page with a question is legible in every look, and goes on or back by keyboard', async () => {
+    const done: string[] = [];
+    const { page, served } = await show(dashboardView(), {}, [
+      {
+        path: '/schedules/:name/run',
+        ask: async ({ params }) => ({
+          title: `Run ${params.name} now?`,
+          lines: ['It can cost money.'],
+          yes: 'Run now',
+        }),
+        async carryOut({ params: { name = '' } }) {
+          done.push(name);
+          return { path: '/', sentence: `${name} runs now.` };
+        },
+      },
+    ]);
+    await page.getByRole('button', { name: 'Run now' }).press('Enter');
+    await page.getByRole('heading', { name: 'Run nightly now?' }).waitFor();
+    await lookEverywhere(page, 'question');
+    await page.getByRole('link', { name: 'Back' }).press('Enter');
+    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    expect(done).toEqual([]);
+    await page.getByRole('button', { name: 'Run now' }).press('Enter');
+    await page.getByRole('heading', { name: 'Run nightly now?' }).waitFor();
+    // The button has the focus.
+    await page.keyboard.press('Enter');
+    await page.getByText('nightly runs now.').waitFor();
+    expect([page.url(), done]).toEqual([`${served.url}#schedules`, ['nightly']]);
+  });
+
+  it.each([true, false])(
+    'the focus stays near what was pressed, with JavaScript or without: %s',
+    async (hasScript) => {
+      const order = { by: 'Ada', at: NOW };
+      const { schedules } = dashboardData();
+      let paused: Pick<DashboardData, 'ledger'> & { isPaused: boolean } = {
+        ...accountParts({}),
+        isPaused: false,
+      };
+      const viewOf = () =>
+        dashboardView({
+          data: dashboardData({
+            ledger: paused.ledger,
+            schedules: schedules.map((each) => ({
+              ...each,
+              paused: paused.isPaused && each.name === 'weekly-funds' ? order : null,
+            })),
+          }),
+        });
+      const press = (path: string, next: () => typeof paused): Action => ({
+        path,
+        async carryOut() {
+          paused = next();
+          served.show(viewOf());
+          return { path: '/', sentence: 'It is done.' };
+        },
+      });
+      const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
+        press('/schedules/:name/pause', () => ({ ...paused, isPaused: true })),
+        press('/pause', () => ({ ...paused, ...accountParts({ isPaused: true }) })),
+      ]);
+      const focused = () =>
+        page.evaluate<{ name: string; isSeen: boolean }>(`(() => {
+          const { tagName, textContent } = document.activeElement;
+          const { top, bottom } = document.activeElement.getBoundingClientRect();
+          return { name: tagName === 'BUTTON' ? textContent : tagName, isSeen: top >= 0 && bottom <= innerHeight };
+        })()`);
+      await page.getByRole('button', { name: 'Pause', exact: true }).last().press('Enter');
+      const said = page.getByRole('status').getByText('It is done.');
+      await said.waitFor();
+      await page.waitForLoadState();
+      // What says that it is done is seen at that place, too.
+      expect((await said.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
+      // Without a script, the next Tab goes on from the section.
+      if (!hasScript) await page.keyboard.press('Tab');
+      await expect.poll(focused).toEqual({ name: hasScript ? 'Resume' : 'Run now', isSeen: true });
+      if (!hasScript) return;
+      await page.getByRole('button', { name: 'Pause all spending' }).press('Enter');
+      await page.getByRole('button', { name: 'Resume spending' }).waitFor();
+      await expect.poll(focused).toEqual({ name: 'Resume spending', isSeen: true });
+    },
+  );
+
+  it.each(['light', 'dark'] as const)(
+    'an empty box looks as if one could check it: %s',
+    async (colorScheme) => {
+      const { page, complaints } = await show(dashboardView(), { colorScheme });
+      const boxes = ['', 'checked', 'disabled'].map(
+        (state) => `<input type="checkbox" ${state} aria-label="a">`,
+      );
+      await page
+        .locator('main')
+        .evaluate(
+          (main, html) => main.insertAdjacentHTML('afterbegin', html),
+          `<form class="card choices">${boxes.join('')}<input type="number" aria-label="b"></form>`,
+        );
+      const seen = await page.evaluate<{ ground: string; border: number; opacity: string }[]>(`(() => {
+      const luminance = (color) => {
+        const [r, g, b] = color.match(/[\\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const card = luminance(getComputedStyle(document.querySelector('form.choices.card')).backgroundColor);
+      return [...document.querySelectorAll('form.choices.card input')].map((each) => {
+        const { backgroundColor, borderColor, opacity } = getComputedStyle(each);
+        const [low, high] = [card, luminance(borderColor)].sort((x, y) => x - y);
+        return { ground: backgroundColor, border: (high + 0.05) / (low + 0.05), opacity };
+      });
+    })()`);
+      const [empty, checked, disabled, field] = seen;
+      expect(empty?.ground).toBe(field?.ground);
+      expect(checked?.ground).not.toBe(empty?.ground);
+      expect(empty?.border).toBeGreaterThanOrEqual(3);
+      expect([empty?.opacity, disabled?.opacity]).toEqual(['1', '0.45']);
+      await keepPicture(page, `boxes-${colorScheme}`);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('the first Tab leads past the head of the page', async () => {
+    const { page } = await show(dashboardView());
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).toBe('upload-file');
+  });
+
+  it('the sign-in page is legible in every look, rejects a wrong password, and signs in and out', async () => {
+    const served = await startDashboard();
+    const { page, complaints, requests } = await openWatchedPage(browser);
+    onTestFinished(() => page.context().close());
+    await page.goto(served.url);
+    await lookEverywhere(page, 'sign-in');
+    expect(complaints).toEqual([]);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Password of the dashboard').fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toBe('Wrong password.');
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await page.getByText('Signed in as Ada').waitFor();
+    expect(page.url()).toBe(served.url);
+    expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Password of the dashboard').waitFor();
+    await page.goto(served.url);
+    expect(await page.getByLabel('Password of the dashboard').isVisible()).toBe(true);
+  });
+
+  it('refreshes every few seconds, but not while the page is hidden', async () => {
+    const { page, requests, served } = await show(dashboardView());
+    await page.clock.install();
+    await page.goto(served.url);
+    const asked = () => requests.filter((address) => address.endsWith('/parts')).length;
+    const before = asked();
+    await page.clock.runFor(5_000);
+    expect(asked()).toBe(before + 1);
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })");
+    await page.clock.runFor(20_000);
+    expect(asked()).toBe(before + 1);
+  });
+
+  it('shows the account and its days without JavaScript', async () => {
+    const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
+    const chart = page.getByRole('img', { name: /^Requests used in this period by day/ });
+    const [plot, used, projected] = await Promise.all(
+      ['svg', '.used', '.projected'].map((each) => chart.locator(each).boundingBox()),
+    );
+    // The projection goes on and up from the line of the days to the end.
+    const right = ({ x = 0, width = 0 } = {}) => x + width;
+    expect(Math.abs(right(used ?? {}) - (projected?.x ?? 9))).toBeLessThan(3);
+    expect(Math.abs(right(projected ?? {}) - right(plot ?? {}))).toBeLessThan(3);
+    expect(projected?.y).toBeLessThan(used?.y ?? 0);
+    const bar = await page.locator('.account-bar').boundingBox();
+    expect(bar?.width).toBeGreaterThan(300);
+    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+  });
+
+  it('on a phone a file is sent first, and the Tab key follows what is seen', async () => {
+    const { page } = await show(dashboardView(), { viewport: PHONE });
+    const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
+    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Files that wait or ended early']);
+    const stops: { name: string; top: number; left: number; hasOutline: boolean }[] = [];
+    for (;;) {
+      await page.keyboard.press('Tab');
+      const stop = await page.evaluate<(typeof stops)[number] | null>(FOCUSED);
+      if (stop === null) break;
+      stops.push(stop);
+    }
+    expect(stops.map(({ name }) => name)).toEqual([
+      'Skip to the content',
+      'Pause all spending',
+      '1 file waits at a cap',
+      '',
+      'Send and see the cost',
+      'customers.csv',
+      'newsletter subscribers (Q4).csv',
+      'partners.csv',
+      '1 more run',
+      'Kunden März.csv',
+      'Raise its cap: Kunden März.csv',
+      'Run now',
+      'Pause',
+      'Last 2 runs',
+      'Pause',
+      'Technical queue, workers, stored answers, engine',
+      'Sign out',
+    ]);
+    expect(stops.filter(({ hasOutline }) => !hasOutline)).toEqual([]);
+    const seen = [...stops].sort((a, b) => (Math.abs(a.top - b.top) > 12 ? a.top - b.top : a.left - b.left));
+    expect(stops).toEqual(seen);
+  });
+
+  it('shows at once on a desk what needs a person, where to drop a file, runs, and files that failed', async () => {
+    const { page } = await show(crowdedView(), { viewport: DESK });
+    for (const id of ['upload-card', 'runs', 'files']) {
+      const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
+      expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
+    }
+    expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
+    await page.getByText('13 more runs').click();
+    expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
+    // A line each: the name, the bar and the result stand beside each other.
+    const lines = await page
+      .locator('.run')
+      .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
+    expect(Math.max(...lines)).toBeLessThan(40);
+    await page.setViewportSize(PHONE);
+    await page.reload();
+    expect(await page.locator('.run:visible').count()).toBe(3);
+    await page.getByText('15 more runs').click();
+    expect(await page.locator('.run:visible').count()).toBe(5);
+  });
+
+  it('replaces only what changed, and keeps the place, the focus, open details and half-filled forms', async () => {
+    const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });
+    /** Refreshes to the data of so many hours later. */
+    const renewed = async (hours: number) => {
+      const at = NOW + hours * 3_600_000;
+      const runs = [runRecord({ tally: { matched: hours } })];
+      served.show(dashboardView({ data: dashboardData({ at, runs }) }));
+      await renew(page);
+      await page.locator('[data-part=stand]', { hasText: clockText(at) }).waitFor();
+    };
+    const focused = () => page.evaluate<{ name: string } | null>(FOCUSED);
+    await page.evaluate(
+      "window.kept = document.querySelector('[data-part=schedules]'); window.kept.scrollIntoView()",
+    );
+    const top = () =>
+      page.locator('[data-part=schedules]').evaluate((part) => part.getBoundingClientRect().top);
+    const before = await top();
+    served.show(
+      dashboardView({
+        data: dashboardData({
+          ...accountParts({ quota: 20_000, sent: 19_000, others: 1_220 }),
+          runs: [runRecord({ tally: { matched: 1_399, requests: 1_399, billed: 1_399 } })],
+        }),
+      }),
+    );
+    await renew(page);
+    await page.getByText('1,399 matched').last().waitFor();
+    // The runs above are fewer now; what one looks at stays where it is.
+    expect(Math.abs((await top()) - before)).toBeLessThan(2);
+    expect(await page.evaluate('window.kept.isConnected')).toBe(true);
+    expect(await page.locator('[data-part=account] .lead').first().textContent()).toContain(
+      '20,220 of 21,000',
+    );
+    await page.locator('.schedules summary').click();
+    await page.getByRole('button', { name: 'Run now' }).focus();
+    await renewed(1);
+    expect(await page.evaluate('window.kept.isConnected')).toBe(false);
+    expect(await focused()).toMatchObject({ name: 'Run now' });
+    expect(await page.locator('table.history').isVisible()).toBe(true);
+    await page.locator('.schedules summary').focus();
+    await renewed(2);
+    expect(await focused()).toMatchObject({ name: 'Last 2 runs' });
+    await page.getByRole('link', { name: 'Fri 20 Nov, 02:00' }).first().focus();
+    await renewed(3);
+    expect(await focused()).toMatchObject({ name: 'Fri 20 Nov, 02:00' });
+    // A form that is being filled in: the part stays, the others are renewed.
+    await page.evaluate(`(() => {
+      const form = document.querySelector('[data-part=schedules] form');
+      form.insertAdjacentHTML('beforeend', '<input aria-label="name"><select aria-label="kind"><option>a<option>b</select>');
+    })()`);
+    await page.getByLabel('name').fill('half a na');
+    await page.getByRole('button', { name: 'Sign out' }).focus();
+    await renewed(4);
+    expect(await page.getByLabel('name').inputValue()).toBe('half a na');
+    expect(await page.locator('[data-part=runs]').textContent()).toContain('4 matched');
+    // Emptied, it is in nobody's way.
+    await page.getByLabel('name').fill('');
+    await page.getByRole('button', { name: 'Sign out' }).focus();
+    await renewed(5);
+    expect(await page.getByLabel('name').count()).toBe(0);
+    // What had the focus is gone: the next Tab goes on from there.
+    await page.getByRole('button', { name: 'Run now' }).focus();
+    const data = dashboardData();
+    served.show(
+      dashboardView({
+        data: { ...data, schedules: data.schedules.map((each) => ({ ...each, isRunning: true })) },
+      }),
+    );
+    await renew(page);
+    await page.getByRole('button', { name: 'Run now' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Tab');
+    expect(await focused()).toMatchObject({ name: 'Pause' });
+    expect(complaints).toEqual([]);
+  });
+
+  it('says that there are no data yet or no newer ones, and shows them once there are', async () => {
+    const { page, served, complaints } = await show(
+      dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
+    );
+    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    await page.getByText('The engine has not answered yet.').waitFor();
+    served.show(dashboardView());
+    await renew(page);
+    await page.getByText('610 matched').last().waitFor();
+    expect(await page.locator('.chart').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.route('**/parts', (route) => route.abort());
+    await renew(page);
+    await page.getByText('brand-enrich does not answer').waitFor();
+    expect(await page.getByText('customers.csv').first().isVisible()).toBe(true);
+    served.show(dashboardView({ data: dashboardData({ runs: [] }) }));
+    await page.unroute('**/parts');
+    await renew(page);
+    await page.getByText('No runs yet').waitFor();
+    expect(await page.getByText('brand-enrich does not answer').isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,90 @@
+/** Where the dashboard listens, and when it does not. */
+import { Writable } from 'node:stream';
+import { expect, it, onTestFinished } from 'vitest';
+import { createReleasers } from '../../src/core/lifecycle.js';
+import { silentLog } from '../../src/core/log.js';
+import { type DashboardContext, openDashboard, serveDashboard } from '../../src/dashboard/open-dashboard.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
+import { NO_CAPS, noUploads, PASSWORD, startDashboard } from './served.js';
+import { dashboardView, NOW } from './views.js';
+
+it('names the flag to change when the port is taken', async () => {
+  const { port } = new URL((await startDashboard()).url);
+  const second = serveDashboard({
+    host: '127.0.0.1',
+    port: Number(port),
+    url: null,
+    linkToken: null,
+    password: PASSWORD,
+    clock: { now: () => NOW, monotonic: () => NOW },
+    actions: [],
+    log: silentLog(),
+    look: async () => dashboardView(),
+    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    onError: () => undefined,
+  });
+  await expect(second).rejects.toThrow(
+    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (another program uses the port); choose another --dashboard-port`,
+  );
+});
+
+it('writes the details of a bug to the log, not to the response', async () => {
+  const served = await startDashboard();
+  const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
+  const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toBe('internal error; see the log\n');
+  expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
+});
+
+const untouched = new Proxy({} as Engine, {
+  get() {
+    throw new Error('the engine was touched');
+  },
+});
+const open = (flags: Record<string, unknown>, more: Partial<DashboardContext> = {}) => {
+  const env = { BRAND_API_URL: 'https://api.example', BRAND_API_TOKEN: 'token-of-a-test' };
+  const { settings } = loadSettings({ flags, env, file: null, command: 'up', home: '/home/x' });
+  return openDashboard({
+    settings,
+    engine: untouched,
+    stateFolder: '/nowhere',
+    names: null,
+    inboxes: [],
+    uploads: noUploads(),
+    caps: NO_CAPS,
+    log: silentLog(),
+    stderr: process.stderr,
+    stop: new AbortController().signal,
+    releasers: createReleasers(),
+    ...more,
+  });
+};
+
+it('does not open with --no-dashboard', async () => {
+  expect(await open({ dashboard: false })).toBeNull();
+});
+
+it('refuses to listen for other hosts without a password', async () => {
+  await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
+    'a dashboard outside loopback needs a password',
+  );
+});
+
+it('its links begin with --dashboard-url', async () => {
+  const printed: string[] = [];
+  const stderr = new Writable({
+    write(text, _encoding, done) {
+      printed.push(String(text));
+      done();
+    },
+  });
+  const flags = { dashboardPort: '0', dashboardUrl: 'https://brands.example.com/' };
+  const releasers = createReleasers();
+  onTestFinished(() => releasers.releaseAll());
+  const opened = await open(flags, { stderr, releasers, engine: {} as Engine });
+  expect(opened?.url).toBe('https://brands.example.com/');
+  expect(printed).toEqual([`dashboard: ${opened?.signInUrl}\n`]);
+  expect(opened?.signInUrl).toMatch(/^https:\/\/brands\.example\.com\/\?token=[\w-]{32}$/);
+});

@@ -1,0 +1,242 @@
+/** Access to the dashboard: password, session and headers. */
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { ownPath, SESSION_MS } from '../../src/dashboard/gate.js';
+import { ask, basic, cookieOf, PAGE, sessionOf, signIn } from './asking.js';
+import { LINK_TOKEN, PASSWORD, type ServedDashboard, startDashboard } from './served.js';
+
+const PATHS = [
+  '/',
+  '/parts',
+  '/status.json',
+  '/queue/',
+  '/queue/api/queues',
+  '/queue/static/js/main.js',
+  '/x',
+];
+
+it.each(PATHS)('refuses %s without the password', async (path) => {
+  const served = await startDashboard();
+  const answer = await ask(served, path);
+  expect(answer.status).toBe(401);
+  expect(answer.text).toMatch(path.endsWith('.json') ? /"code":"signed-out"/ : /^sign in first/);
+  const page = await ask(served, path, { headers: PAGE });
+  expect(page.status).toBe(303);
+  expect(page.headers.location).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
+  expect((await ask(served, path, { headers: basic('something else') })).status).toBe(401);
+  expect(
+    (await ask(served, path, { headers: { cookie: `brand-enrich-${new URL(served.url).port}=1.2` } })).status,
+  ).toBe(401);
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    expect((await ask(served, path, { method })).status).toBe(401);
+  }
+});
+
+it('accepts HTTP basic authentication with any user name', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, '/status.json', { headers: basic(PASSWORD, 'anybody') });
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    host: 'etl-1',
+    engineUnavailableSince: null,
+    serviceOutage: null,
+    data: { account: { left: 9_780 }, inboxes: [{ waiting: [{ file: 'Kunden März.csv' }] }] },
+  });
+});
+
+it('signs in by form with a cookie that does not contain the password and is hidden from scripts', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, '/sign-in', signIn(PASSWORD, '/queue/'));
+  expect(answer.status).toBe(303);
+  expect(answer.headers.location).toBe('/queue/');
+  const cookie = cookieOf(answer);
+  expect(cookie).not.toMatch(/; Secure/);
+  expect(cookie).toMatch(/; HttpOnly/);
+  expect(cookie).toMatch(/; SameSite=Strict/);
+  expect(cookie).not.toContain(PASSWORD);
+  const session = { cookie: cookie.split(';')[0] ?? '' };
+  expect((await ask(served, '/', { headers: session })).status).toBe(200);
+  served.advance(SESSION_MS);
+  expect((await ask(served, '/', { headers: session })).status).toBe(401);
+});
+
+it('signs in by link and removes the token from the address', async () => {
+  const served = await startDashboard();
+  const form = await ask(served, `/?token=${LINK_TOKEN}&a=1`, { headers: PAGE });
+  expect(form.status).toBe(200);
+  expect(form.text).toContain('Your name');
+  expect(form.text).toContain('name="next" value="/?a=1"');
+  const answer = await ask(served, `/?token=${LINK_TOKEN}&name=Ada&a=1`, { headers: PAGE });
+  expect(answer.status).toBe(303);
+  expect(answer.headers.location).toBe('/?a=1');
+  expect(cookieOf(answer)).toContain('HttpOnly');
+  const wrong = await ask(served, '/?token=something-else&name=Ada', { headers: PAGE });
+  expect(wrong.status).toBe(401);
+  expect(wrong.headers['set-cookie']).toBeUndefined();
+  expect(wrong.text).toContain('This link is old: each start of brand-enrich makes a new one.');
+  expect(wrong.text).toContain('Ask the person who set this up for the password or a link.');
+  const again = await ask(served, '/?token=old&b=2', { headers: { ...PAGE, ...sessionOf(answer) } });
+  expect([again.status, again.headers.location]).toEqual([303, '/?b=2']);
+});
+
+it('an old link to a dashboard that has got a password says so', async () => {
+  const served = await startDashboard({ linkToken: null });
+  for (const headers of [PAGE, {}]) {
+    const { status, text } = await ask(served, `/?token=${LINK_TOKEN}`, { headers });
+    expect([status, text.includes('This link is old: the dashboard has a password now.')]).toEqual([
+      401,
+      true,
+    ]);
+  }
+});
+
+it('slows down guessing by every way to sign in, and refuses even the right password meanwhile', async () => {
+  const served = await startDashboard();
+  const tries = [
+    () => ask(served, '/', { headers: basic('wrong-guess-1') }),
+    () => ask(served, '/sign-in', signIn('wrong-guess-2')),
+    () => ask(served, '/', { headers: basic('wrong-guess-3') }),
+    () => ask(served, '/', { headers: basic('wrong-guess-4') }),
+    () => ask(served, '/sign-in', signIn('wrong-guess-5')),
+  ];
+  for (const attempt of tries) expect((await attempt()).status).toBe(401);
+  const right = () => ask(served, '/sign-in', signIn(PASSWORD));
+  const early = await right();
+  expect(early.status).toBe(429);
+  expect(early.headers['retry-after']).toBe('1');
+  expect(early.text).toContain('try again in 1 s');
+  expect((await ask(served, '/', { headers: basic(PASSWORD) })).status).toBe(429);
+  served.advance(1_000);
+  expect((await right()).status).toBe(303);
+});
+
+it('does not slow down a signed-in client while others guess', async () => {
+  const served = await startDashboard();
+  const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD))).split(';')[0] ?? '';
+  for (let time = 0; time < 9; time += 1) await ask(served, '/', { headers: basic('wrong-guess') });
+  expect((await ask(served, '/', { headers: { cookie } })).status).toBe(200);
+});
+
+describe('the Host header', () => {
+  it.each([
+    ['localhost', 200],
+    ['localhost:9999', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:8787', 200],
+    ['dash.localhost', 200],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['localhost.evil.example:8787', 421],
+    ['192.168.0.7', 421],
+    ['queue', 421],
+    ['127.0y.0.1', 421],
+  ])('%s on loopback: %i', async (host, status) => {
+    const served = await startDashboard();
+    const answer = await ask(served, '/', { headers: { ...basic(PASSWORD), host } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['x-frame-options']).toBe('DENY');
+    expect(served.errors).toEqual([]);
+  });
+
+  it.each([
+    ['127.0.0.1', 200],
+    ['192.168.0.7:8787', 200],
+    ['[fe80::1]', 200],
+    ['up:8787', 200],
+    ['etl.internal', 200],
+    [hostname(), 200],
+    ['dash.example', 200],
+    ['DASH.example.', 200],
+    ['evil.example', 421],
+    ['dash.example.evil.example', 421],
+    ['10.0.0.1.evil.example', 421],
+  ])('%s on all addresses, with https://dash.example: %i', async (host, status) => {
+    const served = await startDashboard({ host: '0.0.0.0', publicUrl: 'https://dash.example' });
+    const here = { ...served, url: served.url.replace('0.0.0.0', '127.0.0.1') };
+    expect((await ask(here, '/', { headers: { ...basic(PASSWORD), host } })).status).toBe(status);
+  });
+});
+
+it.each(['/', '/parts', '/status.json', '/sign-in', '/x'])(
+  'sends %s with headers against caching, framing, sniffing and referrers',
+  async (path) => {
+    const served = await startDashboard();
+    const { headers } = await ask(served, path, { headers: basic(PASSWORD) });
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    if (path !== '/x') expect(headers['content-security-policy']).toContain("default-src 'none'");
+  },
+);
+
+it('refuses an oversized form', async () => {
+  const served = await startDashboard();
+  const long = signIn('x'.repeat(5_000));
+  const headers = { ...long.headers, 'content-length': String(Buffer.byteLength(long.body)) };
+  expect((await ask(served, '/sign-in', { ...long, headers })).status).toBe(413);
+});
+
+it.each([
+  [undefined, '/'],
+  ['/queue/queue/x?status=active', '/queue/queue/x?status=active'],
+  ['//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['https://evil.example', '/'],
+  ['/a\r\nset-cookie: x', '/'],
+  ['/sign-out', '/'],
+])('redirects after signing in with next=%s to %s', (next, path) => {
+  expect(ownPath(next)).toBe(path);
+});
+
+describe('a session', () => {
+  /** Name, expiry and signature of the cookie after signing in. */
+  async function signedIn(served: ServedDashboard) {
+    const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD)));
+    const [, name = '', until = '', signature = ''] = /^([^=]+)=(\d+)\.([^;]+)/.exec(cookie) ?? [];
+    return { name, until, signature };
+  }
+  const statusWith = async (served: ServedDashboard, cookie: string) =>
+    (await ask(served, '/', { headers: { cookie } })).status;
+
+  it('of another process is refused', async () => {
+    const [served, other] = [await startDashboard(), await startDashboard()];
+    const [{ name }, { until, signature }] = [await signedIn(served), await signedIn(other)];
+    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(401);
+  });
+
+  it('cannot be extended by changing its expiry', async () => {
+    const served = await startDashboard();
+    const { name, until, signature } = await signedIn(served);
+    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(200);
+    expect(await statusWith(served, `${name}=${Number.MAX_SAFE_INTEGER}.${signature}`)).toBe(401);
+    expect(await statusWith(served, `${name}=`)).toBe(401);
+  });
+
+  it.each(['', 'Bearer abc', 'Basic', 'Basic !!!', `Basic ${Buffer.from('nobody').toString('base64')}`])(
+    'ignores the header %s as credentials',
+    async (authorization) => {
+      const answer = await ask(await startDashboard(), '/', { headers: { authorization } });
+      expect(answer.text).toMatch(/^sign in first/);
+    },
+  );
+
+  it.each(['a:b', 'päss'])('accepts the password %s', async (password) => {
+    const served = await startDashboard({ password });
+    const { authorization } = basic(password, '');
+    const headers = { authorization: authorization.replace('Basic', 'basic') };
+    expect((await ask(served, '/', { headers })).status).toBe(200);
+  });
+});
+
+it('a name is cut between characters, never inside one', async () => {
+  const served = await startDashboard();
+  const form = new URLSearchParams({ password: PASSWORD, user: `${'a'.repeat(59)}😀b` });
+  const answer = await ask(served, '/sign-in', { ...signIn(PASSWORD), body: form.toString() });
+  expect(answer.status).toBe(303);
+  const page = await ask(served, '/', { headers: { cookie: cookieOf(answer).split(';', 1)[0] ?? '' } });
+  expect(page.text).toContain(`${'a'.repeat(59)}😀<`);
+  expect(served.errors).toEqual([]);
+});

@@ -1,0 +1,380 @@
+/**
+ * The dashboard on real engines: the data it collects, and Bull Board beside it, which is
+ * read-only.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { accountNames } from '../../src/app/open-service.js';
+import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
+import { silentLog } from '../../src/core/log.js';
+import { machineIdentity } from '../../src/core/process-identity.js';
+import { openDashboard } from '../../src/dashboard/open-dashboard.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { openEngine } from '../../src/engine/open-engine.js';
+import { createScheduleBook } from '../../src/jobs/schedules/schedule-book.js';
+import { createScheduleFiles, tickQueueOf } from '../../src/jobs/schedules/schedule-files.js';
+import type { Document } from '../../src/run/documents.js';
+import { loadSettings } from '../../src/settings/load-settings.js';
+import { hasChromium, launchChromium, openWatchedPage } from '../support/chromium.js';
+import { runCli } from '../support/cli.js';
+import {
+  type EngineUnderTest,
+  embeddedEngine,
+  inLongTests,
+  postgresEngine,
+  redisEngine,
+} from '../support/engines.js';
+import { describeOn } from '../support/scene.js';
+import { faultsOf } from '../support/schemas.js';
+import { newToken } from '../support/service-options.js';
+import { NO_CAPS, noUploads } from './served.js';
+import { runRecord, SCHEDULE } from './views.js';
+
+const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
+const SERVICE = 'https://api.example';
+
+interface Status {
+  readonly engineUnavailableSince: string | null;
+  readonly data: {
+    readonly queue: Record<string, number>;
+    readonly account: Record<string, unknown>;
+    readonly runs: readonly { id: string; status: string; identifiers: Record<string, number> }[];
+    readonly inboxes: readonly { folder: string; waiting: readonly Record<string, string>[] | null }[];
+    readonly schedules: readonly { name: string; isHostUp: boolean }[];
+  } | null;
+}
+interface ShownQueues {
+  readonly queues: readonly {
+    readonly name: string;
+    readonly displayName: string;
+    readonly readOnlyMode: boolean;
+    readonly allowRetries: boolean;
+    readonly counts: Record<string, number>;
+    readonly jobs: readonly { id: string; data: unknown }[];
+  }[];
+}
+
+/** Shared by all tests of an engine, none of which changes it: opening some engines is slow. */
+async function createScene(under: EngineUnderTest, folder: string, releasers: Releasers) {
+  const token = newToken();
+  const names = accountNames(SERVICE, token, null);
+  const env = { ...under.env(folder), BRAND_API_URL: SERVICE, BRAND_API_TOKEN: token };
+  const { settings } = loadSettings({
+    flags: { dashboardPort: '0' },
+    env,
+    file: null,
+    command: 'up',
+    home: folder,
+  });
+  const log = silentLog();
+  const engine: Engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
+  releasers.push(() => engine.close());
+  const inbox = join(folder, 'brands');
+  const printed: string[] = [];
+  const stderr = new Writable({
+    write(chunk, _encoding, done) {
+      printed.push(String(chunk));
+      done();
+    },
+  });
+  const opened = await openDashboard({
+    settings,
+    engine,
+    stateFolder: settings.state,
+    names,
+    inboxes: [inbox],
+    uploads: noUploads(),
+    caps: NO_CAPS,
+    log,
+    stderr,
+    stop: new AbortController().signal,
+    releasers,
+  });
+  if (opened?.signInUrl == null) throw new Error('no dashboard was opened');
+  const { url, signInUrl } = opened;
+  const password = new URL(signInUrl).searchParams.get('token') ?? '';
+  const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
+  const status = async () => {
+    const document = await (await ask('/status.json')).json();
+    expect(faultsOf('dashboard', document)).toEqual([]);
+    return document as Status;
+  };
+  const schedules = createScheduleFiles(settings.state);
+  return { token, names, engine, inbox, schedules, printed, url, signInUrl, ask, status, folder, env };
+}
+
+type Scene = Awaited<ReturnType<typeof createScene>>;
+
+async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Releasers) {
+  const { id, key, label, settings } = runRecord({ settings: { account: names.account } });
+  await engine.runs.start({ id, key, label, settings });
+  await engine.runs.setSize(id, { rows: 120, identifiers: 100 });
+  await engine.runs.addTally(id, 'worker', {
+    matched: 7,
+    notFound: 2,
+    failed: 1,
+    stored: 0,
+    requests: 10,
+    billed: 9,
+  });
+  const queue = engine.openQueue(names.queueName);
+  releasers.push(() => queue.close().catch(() => undefined));
+  await queue.add(
+    'chunk',
+    { run: id, chunk: 0, identifiers: ['domain:acme.example'], attempts: {} },
+    { jobId: `${id}-0` },
+  );
+  await createScheduleBook(engine, schedules).add({ ...SCHEDULE, host: hostname() });
+  const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
+  await mkdir(job, { recursive: true });
+  await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
+  const parked = { at: 0, since: 1, state: { why: 'limit', capMark: null } };
+  const reason = { headline: 'The quota is used up.', details: '' };
+  const record = { id: 'j-1', run: id, file: 'list.csv', reason, parked };
+  await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
+  await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
+  return { runId: id, queue };
+}
+
+describeOn(engines, (under) => {
+  const releasers = createReleasers();
+  let scene: Scene;
+  let empty: Status;
+  let furniture: Awaited<ReturnType<typeof furnish>>;
+  beforeAll(async () => {
+    await under.start();
+    releasers.push(() => under.stop());
+    const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-dashboard-'));
+    await chmod(folder, 0o711);
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    scene = await createScene(under, folder, releasers);
+    empty = await scene.status();
+    furniture = await furnish(scene, releasers);
+  });
+  afterAll(() => releasers.releaseAll());
+
+  it('shows an empty engine and one with runs, files and schedules', async () => {
+    expect(empty).toMatchObject({
+      engineUnavailableSince: null,
+      serviceOutage: null,
+      data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
+    });
+    const { runId } = furniture;
+    await expect.poll(async () => (await scene.status()).data?.queue.waiting).toBe(1);
+    const { data } = await scene.status();
+    expect(data?.account).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
+    expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({
+      status: 'running',
+      identifiers: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
+    });
+    expect(data?.inboxes[0]?.waiting).toMatchObject([{ file: 'list.csv', reason: 'The quota is used up.' }]);
+    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostUp: false }]);
+    const page = await (await scene.ask('/')).text();
+    expect(page).toContain('7 matched');
+  });
+
+  it('Bull Board shows both queues, and refuses every change', async () => {
+    const { runId, queue } = furniture;
+    const { queueName } = scene.names;
+    const address = `/queue/api/queues?activeQueue=${queueName}&status=latest&page=1&jobsPerPage=10`;
+    const shown = (await (await scene.ask(address)).json()) as ShownQueues;
+    expect(shown.queues.map(({ name, displayName }) => [name, displayName])).toEqual([
+      [queueName, 'Lookups'],
+      [tickQueueOf(hostname(), await scene.schedules.giveMachineId()), 'Schedules'],
+    ]);
+    for (const each of shown.queues) {
+      expect(each).toMatchObject({ readOnlyMode: true, allowRetries: false });
+    }
+    expect(shown.queues[0]?.counts).toMatchObject({ waiting: 1 });
+    expect(shown.queues[0]?.jobs).toMatchObject([
+      { id: `${runId}-0`, data: { run: runId, identifiers: ['domain:acme.example'] } },
+    ]);
+    expect(shown.queues[1]?.counts).toMatchObject({ delayed: 1 });
+
+    const base = `/queue/api/queues/${queueName}`;
+    for (const [method, path] of [
+      ['PUT', `${base}/empty`],
+      ['PUT', `${base}/obliterate`],
+      ['PUT', `${base}/pause`],
+      ['PUT', '/queue/api/queues/pause'],
+      ['PUT', `${base}/promote`],
+      ['PUT', `${base}/clean/wait`],
+      ['PUT', `${base}/${runId}-0/clean`],
+      ['PUT', `${base}/${runId}-0/retry`],
+      ['PATCH', `${base}/${runId}-0/update-data`],
+      ['POST', `${base}/add`],
+      ['DELETE', `${base}`],
+    ] as const) {
+      const answer = await scene.ask(path, {
+        method,
+        body: '{}',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(answer.status, path).toBe(405);
+    }
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
+    expect(await queue.isPaused()).toBe(false);
+  });
+
+  it('Bull Board shows the workers of a queue: machine, process, since when', async () => {
+    const { queueName } = scene.names;
+    const listed = async () => {
+      const answer = await scene.ask(`/queue/api/queues/${queueName}/workers`);
+      return ((await answer.json()) as { workers: unknown }).workers;
+    };
+    expect(await listed()).toEqual([]);
+    // It takes nothing until it runs.
+    const worker = scene.engine.openWorker(queueName, async () => undefined, 1);
+    await worker.waitUntilReady();
+    await expect.poll(listed).toEqual([
+      {
+        id: expect.any(String),
+        name: `${hostname()}, process ${process.pid}`,
+        addr: expect.any(String),
+        age: expect.any(Number),
+      },
+    ]);
+    await worker.close();
+    await expect.poll(listed).toEqual([]);
+  });
+
+  it('serves every page and API call of Bull Board', async () => {
+    const { runId } = furniture;
+    const queue = `/queue/api/queues/${scene.names.queueName}`;
+    for (const path of [
+      '/queue/',
+      '/queue/job-schedulers',
+      `/queue/queue/${scene.names.queueName}`,
+      `/queue/queue/${scene.names.queueName}/${runId}-0`,
+      '/queue/api/job-schedulers',
+      `${queue}/metrics`,
+      `${queue}/workers`,
+      `${queue}/rate-limit`,
+      `${queue}/default-job-options`,
+      `${queue}/${runId}-0`,
+      `${queue}/${runId}-0/logs`,
+      `${queue}/${runId}-0/flow`,
+    ]) {
+      expect((await scene.ask(path)).status, path).toBe(200);
+    }
+    const stats = await scene.ask('/queue/api/redis/stats');
+    expect(stats.status).toBe(200);
+    const backend = under.name === 'embedded' ? 'postgres' : under.name;
+    expect(await stats.json()).toMatchObject({ backend });
+    const page = await scene.ask('/queue/');
+    const text = await page.text();
+    expect(text).toContain('<div id="root">');
+    expect(text).not.toMatch(/(href|src)="(https?:)?\/\//);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    const script = /src="(static\/js\/main[^"]*)"/.exec(text)?.[1] ?? '';
+    const file = await scene.ask(`/queue/${script}`);
+    expect(file.headers.get('content-type')).toContain('javascript');
+    expect((await scene.ask('/queue/static/../../package.json')).status).toBe(404);
+    expect((await scene.ask('/queue/static/%2e%2e/%2e%2e/package.json')).status).toBe(404);
+  });
+
+  it('prints the sign-in link once, outside the log, and shows neither service token nor password on any page', async () => {
+    const { runId } = furniture;
+    const { queueName } = scene.names;
+    expect(scene.printed).toEqual([`dashboard: ${scene.signInUrl}\n`]);
+    const password = new URL(scene.signInUrl).searchParams.get('token') ?? '';
+    expect(password.length).toBeGreaterThanOrEqual(32);
+    for (const path of [
+      '/',
+      '/parts',
+      '/status.json',
+      '/sign-in',
+      '/queue/',
+      `/queue/api/queues?activeQueue=${queueName}`,
+      `/queue/api/queues/${queueName}/${runId}-0`,
+      '/queue/api/job-schedulers',
+    ]) {
+      const text = await (await scene.ask(path)).text();
+      expect(text.includes(scene.token), path).toBe(false);
+      expect(text.includes(password), path).toBe(false);
+    }
+  });
+
+  it('lists and judges runs as `status` does: those that are alive first, however old', async () => {
+    const { engine, folder, env } = scene;
+    const begin = async (id: string, process?: string) => {
+      const { settings } = runRecord({ settings: { account: scene.names.account } });
+      const run = {
+        id,
+        key: id,
+        label: { host: 'etl-1', name: `${id}.csv` },
+        settings: { ...settings, ...(process && { process }) },
+      };
+      await engine.runs.start(run);
+    };
+    const child = spawnSync(process.execPath, ['--version']);
+    await begin('old-and-alive');
+    await begin('paused');
+    await engine.runs.pause('paused', 'ada@office');
+    await begin('gone', `${machineIdentity()} ${child.pid} 1`);
+    for (let count = 0; count < 60; count += 1) {
+      await begin(`ended-${count}`);
+      await engine.runs.end(`ended-${count}`, null);
+    }
+    // What has no heartbeat for 30 s is dead.
+    const alive = ['old-and-alive', 'paused'];
+    const beat = () => Promise.all(alive.map((id) => engine.runs.heartbeat(id)));
+    const heartbeats = setInterval(() => void beat().catch(() => undefined), 1_000);
+    onTestFinished(() => clearInterval(heartbeats));
+    await beat();
+    const { code, stdout, stderr } = await runCli(['status', '--json'], { cwd: folder, env });
+    expect(code, stderr).toBe(0);
+    const seen = (runs: readonly { id: string; status: string }[] = []) =>
+      runs.map(({ id, status }) => `${id} ${status}`);
+    const ours = seen((JSON.parse(stdout) as Document<'status'>).runs);
+    // The page looks once a second at most.
+    await expect
+      .poll(async () => seen((await scene.status()).data?.runs).slice(0, ours.length))
+      .toEqual(ours);
+    expect(ours).toEqual(expect.arrayContaining(['old-and-alive running', 'paused held', 'gone dead']));
+    expect(ours.slice(0, 2)).toEqual(['paused held', 'old-and-alive running']);
+    const page = await (await scene.ask('/')).text();
+    expect(page).toContain('old-and-alive.csv');
+  });
+
+  describe.skipIf(!hasChromium())('in Chromium', () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium();
+    });
+    afterAll(() => browser?.close());
+
+    it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', async () => {
+      const { runId } = furniture;
+      const { page, requests, complaints } = await openWatchedPage(browser);
+      await page.goto(scene.signInUrl);
+      await page.getByLabel('Your name').fill('Ada');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Technical').click();
+      await page.getByRole('link', { name: 'Show the queue' }).click();
+      await page.getByText('Lookups').first().waitFor();
+      await page.goto(new URL(`/queue/queue/${scene.names.queueName}`, scene.url).href);
+      await page.getByText(`${runId}-0`).first().waitFor();
+      await page.goto(new URL('/queue/job-schedulers', scene.url).href);
+      await page.getByText('nightly').first().waitFor();
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(new URL('/queue/', scene.url).href);
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('← Back to the dashboard');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      }
+      expect(requests.filter((address) => !address.startsWith(scene.url))).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+  });
+});

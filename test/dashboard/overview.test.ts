@@ -1,0 +1,273 @@
+/** The top of the page: status word, what needs a person, and the sentence. */
+import { describe, expect, it } from 'vitest';
+import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
+import { Banners, headlineOf, needsOf, silenceOf, verdictOf } from '../../src/dashboard/overview.js';
+import { renderParts } from '../../src/dashboard/render-dashboard.js';
+import type { ParkState } from '../../src/jobs/job-folder.js';
+import { CANCELLED } from '../../src/jobs/job-folder.js';
+import { htmlOf } from '../../src/run/report/kit/page.js';
+import { HALTS } from '../support/halts.js';
+import {
+  accountParts,
+  crowdedView,
+  dashboardData,
+  dashboardView,
+  ENDED_WELL as ENDED,
+  emptyView,
+  NOW,
+  runRecord,
+  scheduleState,
+  VIEWER,
+} from './views.js';
+
+const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
+
+describe('the status word', () => {
+  it.each([
+    ['Working', dashboardView()],
+    ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
+    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
+    ['Idle', emptyView()],
+    ['Idle', withData({ runs: [runRecord({ heartbeatAt: NOW - 60_000 })] })],
+    ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
+    ['Starting', dashboardView({ data: null })],
+    ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
+    ['No answers', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 30_000 }))],
+    ['Working', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 29_999 }))],
+    ['Quota reached', withData(accountParts({ quota: 10, closedAt: 1 }))],
+    ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
+  ])('%s', (label, view) => {
+    expect(verdictOf(view)[0]).toBe(label);
+  });
+});
+
+describe('the status sentence', () => {
+  it.each([
+    ['No run is active.', emptyView().data],
+    ['1 run is active and 9,780 requests are left. Last answer just now.', dashboardData()],
+    [
+      'No run is active and no request is left.',
+      dashboardData({ runs: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
+    ],
+    [
+      '2 runs are active and 1 request is left.',
+      dashboardData({
+        runs: [runRecord(), runRecord()],
+        ...accountParts({ quota: 5, sent: 4 }, 'free'),
+      }),
+    ],
+  ])('%s', (sentence, data) => {
+    expect(data && headlineOf(data)).toBe(sentence);
+  });
+});
+
+const CANCELLED_REASON = { headline: 'Cancelled by ada.', details: '', code: CANCELLED };
+
+describe('what needs a person', () => {
+  const [inbox] = dashboardData().inboxes;
+  const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
+  const waits = (why: ParkState['why'], capMark: string | null = null) =>
+    ({
+      job: 'j-a',
+      run: null,
+      file: 'a.csv',
+      folder: 'a',
+      since: 1,
+      reason: 'x',
+      state: { why, capMark },
+    }) as const;
+  const withInbox = (parts: Partial<NonNullable<typeof inbox>>) => ({
+    inboxes: inbox === undefined ? [] : [{ ...inbox, ...parts }],
+  });
+  const QUIET = { runs: [], schedules: [], ...withInbox({ waiting: [] }) };
+
+  it.each<[string, Partial<DashboardData>, string[]]>([
+    ['nothing', {}, []],
+    ['failed files', { failed: [{ count: 5, cancelled: 0, files: [] }] }, ['5 files failed: #files, bad']],
+    [
+      'none that a person cancelled',
+      {
+        failed: [
+          {
+            count: 1,
+            cancelled: 1,
+            files: [{ file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON }],
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'files that wait, by what they wait for; those whose turn comes are not meant',
+      withInbox({
+        waiting: [
+          waits('limit'),
+          waits('unreachable'),
+          waits('throttled'),
+          waits('limit', '40'),
+          waits('tried'),
+          waits('again'),
+          waits('paused'),
+        ],
+      }),
+      [
+        '1 file waits for quota: #files, warn',
+        '2 files wait for the service: #files, warn',
+        '1 file waits at a cap: #files, warn',
+        '1 file waits for your word: #files, warn',
+      ],
+    ],
+    ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
+    [
+      'two dead runs',
+      { runs: [dead, { ...dead, id: 'r-2', key: 'other' }] },
+      ['2 runs are dead: #runs, bad'],
+    ],
+    ['no dead run whose file was started again', { runs: [runRecord({ asOf: NOW }), dead] }, []],
+    [
+      'an inbox that takes nothing',
+      withInbox({ closed: 'x', waiting: null }),
+      // One cause is one line.
+      ['1 inbox is closed: #files, bad'],
+    ],
+    ['an inbox that cannot be read', withInbox({ waiting: null }), ['1 inbox cannot be read: #files, bad']],
+    [
+      'what is paused by hand; a paused schedule is its own matter',
+      {
+        pauses: ['j-1', 'schedule:q/nightly'].map((owner) => {
+          return { by: 'ada', at: NOW, owner, label: { host: 'etl-1', name: 'a.csv' }, run: null };
+        }),
+      },
+      ['1 file is paused: #pauses, warn'],
+    ],
+    [
+      'schedules that did not do their work',
+      {
+        schedules: [
+          scheduleState(),
+          scheduleState({ isHostOffline: true }),
+          scheduleState({ ended: { ...ENDED, exitCode: 7 } }),
+          scheduleState({ ended: { ...ENDED, exitCode: 7 }, paused: { by: 'ada', at: 1 } }),
+        ],
+      },
+      ['2 schedules need a look: #schedules, warn'],
+    ],
+    [
+      'a run without a worker',
+      { runs: [runRecord()], workers: [] },
+      ['No worker is running: #technical, bad'],
+    ],
+  ])('%s', (_, parts, needs) => {
+    const data = dashboardData({ ...QUIET, ...parts });
+    const found = needsOf({ data, uploads: { roots: [], received: [] } });
+    expect(found.map(({ text, path, tone }) => `${text}: ${path}, ${tone}`)).toEqual(needs);
+  });
+
+  it('is linked to where it is on the page, and said to be nothing when it is', () => {
+    const page = renderParts(crowdedView(), VIEWER);
+    const needs = page.slice(page.indexOf('<ul class="needs"'), page.indexOf('<p class="now">'));
+    const links = [...needs.matchAll(/href="#(\w+)">([^<]+)/g)].map(([, id, text]) => [id, text]);
+    expect(links).toEqual([
+      ['files', '5 files failed'],
+      ['files', '1 file waits for quota'],
+      ['sent', '5 sent files are not started'],
+    ]);
+    for (const [id] of links) expect(page).toContain(`id="${id}"`);
+    expect(renderParts(emptyView(), VIEWER)).toContain('Nothing needs your attention.');
+  });
+});
+
+describe('the last answer of the service', () => {
+  const HOUR = 3_600_000;
+  const began = (agoMs: number) => [runRecord({ asOf: NOW - agoMs })];
+  it.each<[string, Partial<DashboardData>, ReturnType<typeof silenceOf>]>([
+    [
+      'is dated while requests are in flight',
+      accountParts({ held: 3, answeredAt: NOW - 55_000 }),
+      { ms: 55_000, hasAnswered: true, isLong: true },
+    ],
+    ['is of no interest while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
+    [
+      'is of no interest without an active run',
+      {
+        runs: [runRecord({ heartbeatAt: NOW - HOUR })],
+        ...accountParts({ held: 3, answeredAt: NOW - HOUR }),
+      },
+      null,
+    ],
+    [
+      'is of no interest while spending is paused',
+      accountParts({ held: 3, isPaused: true, answeredAt: NOW - HOUR }),
+      null,
+    ],
+    [
+      'is of no interest to runs of another account',
+      { runs: [runRecord({ settings: { account: 'other' } })], ...accountParts({ held: 3 }) },
+      null,
+    ],
+    [
+      'counts from the start of the run, when it is from before',
+      { runs: began(2_000), ...accountParts({ held: 3, answeredAt: NOW - HOUR }) },
+      { ms: 2_000, hasAnswered: false, isLong: false },
+    ],
+    [
+      'counts from the start of the run, when there is none',
+      { runs: began(31_000), ...accountParts({ held: 3 }) },
+      { ms: 31_000, hasAnswered: false, isLong: true },
+    ],
+  ])('%s', (_, parts, silence) => {
+    expect(silenceOf(dashboardData(parts))).toEqual(silence);
+  });
+
+  it.each<[Partial<DashboardData>, string | null, string | null]>([
+    [
+      accountParts({ held: 3, answeredAt: NOW - 55_000 }),
+      'Last answer 55 s ago.',
+      'The service last answered 55 s ago; 3 requests in flight.',
+    ],
+    [accountParts({ held: 3, answeredAt: NOW - 12_000 }), 'Last answer 12 s ago.', null],
+    [
+      { runs: began(90_000), ...accountParts({ held: 1 }) },
+      'No answer for 1 min.',
+      'The service has not answered for 1 min; 1 request in flight.',
+    ],
+    [{ runs: began(5_000), ...accountParts({ held: 1 }) }, null, null],
+  ])('is said in the sentence, and in a warning from 30 s on', (parts, sentence, warning) => {
+    const data = dashboardData(parts);
+    const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+    const [, said = null] = /\. (.*)$/.exec(plain(headlineOf(data))) ?? [];
+    expect(said).toBe(sentence);
+    const shown = plain(htmlOf(Banners({ view: dashboardView({ data }), viewer: VIEWER })));
+    if (warning === null) expect(shown).not.toContain('answered');
+    else expect(shown).toContain(warning);
+  });
+});
+
+describe('a run without a match', () => {
+  const shown = (run: Parameters<typeof runRecord>[0]) =>
+    htmlOf(Banners({ view: withData({ runs: [runRecord(run)] }), viewer: VIEWER }));
+
+  it.each([
+    [19, 0, 0, 'running', false],
+    [20, 0, 0, 'running', true],
+    [500, 0, 0, 'running', true],
+    [500, 1, 0, 'running', false],
+    [500, 0, 1, 'running', false],
+    [500, 0, 0, 'completed', false],
+  ] as const)('%i not found, %i matched, %i stored, %s: a banner with Pause is %s', (...known) => {
+    const [notFound, matched, stored, status, isShown] = known;
+    const page = shown({ status, tally: { notFound, matched, stored, requests: notFound } });
+    expect(page.includes(`: 0 of ${notFound} found. Is the column right?`)).toBe(isShown);
+    expect(page.includes('action="/runs/r-20261120-8ce9ee49/pause"')).toBe(isShown);
+  });
+
+  it('waits for a person once it is held', () => {
+    const data = dashboardData({
+      runs: [runRecord({ status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } })],
+    });
+    const needs = needsOf({ data, uploads: { roots: [], received: [] } });
+    expect(needs).toContainEqual({ text: '1 run waits for your word', path: '#runs', tone: 'warn' });
+  });
+});

@@ -1,0 +1,154 @@
+/** What a program reads of a run, by where its file is and what its record says; what it sends. */
+import { mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/core/log.js';
+import { addProgramRoutes, programRun } from '../../src/dashboard/program-routes.js';
+import { addUploads } from '../../src/dashboard/upload-routes.js';
+import type { EndedJob } from '../../src/jobs/ended-jobs.js';
+import type { Started } from '../../src/jobs/find-started.js';
+import { createUploads, UPLOADS_FOLDER } from '../../src/jobs/uploads.js';
+import { judgeRuns } from '../../src/run/facts/judge-runs.js';
+import { faultsOf } from '../support/schemas.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { basic } from './asking.js';
+import { noUploads, PASSWORD, startDashboard } from './served.js';
+import { dashboardData, NOW, runRecord } from './views.js';
+
+const ORDER = { by: 'Ada', at: NOW };
+
+function judged(parts: Parameters<typeof runRecord>[0]) {
+  const [shown] = judgeRuns({ ...dashboardData({ runs: [runRecord(parts)] }), ledger: null });
+  return shown ?? null;
+}
+
+function ended(
+  place: EndedJob['place'],
+  ...names: [name: string, type: EndedJob['files'][number]['type']][]
+): Started {
+  const files = names.map(([name, type]) => ({ name, type, size: 1 }));
+  const reason = { headline: place === 'done' ? '' : 'why', details: '' };
+  const at = { root: '/data', inbox: 0, place, folder: 'list-2026', endedAt: NOW };
+  return {
+    place: 'ended',
+    job: {
+      ...at,
+      file: 'list.csv',
+      reason,
+      waitsFor: null,
+      isAtOwnCap: false,
+      under: undefined,
+      runId: 'r-1',
+      files,
+    },
+  };
+}
+
+const INBOX: Started = { place: 'inbox', root: '/in', file: 'list.csv' };
+const PROCESSING: Started = { place: 'processing', root: '/in', file: 'list.csv', run: 'r-1' };
+const LIVE = judged({});
+const DONE = judged({ status: 'completed' });
+const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });
+const CANCELLED = judged({ status: 'cancelled', cancelled: ORDER });
+
+describe('a run for programs', () => {
+  it.each<[string, boolean, Started | null, ReturnType<typeof judged>]>([
+    ['queued', false, INBOX, null],
+    ['queued', false, INBOX, STOPPED],
+    ['running', false, PROCESSING, null],
+    ['running', false, PROCESSING, LIVE],
+    ['paused', false, PROCESSING, judged({ paused: ORDER })],
+    ['running', false, PROCESSING, judged({ settings: { maxRequests: 5 }, tally: { requests: 5 } })],
+    // Its file has not moved yet.
+    ['running', false, PROCESSING, DONE],
+    ['waiting', false, ended('waiting'), STOPPED],
+    [
+      'paused',
+      false,
+      ended('waiting'),
+      judged({ status: 'stopped', stop: { type: 'stopped' }, paused: ORDER }),
+    ],
+    ['finished', true, ended('done'), DONE],
+    ['finished', true, ended('done'), null],
+    ['failed', true, ended('failed'), null],
+    ['failed', true, ended('failed'), STOPPED],
+    ['cancelled', true, ended('failed'), CANCELLED],
+    ['running', false, null, LIVE],
+    ['finished', true, null, DONE],
+    ['stopped', true, null, STOPPED],
+    ['dead', true, null, judged({ heartbeatAt: NOW - 3_600_000 })],
+  ])('is %s (ended: %s)', (state, isEnded, started, shown) => {
+    const run = programRun('j-1', started, shown);
+    expect([run.state, run.isEnded]).toEqual([state, isEnded]);
+    expect(faultsOf('run', { version: 1, ...run })).toEqual([]);
+  });
+
+  it('leads to the files of its folder, whatever their names', () => {
+    const place = ended('done', ['Kunden 1#?.enriched.csv', 'output'], ['a.report.html', 'page']);
+    expect(programRun('j-1', place, DONE).links).toEqual({
+      run: '/runs/j-1.json',
+      page: `/runs/${DONE?.run.id}`,
+      output: '/inboxes/0/done/list-2026/Kunden%201%23%3F.enriched.csv',
+      partial: null,
+      errors: null,
+      report: null,
+      reportPage: '/inboxes/0/done/list-2026/a.report.html',
+    });
+  });
+});
+
+describe('a file that a program sends', () => {
+  /** An inbox, and what is in it and in the folder of files that were not started. */
+  async function withInbox() {
+    const root = await temporaryFolder();
+    const inbox = join(root, 'inbox');
+    await mkdir(inbox);
+    const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
+    const served = await startDashboard({
+      addPages(app, viewerOf) {
+        addProgramRoutes(app, { ...parts, readRun: async () => null });
+        addUploads(app, viewerOf, parts);
+      },
+    });
+    const send = (query: string) =>
+      fetch(`${served.url}uploads?name=list.csv${query}`, {
+        method: 'POST',
+        headers: basic(PASSWORD),
+        body: 'website\nacme.com\n',
+      });
+    const kept = () => readdir(join(root, UPLOADS_FOLDER)).catch(() => []);
+    return { inbox, send, kept, started: () => readdir(inbox) };
+  }
+
+  it.each(['', '&start=0'])('is kept, and not started, with %j', async (query) => {
+    const { send, kept, started } = await withInbox();
+    expect((await send(query)).status).toBe(201);
+    expect([(await kept()).length, await started()]).toEqual([1, []]);
+  });
+
+  it('is started with start=1', async () => {
+    const { send, kept, started } = await withInbox();
+    expect((await send('&start=1')).status).toBe(201);
+    expect([await kept(), (await started()).includes('list.csv')]).toEqual([[], true]);
+  });
+
+  it.each(['', '2', 'true', '1&start=0'])('is refused with start=%s', async (value) => {
+    const { send, kept, started } = await withInbox();
+    const answer = await send(`&start=${value}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { code: 'usage-invalid', message: expect.stringContaining('start') } },
+    ]);
+    expect([await kept(), await started()]).toEqual([[], []]);
+  });
+
+  it('has to be sent again when the inbox does not take it, and the message says so', async () => {
+    const { inbox, send, kept } = await withInbox();
+    await rename(inbox, `${inbox}-away`);
+    const answer = await send('&start=1');
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([503, 'output-unwritable']);
+    expect(error.message).toMatch(/^The file cannot be stored now: .*, then send it again$/i);
+    expect(await kept()).toEqual([]);
+  });
+});

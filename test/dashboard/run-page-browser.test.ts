@@ -1,0 +1,195 @@
+/** Run page and file page in a real browser: legible, without barriers, and used by keyboard. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
+import { createRunLook } from '../../src/dashboard/look-at-run.js';
+import { runActions } from '../../src/dashboard/run-actions.js';
+import { addRunRoutes, failedActions } from '../../src/dashboard/run-routes.js';
+import { packProfile } from '../../src/engine/stores/profile-codec.js';
+import { createFailedLister } from '../../src/jobs/ended-jobs.js';
+import { openFolders } from '../../src/jobs/inbox-folders.js';
+import { writeRecord } from '../../src/jobs/job-folder.js';
+import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
+import { findBarriers } from '../support/accessibility.js';
+import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { LINK_TOKEN, NO_CAPS, noUploads, startDashboard } from './served.js';
+import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
+
+const DONE = 'newsletter subscribers (Q4)';
+const FAILED = 'list-2026-11-20T11-22-47Z';
+const CAPPED = 'capped-2026-11-20T11-22-50Z';
+const MATCHED = ['domain:acme.com', 'domain:beta.com', 'ticker:GAMMA'];
+const PROFILE = { name: 'Acme "Inc."', qualityScore: 0.7, colors: [{ hex: '#12806e', type: 'accent' }] };
+const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE))) };
+const LOOKS = [
+  [{ width: 1_280, height: 900 }, 'light'],
+  [{ width: 390, height: 844 }, 'dark'],
+] as const;
+
+/** A dashboard with a paused run, one with files, and a failed file; `show` changes its data. */
+async function serve() {
+  const { root, done, failed, processing, waiting } = await openFolders(await temporaryFolder());
+  const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
+  await mkdir(job);
+  const run = 'r-20261120-000002';
+  const record = { id: run, run, file: `${DONE}.csv`, reason: null, parked: null };
+  await writeRecord(job, record);
+  for (const name of ['csv', 'report.json', 'enriched.csv', 'report.html'])
+    await writeFile(join(job, `${DONE}.${name}`), 'x');
+  await mkdir(join(failed, FAILED));
+  await writeFile(join(failed, FAILED, 'list.csv'), 'x');
+  const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
+  await writeRecord(join(failed, FAILED), { ...record, id: 'j-1', run: null, file: 'list.csv', reason });
+  const starting = join(processing, 'one', 'new-2026-11-20T11-22-48Z');
+  await mkdir(starting, { recursive: true });
+  await writeRecord(starting, { ...record, id: 'j-new', run: null, file: 'new.csv' });
+  const waits = join(waiting, 'tried-2026-11-20T11-22-49Z');
+  await mkdir(waits);
+  await writeFile(join(waits, 'tried.csv'), 'x');
+  const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
+  const ids = { id: 'j-tried', run: 'r-tried', file: 'tried.csv' };
+  await writeRecord(waits, { ...record, ...ids, parked });
+  const capped = join(waiting, CAPPED);
+  await mkdir(capped);
+  await writeFile(join(capped, 'capped.csv'), 'x');
+  const atCap = { at: NOW, since: NOW, state: { why: 'limit', capMark: '4' } } as const;
+  await writeRecord(capped, { ...record, id: 'j-capped', run: null, file: 'capped.csv', parked: atCap });
+  const read = async () => ({
+    maxRequests: { own: '4', most: '100' },
+    maxCost: { own: null, most: null },
+  });
+  const caps = { ...NO_CAPS, read };
+  const { runs, inboxes: places } = dashboardData();
+  const tried = runRecord({
+    id: 'r-tried',
+    job: 'j-tried',
+    label: { host: 'etl-1', name: 'tried.csv' },
+    status: 'stopped',
+    stop: { type: 'declined' },
+    tally: { matched: 17, notFound: 3, requests: 20, billed: 20 },
+  });
+  const paused = runRecord({
+    id: 'r-paused',
+    paused: { by: 'ada', at: 1 },
+    tally: { matched: 610, billed: 610 },
+  });
+  const inboxes = [root];
+  let data = dashboardData({
+    runs: [paused, tried, ...runs],
+    inboxes: places.map((each) => ({ ...each, folder: root })),
+    failed: await createFailedLister([root])(),
+  });
+  const look = async () => dashboardView({ data });
+  const engine = {
+    runs: { get: async () => null, pause: async () => 'done', resume: async () => true },
+    ledger: { show: async () => data.ledger },
+    keyValues: { list: async () => [{ name: 'r-tried', text: JSON.stringify(MATCHED), ageMs: 0 }] },
+    outcomes: { read: async (keys: readonly string[]) => keys.map(() => BRAND) },
+  } as never;
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
+  const terms = { overagePrice: '0.1', currency: 'EUR' };
+  const { uploads } = noUploads();
+  const served = await startDashboard({
+    view: await look(),
+    actions: [
+      ...runActions({ engine, look, lookAtRun, readRun: async () => null, terms, uploads }),
+      ...failedActions(inboxes, noUploads().plans),
+    ],
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: () => NOW }),
+  });
+  const show = (parts: Partial<DashboardData>) => {
+    data = { ...data, ...parts };
+  };
+  return { served, show, job };
+}
+
+describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  it('the pages of runs and files are legible, without barriers, and ask no other host', async () => {
+    const { served } = await serve();
+    for (const [viewport, colorScheme] of LOOKS) {
+      const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
+      await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
+      const paths = [
+        '',
+        'started/j-new',
+        'runs/r-tried',
+        'runs/r-paused',
+        'runs/r-20261120-000002',
+        'runs/r-20261120-000003',
+      ];
+      for (const path of [
+        ...paths,
+        `inboxes/0/failed/${FAILED}/`,
+        `inboxes/0/waiting/${CAPPED}/`,
+        'runs/r-none',
+      ]) {
+        await page.goto(served.url + path);
+        const name = `${path} ${viewport.width}`;
+        if (process.env.SCREENSHOTS) {
+          const file = `run-${path.replaceAll('/', '-')}-${viewport.width}.png`;
+          await page.screenshot({ path: `${process.env.SCREENSHOTS}/${file}`, fullPage: true });
+        }
+        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), name).toEqual([]);
+        expect(await findBarriers(page), name).toEqual([]);
+        const { width } = viewport;
+        expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
+      }
+      // The browser itself notes that the last page was not found.
+      expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
+      expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it('a run is resumed by keyboard, a file is downloaded, and the page renews itself', async () => {
+    const { served, show, job } = await serve();
+    const { page, complaints } = await openWatchedPage(browser, { acceptDownloads: true });
+    await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
+    await page.getByRole('link', { name: 'customers.csv', exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'customers.csv' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('790 identifiers are left.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('customers.csv is resumed').waitFor();
+
+    await page.goto(`${served.url}runs/r-tried`);
+    await page.getByRole('button', { name: 'Look up the rest' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('1,380 identifiers are left.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('It is started as soon as there is room for it.').waitFor();
+
+    await page.goto(`${served.url}runs/r-paused`);
+    show({ runs: [runRecord({ id: 'r-paused', tally: { matched: 1_400, billed: 1_400 } })] });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText('All of its 1,400 identifiers are done.').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+
+    show(dashboardData());
+    await page.goto(`${served.url}runs/r-20261120-000002`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Enriched rows' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${DONE}.enriched.csv`);
+    const saved = await readFile(await download.path());
+    expect(saved.equals(await readFile(join(job, `${DONE}.enriched.csv`)))).toBe(true);
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Report', exact: true }).click();
+    expect((await opened).url()).toContain('.report.html');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,443 @@
+/** The page of one run: what it says of state, money, speed and files, and what it offers. */
+import { describe, expect, it } from 'vitest';
+import { createLooks, createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
+import { actionsOf, headlineOf, renderRun, renderRunParts } from '../../src/dashboard/run-page.js';
+import type { RunRecord } from '../../src/engine/stores/run-store.js';
+import { judgeRuns } from '../../src/run/facts/judge-runs.js';
+import { ledgerState } from '../run/ledger-state.js';
+import { HALTS, stoppedBy } from '../support/halts.js';
+import { NO_CAPS } from './served.js';
+import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
+
+const TERMS = { overagePrice: '0.1', currency: 'EUR' };
+const MINUTE = 60_000;
+
+/** What is seen of a run; `ledger`: of its account. */
+function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
+  const ledger = parts.ledger ?? ledgerState({ now: NOW, quota: 20_000 });
+  const data = dashboardData({ runs: [run], ledger });
+  const [shown] = judgeRuns(data);
+  if (shown === undefined) throw new Error('not judged');
+  return {
+    view: dashboardView({ data }),
+    shown,
+    storeNow: NOW,
+    ledger,
+    speed: null,
+    newer: null,
+    isOnOwnAccount: true,
+    job: null,
+    caps: null,
+    rows: null,
+    failedRows: 0,
+    matches: [],
+    isOfThisHost: false,
+    ...parts,
+  };
+}
+
+const partsOf = (view: RunView) => renderRunParts(view, VIEWER, TERMS);
+const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
+
+describe('the headline', () => {
+  it.each<[string, Parameters<typeof runRecord>[0], string]>([
+    ['works', { tally }, '765 of 1,400 identifiers are done.'],
+    ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
+    [
+      'is paused alone',
+      { tally, paused: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. “Resume” continues it.',
+    ],
+    [
+      'is paused, with requests in flight',
+      { tally, paused: { by: 'Anna', at: 1 }, spent: 694 },
+      '765 of 1,400 identifiers are done. Paused by Anna, 53 requests in flight are awaited.',
+    ],
+    [
+      'was stopped, and is paused',
+      { status: 'stopped', tally, paused: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.',
+    ],
+    [
+      'was cancelled',
+      { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done. Cancelled by ada on 1 Jan 1970, 00:00 UTC.',
+    ],
+    ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
+    [
+      'stopped',
+      { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit }, tally },
+      '765 of 1,400 identifiers are done. The quota is used up.',
+    ],
+    [
+      'is dead',
+      { heartbeatAt: NOW - 12 * MINUTE, tally },
+      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue. Paid answers are stored.',
+    ],
+    [
+      'of an inbox is dead',
+      { heartbeatAt: NOW - 12 * MINUTE, tally, job: 'j-1', owner: 'j-1' },
+      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. The next watcher or scheduled start goes on with it. Paid answers are stored.',
+    ],
+    [
+      'ended before it knew its size',
+      { status: 'stopped', identifiers: null, rows: null },
+      'It ended before its file was read.',
+    ],
+  ])('of a run that %s', (_, parts, headline) => {
+    expect(headlineOf(seen(runRecord(parts)))).toBe(headline);
+  });
+
+  it('says that the file was started again, and the page links there', () => {
+    const view = seen(runRecord({ status: 'stopped', tally }), { newer: runRecord({ id: 'r-2' }) });
+    expect(headlineOf(view)).toContain('The same file was started again later.');
+    expect(partsOf(view)).toContain('<a href="/runs/r-2">r-2</a>');
+  });
+});
+
+const HELD = { type: 'halted', halt: HALTS.unmatched } as const;
+
+it('begins with the question of a held run', () => {
+  const view = seen(runRecord({ status: 'stopped', stop: HELD, tally: { notFound: 50 } }));
+  expect(headlineOf(view)).toMatch(/^0 of 50 found: is `website` the right column\? 50 of/);
+});
+
+describe('what is offered', () => {
+  it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
+    ['a running run', {}, ['pause', 'cancel']],
+    ['a paused run', { paused: { by: 'ada', at: 1 } }, ['resume', 'cancel']],
+    [
+      'a run that stopped, and is paused',
+      { status: 'stopped', paused: { by: 'ada', at: 1 } },
+      ['resume', 'cancel'],
+    ],
+    ['a dead run', { heartbeatAt: NOW - 12 * MINUTE }, []],
+    [
+      'a file of a process that was killed',
+      { heartbeatAt: NOW - 12 * MINUTE, job: 'j-1' },
+      ['pause', 'cancel'],
+    ],
+    ['a finished run', { status: 'completed' }, []],
+    ['a stopped run', { status: 'stopped' }, []],
+    ['a cancelled run', { status: 'cancelled' }, []],
+    ['a held command', { status: 'stopped', stop: HELD }, ['rest']],
+    ['a held file of an inbox that was moved', { status: 'stopped', stop: HELD, job: 'j', owner: 'j' }, []],
+  ])('for %s', (_, parts, actions) => {
+    const view = seen(runRecord(parts));
+    expect(actionsOf(view.shown)).toEqual(actions);
+    const offered = [...partsOf(view).matchAll(/<form class="action" method="post" action="([^"]+)"/g)];
+    const paths = actions.map((action) => `/runs/r-20261120-8ce9ee49/${action}`);
+    expect(offered.map(([, path]) => path)).toEqual(paths);
+  });
+});
+
+it('offers the rest of a file that waits after its trial, and what failed of a finished one', () => {
+  const { shown } = seen(runRecord({ status: 'stopped', stop: { type: 'declined' } }));
+  expect(actionsOf(shown, 'tried')).toEqual(['rest', 'cancel']);
+  expect(actionsOf(shown, 'unmatched')).toEqual(['rest', 'cancel']);
+  const paused = seen(runRecord({ status: 'stopped', paused: { by: 'ada', at: 1 } }));
+  expect(actionsOf(paused.shown, 'tried')).toEqual(['resume', 'cancel']);
+  expect(partsOf(seen(runRecord({ status: 'completed' }), { failedRows: 12 }))).toContain(
+    '>Run the 12 failed rows again</button>',
+  );
+});
+
+it('is starting until its first request is sent', () => {
+  const isStarting = (parts: Parameters<typeof runRecord>[0]) =>
+    partsOf(seen(runRecord(parts))).includes('>Starting<');
+  expect(isStarting({ identifiers: null, rows: null })).toBe(true);
+  expect(isStarting({ tally: {} })).toBe(true);
+  expect(isStarting({ tally: { requests: 1 } })).toBe(false);
+  expect(isStarting({ status: 'completed', tally: {} })).toBe(false);
+});
+
+it('shows each number once', () => {
+  const numbers = { matched: 611, notFound: 37, failed: 13, stored: 127, requests: 683, billed: 659 };
+  const run = runRecord({ tally: numbers, identifiers: 1_403, rows: 1_511, spent: 692, overageBilled: 17 });
+  const page = partsOf(seen(run, { speed: { perSecond: 5, spanMs: 30_000 } }));
+  const words = page.replaceAll(/<[^>]*>/g, ' ').split(/\s+/);
+  for (const number of [611, 37, 13, 127, 24, 659, 17, '1,403', '1,511', 788, 615])
+    expect(
+      words.filter((word) => word === String(number)),
+      String(number),
+    ).toHaveLength(1);
+});
+
+it('shows the newest matches, whatever the service called them', () => {
+  const attack = '<img src=x onerror=alert(1)>';
+  const matches = [
+    { identifier: 'acme.com', name: attack, score: 0.91, color: `"/>${attack}` },
+    { identifier: attack, name: 'Beta', score: null, color: '#12806e' },
+  ];
+  const page = partsOf(seen(runRecord({ tally }), { matches }));
+  expect(page).not.toContain('<img');
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;</bdi>');
+  expect(page).toContain('fill="#12806e"');
+  expect(page).toContain('0.910<span class="unseen">, high</span>');
+  expect(page.indexOf('acme.com')).toBeLessThan(page.indexOf('Beta'));
+});
+
+describe('the money', () => {
+  it.each([
+    ['running', { status: 'running' }, 'In flight'],
+    ['that was cancelled a moment ago', { status: 'cancelled', endedAt: NOW - 3_000 }, 'In flight'],
+    ['that stopped a moment ago', { status: 'stopped', endedAt: NOW - 49_000 }, 'In flight'],
+    [
+      'whose permits have run out',
+      { status: 'cancelled', endedAt: NOW - 50_000 },
+      'May also have been billed',
+    ],
+  ] as const)('has the requests in flight of a run %s', (_, parts, term) => {
+    const page = partsOf(seen(runRecord({ ...parts, tally, spent: 644 })));
+    expect(page).toContain(`<dt>${term}</dt><dd>3</dd>`);
+    expect(page.includes('Workers were killed')).toBe(term !== 'In flight');
+  });
+
+  it('is that of the run, of earlier starts, and what may have been billed', () => {
+    const run = runRecord({
+      status: 'stopped',
+      tally,
+      spent: 644,
+      overageBilled: 12,
+      earlier: { starts: 2, matched: 48, notFound: 2, billed: 50, unreported: 1, overage: 5 },
+    });
+    const page = partsOf(seen(run));
+    for (const [term, value] of [
+      ['May also have been billed', '3'],
+      ['May have been billed in earlier starts', '1'],
+    ])
+      expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
+    for (const [term, figure, below] of [
+      ['Billed', '691', '50 of them in 2 earlier starts'],
+      ['Overage', '1.70\u00a0EUR', '17 requests beyond the quota'],
+      ['Done', '55 %', 'of its identifiers'],
+    ])
+      expect(page).toContain(`<dt>${term}</dt><dd>${figure}<span class="below">${below}</span>`);
+    expect(page).toContain('<dt>Price of an overage request</dt><dd>0.10\u00a0EUR</dd>');
+  });
+
+  it('of a run on another account is in requests: its price is not known here', async () => {
+    const run = runRecord({ tally, overageBilled: 12, settings: { account: 'theirs' } });
+    const own = { quota: 20_000, sent: 20_000, closedAt: NOW };
+    const view = dashboardView({
+      data: dashboardData({ runs: [run], ledger: ledgerState({ now: NOW, ...own }) }),
+      serviceOutage: 'it cannot be reached',
+      isSample: true,
+    });
+    const engine = {
+      ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
+      runs: {},
+    } as never;
+    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [], caps: NO_CAPS })(
+      run.id,
+    );
+    if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
+    expect(seenRun.ledger?.quota).toBe(500);
+    expect(seenRun.shown.standing).toBe('running');
+    const page = partsOf(seenRun);
+    expect(page).not.toMatch(/EUR|0\.10|1\.20|class="banner warn|class="banner bad"(?! id="silent")/);
+    expect(page).toContain('<dt>Overage</dt><dd>12<span class="below">requests beyond the quota</span>');
+    expect(page).toContain('The price of an overage request is not known here');
+  });
+
+  it('of a first start says how many of the requests that were sent were billed', () => {
+    const page = partsOf(seen(runRecord({ tally })));
+    expect(page).toContain('<dt>Billed</dt><dd>641<span class="below">7 other requests cost nothing</span>');
+  });
+
+  it('of a run at work counts what is in flight', () => {
+    const page = partsOf(seen(runRecord({ tally, spent: 649 })));
+    expect(page).toContain('<dt>In flight</dt><dd>8</dd>');
+    expect(page).not.toContain('been billed');
+  });
+});
+
+describe('the speed', () => {
+  const run = runRecord({ tally: { matched: 100, stored: 50 }, asOf: NOW - 10_000 });
+
+  it.each<[string, Parameters<typeof speedOf>, ReturnType<typeof speedOf>]>([
+    [
+      'two looks',
+      [
+        run,
+        [
+          { at: 0, answered: 50 },
+          { at: 5_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 20, spanMs: 5_000 },
+    ],
+    [
+      'its average, without stored answers, after one look',
+      [run, [{ at: 0, answered: 150 }], NOW],
+      { perSecond: 10, spanMs: null },
+    ],
+    [
+      'its average while looks are close together',
+      [
+        run,
+        [
+          { at: 0, answered: 50 },
+          { at: 1_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 10, spanMs: null },
+    ],
+    ['nothing right after its start', [run, [], run.asOf + 1_000], null],
+    [
+      'standing still',
+      [
+        run,
+        [
+          { at: 0, answered: 150 },
+          { at: 60_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 0, spanMs: 60_000 },
+    ],
+  ])('is that of %s', (_, args, speed) => {
+    expect(speedOf(...args)).toEqual(speed);
+  });
+
+  it('looks back a minute, for as many runs as are looked at', () => {
+    const looks = createLooks();
+    looks.note(run, 0);
+    looks.note(run, 30_000);
+    expect(looks.note(run, 30_000)).toHaveLength(2);
+    expect(looks.note(run, 70_000).map(({ at }) => at)).toEqual([30_000, 70_000]);
+    for (let index = 0; index < 60; index += 1) looks.note(runRecord({ id: `r-${index}` }), 70_000);
+    expect(looks.note(run, 71_000)).toHaveLength(1);
+  });
+
+  it('gives the time left and the last answer, with the moment for those who want it', () => {
+    const ledger = ledgerState({ now: NOW, quota: 20_000, answeredAt: NOW - 55_000 });
+    const page = partsOf(seen(runRecord({ tally }), { ledger, speed: { perSecond: 5, spanMs: 30_000 } }));
+    expect(page).toContain('<dt>Time left</dt><dd>2 min 7 s<span class="below">5.0 a second</span>');
+    expect(page).toContain(
+      '<time datetime="2026-11-20T13:24:51.000Z" title="20 Nov 2026, 13:24 UTC">55\u00a0s ago</time>',
+    );
+  });
+
+  it('that is nothing gives no time left', () => {
+    const page = partsOf(seen(runRecord({ tally }), { speed: { perSecond: 0, spanMs: 30_000 } }));
+    expect(page).toContain('<dt>Time left</dt><dd>–<span class="below">0.0 a second</span>');
+  });
+});
+
+describe('the files', () => {
+  it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
+    ['at work', {}, {}, 'They are written when the run ends.'],
+    [
+      'of a command',
+      {},
+      { status: 'completed', settings: { output: '/srv/a/out.csv' } },
+      'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a command that was stopped',
+      {},
+      { status: 'stopped', settings: { output: '/srv/a/out.csv' } },
+      'Its files so far are in <code>/srv/a/</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a pipe or a program',
+      { isOfThisHost: true },
+      { status: 'completed' },
+      'It wrote no file: a program or a pipe on etl-1 took its result.',
+    ],
+    [
+      'of an inbox of another machine',
+      {},
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files are in its inbox on etl-1.',
+    ],
+    [
+      'of an inbox here, moved since',
+      { isOfThisHost: true },
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files were moved or removed, or its inbox is no longer watched here.',
+    ],
+    [
+      'of an inbox here, put back',
+      { isOfThisHost: true },
+      { status: 'stopped', owner: 'r-20261120-8ce9ee49' },
+      'It left no files here: its file went back into the inbox, or was moved since.',
+    ],
+  ])('of a run %s', (_, parts, run, words) => {
+    expect(partsOf(seen(runRecord(run), parts))).toContain(words);
+  });
+
+  it('of an inbox are linked by their names', () => {
+    const job = {
+      root: '/data/brands',
+      inbox: 1,
+      place: 'done',
+      folder: 'Kunden März-2026-11-20T11-22-47Z',
+      file: 'Kunden März.csv',
+      endedAt: NOW,
+      reason: { headline: '', details: '' },
+      under: undefined,
+      waitsFor: null,
+      isAtOwnCap: false,
+      runId: 'r-1',
+      files: [
+        { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
+        { name: 'a"><b>.csv', type: 'other', size: 1 },
+      ],
+    } as const;
+    const page = partsOf(seen(runRecord({ status: 'completed' }), { job }));
+    const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
+    expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html" target="_blank">Report</a>`);
+    expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
+    expect(page).toContain('120\u00a0kB');
+    expect(page).not.toContain('<b>');
+  });
+});
+
+it('escapes all data, and has the same parts whatever the data', () => {
+  const attack = `</script><script>alert(1)</script>"'<img src=x>`;
+  const settings = { account: attack, service: attack, maxRequests: 1 };
+  const run = runRecord({
+    label: { host: attack, name: attack },
+    id: attack,
+    stop: stoppedBy(attack),
+    status: 'stopped',
+    settings,
+  });
+  const view = seen(run, { newer: runRecord({ id: attack }) });
+  const page = renderRun(view, { ...VIEWER, notice: attack }, TERMS).html;
+  expect(page.match(/<script/g)).toHaveLength(1);
+  expect(page).not.toContain('<img');
+  const parts = (text: string) => [...text.matchAll(/data-part="([a-z]+)"/g)].map(([, name]) => name);
+  expect(parts(partsOf(view))).toEqual(parts(partsOf(seen(runRecord({ tally })))));
+  expect(new Set(parts(partsOf(view))).size).toBe(parts(partsOf(view)).length);
+});
+
+describe('a look at a run', () => {
+  const older = runRecord({ id: 'r-old', status: 'stopped', key: 'other', settings: { account: 'key-2' } });
+  const created = (runs: { get: () => Promise<RunRecord | null> }, outageNoticedAt: number | null = null) =>
+    createRunLook({
+      engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
+      look: async () => dashboardView({ outageNoticedAt }),
+      inboxes: [],
+      caps: NO_CAPS,
+    });
+
+  it('finds listed runs, older ones in the engine, and their account', async () => {
+    const look = created({ get: async () => older });
+    expect(await look('r-20261120-000001')).toMatchObject({ shown: { standing: 'running' } });
+    expect(await look('r-old')).toMatchObject({ shown: { standing: 'stopped' }, ledger: { quota: 7 } });
+  });
+
+  it('tells a run that is unknown from an engine that does not answer', async () => {
+    expect(await created({ get: async () => null })('r-none')).toBeNull();
+    expect(await created({ get: async () => older })('../\0')).toBeNull();
+    expect(await created({ get: () => Promise.reject(new Error('gone')) })('r-none')).toBe('unavailable');
+    const out = created({ get: () => new Promise(() => undefined) }, NOW - 1_000);
+    expect(await out('r-none')).toBe('unavailable');
+    expect(await out('r-20261120-000001')).toMatchObject({ shown: { standing: 'running' } });
+  });
+});

@@ -1,0 +1,367 @@
+/** Runs and files of inboxes as served: pages, downloads, what is refused, and "Try again". */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createRunLook } from '../../src/dashboard/look-at-run.js';
+import { addRunRoutes, attachmentOf, contentTypeOf, failedActions } from '../../src/dashboard/run-routes.js';
+import { lookAt } from '../../src/jobs/inbox-file.js';
+import { openFolders } from '../../src/jobs/inbox-folders.js';
+import { writeRecord } from '../../src/jobs/job-folder.js';
+import { keepJob } from '../../src/jobs/placed-files.js';
+import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
+import { dashboardView, NOW } from './views.js';
+
+const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
+
+/** A dashboard with one inbox; `get` asks as a program does. */
+async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test'))) {
+  const folders = await openFolders(await temporaryFolder());
+  const inboxes = [folders.root];
+  const engine = { runs: { get: async () => null }, ledger: {} } as never;
+  const look = async () => dashboardView();
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps: NO_CAPS });
+  const terms = { overagePrice: '0.1', currency: null };
+  const dashboard = await startDashboard({
+    actions: failedActions(inboxes, { plan }),
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps: NO_CAPS, terms, now: () => NOW }),
+  });
+  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+  /** The path goes out as it is: `fetch` would resolve its dots. */
+  const get = (path: string, method = 'GET', body = '') =>
+    new Promise<{ status: number; headers: Record<string, string>; bytes: Buffer; text: string }>(
+      (resolve, reject) => {
+        const form = method === 'POST' && {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': Buffer.byteLength(body),
+        };
+        const { port } = new URL(dashboard.url);
+        const headers = { authorization, accept: '*/*', ...form };
+        request({ host: '127.0.0.1', port, path, method, headers })
+          .on('response', async (answer) => {
+            const chunks: Buffer[] = [];
+            for await (const chunk of answer) chunks.push(chunk as Buffer);
+            const bytes = Buffer.concat(chunks);
+            const status = answer.statusCode ?? 0;
+            resolve({ status, headers: answer.headers as never, bytes, text: bytes.toString() });
+          })
+          .on('error', reject)
+          .end(body);
+      },
+    );
+  const done = join(folders.done, JOB);
+  await mkdir(done);
+  const put = (name: string, content: string | Buffer = 'x') => writeFile(join(done, name), content);
+  return { folders, dashboard, get, put, done, path: `/inboxes/0/done/${encodeURIComponent(JOB)}/` };
+}
+
+describe('a download', () => {
+  it('is the file byte for byte, under its own name', async () => {
+    const { get, put, path, dashboard } = await served();
+    const bytes = randomBytes(3_000_000);
+    const name = 'Kunden März 100%25 #?&".enriched.csv';
+    await put(name, bytes);
+    const answer = await get(path + encodeURIComponent(name));
+    expect(answer.status).toBe(200);
+    expect(answer.bytes.equals(bytes)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/csv',
+      'content-length': '3000000',
+      'content-disposition':
+        'attachment; filename="Kunden M_rz 100_25 #?&_.enriched.csv"; filename*=UTF-8\'\'Kunden%20M%C3%A4rz%20100%2525%20%23%3F%26%22.enriched.csv',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    const head = await get(path + encodeURIComponent(name), 'HEAD');
+    expect([head.status, head.bytes.length, head.headers['content-length']]).toEqual([200, 0, '3000000']);
+    expect((await get(path)).text).toContain(encodeURIComponent(name));
+    expect(dashboard.errors).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/proc/self/fd'))('that is broken off leaves no file open', async () => {
+    const { put, path, dashboard, done } = await served();
+    await put('big.csv', Buffer.alloc(60_000_000));
+    const openFiles = async () => {
+      const links = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return links.filter((each) => each.startsWith(done)).length;
+    };
+    const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+    const stop = new AbortController();
+    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), {
+      headers: { authorization },
+      signal: stop.signal,
+    });
+    await answer.body?.getReader().read();
+    expect(await openFiles()).toBe(1);
+    stop.abort();
+    await expect.poll(openFiles).toBe(0);
+    expect(dashboard.errors).toEqual([]);
+  });
+
+  it('may be empty, and needs the password', async () => {
+    const { get, put, path, dashboard } = await served();
+    await put('empty.csv', '');
+    expect(await get(`${path}empty.csv`)).toMatchObject({ status: 200, text: '' });
+    const answer = await fetch(`${dashboard.url.slice(0, -1)}${path}empty.csv`);
+    expect(answer.status).toBe(401);
+  });
+
+  it('of a report opens in the browser, where no script runs', async () => {
+    const { get, put, path } = await served();
+    await put('x.report.html', '<script>alert(1)</script>');
+    const { headers, text } = await get(`${path}x.report.html`);
+    expect(text).toBe('<script>alert(1)</script>');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-disposition']).toBeUndefined();
+    const policy = headers['content-security-policy'] ?? '';
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ])
+      expect(policy).toContain(part);
+    // Any other page is not opened, whoever put it there.
+    await put('x.html', '<script>alert(1)</script>');
+    expect((await get(`${path}x.html`)).headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': expect.stringContaining('attachment'),
+    });
+  });
+
+  it('is refused for what is not a regular file of a folder there', async () => {
+    const { get, put, path, done, folders } = await served();
+    await put('a.csv');
+    const elsewhere = await temporaryFolder();
+    await writeFile(join(elsewhere, 'secret.csv'), 'secret');
+    await symlink(join(elsewhere, 'secret.csv'), join(done, 'link.csv'));
+    await symlink(elsewhere, join(done, 'folder'));
+    await symlink(elsewhere, join(folders.done, 'linked'));
+    execFileSync('mkfifo', [join(done, 'pipe.csv')]);
+    await put('.hidden');
+    for (const other of [folders.inbox, folders.processing]) {
+      await mkdir(join(other, JOB));
+      await writeFile(join(other, JOB, 'a.csv'), 'secret');
+    }
+    const job = encodeURIComponent(JOB);
+    const up = encodeURIComponent('../daemon/');
+    for (const wrong of [
+      `${path}link.csv`,
+      `${path}pipe.csv`,
+      `${path}.hidden`,
+      `${path}gone.csv`,
+      `${path}folder`,
+      `${path}folder%2Fsecret.csv`,
+      `${path}folder/secret.csv`,
+      '/inboxes/0/done/linked/',
+      '/inboxes/0/done/linked/secret.csv',
+      `${path}..%2F..%2F..%2Fetc%2Fpasswd`,
+      `${path}../../../../etc/passwd`,
+      `${path}%2e%2e/%2e%2e/a.csv`,
+      `${path}${up}${job}%2Fa.csv`,
+      `${path}%2Fetc%2Fpasswd`,
+      `${path}a.csv%00`,
+      `${path}%c3%28`,
+      `/inboxes/0/done/${up}done/${job}/a.csv`,
+      `/inboxes/0/done/${up}done%2F${job}/a.csv`,
+      '/inboxes/0/done/%2e/a.csv',
+      `/inboxes/0/inbox/${job}/a.csv`,
+      `/inboxes/0/processing/${job}/a.csv`,
+      `/inboxes/1/done/${job}/a.csv`,
+      `/inboxes/-1/done/${job}/a.csv`,
+      `/inboxes/length/done/${job}/a.csv`,
+      `/inboxes/__proto__/done/${job}/a.csv`,
+      `/inboxes/0/constructor/${job}/a.csv`,
+    ]) {
+      const { status, text } = await get(wrong);
+      expect([status, text.includes('secret') || text.includes('root:')], wrong).toEqual([404, false]);
+    }
+    expect((await get(`${path}a.csv`)).status).toBe(200);
+    await rm(done, { recursive: true });
+    expect((await get(`${path}a.csv`)).status).toBe(404);
+  });
+});
+
+it('shows a run that is known, and says where to go when it is not', async () => {
+  const { get } = await served();
+  const page = await get('/runs/r-20261120-000001');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('<bdi>customers.csv</bdi>');
+  expect(page.text).toContain('content="/runs/r-20261120-000001/parts"');
+  const parts = await get('/runs/r-20261120-000001/parts');
+  expect([parts.status, parts.headers['content-security-policy']]).toEqual([200, "default-src 'none'"]);
+  for (const path of ['/runs/r-none', '/runs/r-none/parts', '/runs/..%2f', '/runs/%00']) {
+    const missing = await get(path);
+    expect([missing.status, missing.text.includes('There is no such run')], path).toEqual([404, true]);
+    expect(missing.text).toContain('<a href="/">Back to the dashboard</a>');
+  }
+});
+
+describe('from the start of a file to its run', () => {
+  const FOLDER = 'list-2026-11-20T11-22-48Z';
+  const JOB_ID = 'j-0123456789abcdef';
+  const record = { id: JOB_ID, run: null, file: 'list.csv', reason: null, parked: null };
+
+  it('says that it is starting wherever its file is, and goes on to its run', async () => {
+    const { get, folders } = await served();
+    const { root, inbox, processing, waiting, done } = folders;
+    const path = `/started/${JOB_ID}`;
+    expect((await get(path)).status).toBe(404);
+    const expectStarting = async (words: string, at = path) => {
+      const page = await get(at);
+      expect([page.status, page.text.includes('>Starting<')]).toEqual([200, true]);
+      expect(page.text).toContain('<bdi>list.csv</bdi>');
+      expect(page.text).toContain(words);
+      expect(page.text).toContain('http-equiv="refresh"');
+    };
+
+    await writeFile(join(inbox, 'list.csv'), 'x');
+    const seen = await lookAt(join(inbox, 'list.csv'));
+    if (seen !== null) await keepJob(root, seen, JOB_ID);
+    await expectStarting('as soon as there is room');
+    await rm(join(root, '.placed'), { recursive: true });
+
+    const own = join(processing, 'one', FOLDER);
+    await mkdir(own, { recursive: true });
+    await writeFile(join(own, 'list.csv'), 'x');
+    await writeRecord(own, record);
+    await expectStarting('Its file is being read.');
+
+    // Resumed, or ordered to go on: the watcher has not taken it yet.
+    await rename(own, join(waiting, FOLDER));
+    const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
+    await writeRecord(join(waiting, FOLDER), { ...record, run: 'r-1', parked });
+    await expectStarting('as soon as there is room', `${path}?after=r-1`);
+
+    await rename(join(waiting, FOLDER), join(done, FOLDER));
+    await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
+    const ended = await get(`${path}?after=r-1`);
+    expect([ended.status, ended.headers.location]).toEqual([303, '/runs/r-2']);
+  });
+
+  it('shows why it ended when it has no run', async () => {
+    const { get, folders } = await served();
+    await mkdir(join(folders.failed, FOLDER));
+    await writeFile(join(folders.failed, FOLDER, 'list.csv'), 'x');
+    await writeRecord(join(folders.failed, FOLDER), record);
+    const answer = await get(`/started/${JOB_ID}`);
+    expect([answer.status, answer.headers.location]).toEqual([303, `/inboxes/0/failed/${FOLDER}/`]);
+  });
+});
+
+it.each([
+  ['input-binary', false],
+  ['column-unknown', true],
+])('a file that failed with %s can be tried again: %s', async (code, canBe) => {
+  const { get, folders } = await served();
+  await mkdir(join(folders.failed, JOB));
+  await writeFile(join(folders.failed, JOB, 'list.csv'), '%PDF-1.7');
+  const reason = { headline: 'It is a PDF document.', details: '', code };
+  const ids = { id: 'j-1', run: null, file: 'list.csv', reason, parked: null };
+  await writeRecord(join(folders.failed, JOB), ids);
+  const page = await get(`/inboxes/0/failed/${encodeURIComponent(JOB)}/`);
+  expect(page.text).toContain('It is a PDF document.');
+  expect([page.text.includes('Try again'), page.text.includes('Read it differently')]).toEqual([
+    canBe,
+    canBe,
+  ]);
+});
+
+describe('trying a failed file again', () => {
+  const settings = { maxRequests: 7 };
+  const spending = { requests: 9, maxCost: '0.4', overageRequests: 4, withinQuota: 3, deferred: 2 };
+  const plan = { rows: { total: 12 }, requests: { least: 9, most: 9 }, spending, currency: 'EUR' };
+  const PLANNED = { found: { plan, settings: { maxRequests: null } }, refusal: null };
+  const withFailed = async (planned: object = PLANNED) => {
+    const scene = await served(async () => planned as UploadPlan);
+    const folder = 'list-2026-11-20T11-22-47Z';
+    await mkdir(join(scene.folders.failed, folder));
+    await writeFile(join(scene.folders.failed, folder, 'list.csv'), 'website\n');
+    await writeFile(join(scene.folders.failed, folder, 'reason.txt'), 'The file is <b>odd</b>.\n\nLook.\n');
+    return { ...scene, fields: `inbox=0&folder=${folder}`, page: `/inboxes/0/failed/${folder}/` };
+  };
+
+  it('asks first, then moves it to the waiting files', async () => {
+    const { get, fields, page, folders } = await withFailed();
+    const job = await get(page);
+    expect(job.text).toContain('The file is &lt;b&gt;odd&lt;/b&gt;.');
+    expect(job.text).toContain('Try again');
+    const question = await get('/failed/again', 'POST', fields);
+    expect(question.text).toContain('Try list.csv again?');
+    expect(question.text).toContain(
+      'Now 12 rows: at most 7 requests now and 2 more when quota or budget allow them, at most 0.40\u00a0EUR of overage.',
+    );
+    expect(question.text).toContain('Stored answers cost nothing.');
+    expect(await readdir(folders.waiting)).toEqual([]);
+    const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+      200,
+      { links: { page: expect.stringMatching(/^\/started\/j-[0-9a-f]{16}$/) } },
+    ]);
+    expect(await readdir(folders.waiting)).toHaveLength(1);
+    expect(await readdir(folders.failed)).toEqual([]);
+    expect((await get(page)).status).toBe(404);
+  });
+
+  it.each([
+    ['its cap', { found: { plan, settings }, refusal: null }, 'Now 12 rows: at most 7 requests, by its cap.'],
+    [
+      'why it has no plan',
+      { found: null, refusal: { what: 'no column holds domains', subject: 'a, b' } },
+      'It cannot be planned: no column holds domains: a, b.',
+    ],
+  ])('asks with %s', async (_, planned, line) => {
+    const { get, fields } = await withFailed(planned);
+    expect((await get('/failed/again', 'POST', fields)).text).toContain(line);
+  });
+
+  it('names no cost where newer settings in the inbox count', async () => {
+    const { get, fields, folders } = await withFailed();
+    await writeFile(join(folders.inbox, 'list.csv.json'), '{}');
+    const { text } = await get('/failed/again', 'POST', fields);
+    expect(text).toContain('list.csv.json in the inbox counts: what it costs at most is not known yet.');
+    expect(text).not.toContain('Now 12 rows');
+  });
+
+  it.each(['inbox=0&folder=..', 'inbox=9&folder=x', 'inbox=0&folder=../inbox', ''])(
+    'is refused for %j',
+    async (fields) => {
+      const { get, folders } = await withFailed();
+      const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
+      expect(answer.status).toBe(404);
+      expect(answer.text).toContain('no longer among the failed ones');
+      expect(await readdir(folders.failed)).toHaveLength(1);
+    },
+  );
+});
+
+it.each([
+  ['a.csv', `attachment; filename="a.csv"; filename*=UTF-8''a.csv`],
+  ['a"b;\r\nx: y.csv', `attachment; filename="a_b;__x: y.csv"; filename*=UTF-8''a%22b%3B__x%3A%20y.csv`],
+  ['\u202evsc.exe', `attachment; filename="_vsc.exe"; filename*=UTF-8''_vsc.exe`],
+  ["it's (1)*.csv", `attachment; filename="it's (1)*.csv"; filename*=UTF-8''it%27s%20%281%29%2A.csv`],
+  ['../a\\b.csv', `attachment; filename=".._a_b.csv"; filename*=UTF-8''.._a_b.csv`],
+  ['日\ud800.csv', `attachment; filename="__.csv"; filename*=UTF-8''%E6%97%A5_.csv`],
+])('a file called %j is attached safely', (name, header) => {
+  expect(attachmentOf(name)).toBe(header);
+});
+
+it.each([
+  ['a.csv', 'text/csv'],
+  ['a.CSV.GZ', 'application/gzip'],
+  ['a.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['a.html', 'application/octet-stream'],
+  ['a.svg', 'application/octet-stream'],
+  ['a', 'application/octet-stream'],
+])('%s is sent as %s', (name, type) => {
+  expect(contentTypeOf(name)).toBe(type);
+});

@@ -1,0 +1,91 @@
+/** A served dashboard for tests: the test provides its data and turns its clock. */
+import { onTestFinished } from 'vitest';
+import { type Log, silentLog } from '../../src/core/log.js';
+import type { Action } from '../../src/dashboard/actions.js';
+import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
+import type { QueueBoard } from '../../src/dashboard/queue-board.js';
+import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
+import type { FileCaps } from '../../src/jobs/file-caps.js';
+import { createUploads, type Uploads } from '../../src/jobs/uploads.js';
+import { dashboardView, NOW } from './views.js';
+
+export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
+
+/** As random as that of a process. */
+export const LINK_TOKEN = '3vYt0PSkq7eN5uXw2LbRfC8hJmZ1aGd4';
+
+export interface ServedDashboard {
+  readonly url: string;
+  /** Takes effect with the next request. */
+  show(view: DashboardView): void;
+  /** Milliseconds. */
+  advance(ms: number): void;
+  /** Bugs that it reported. */
+  readonly errors: readonly Error[];
+}
+
+/** Without an inbox, nothing can be sent. */
+export function noUploads(): UploadParts {
+  const plan = () => Promise.reject(new Error('there is no plan in this test'));
+  return {
+    uploads: createUploads([], { now: () => NOW }),
+    plans: { plan, check: async () => undefined, made: () => null },
+  };
+}
+
+/** Nothing waits at a cap. */
+export const NO_CAPS: FileCaps = {
+  read: async () => null,
+  check: () => Promise.reject(new Error('there are no caps in this test')),
+};
+
+/** The pages of these uploads, without plans. */
+export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
+  return (app, viewerOf) => addUploads(app, viewerOf, { ...noUploads(), uploads, log: silentLog() });
+}
+
+export async function startDashboard(
+  parts: {
+    readonly view?: DashboardView;
+    readonly host?: string;
+    readonly password?: string;
+    /** null: there is no sign-in link. */
+    readonly linkToken?: null;
+    /** Default: where it listens. */
+    readonly publicUrl?: string;
+    readonly actions?: readonly Action[];
+    readonly log?: Log;
+    readonly addPages?: DashboardServerOptions['addPages'];
+    readonly openBoard?: () => Promise<QueueBoard>;
+  } = {},
+): Promise<ServedDashboard> {
+  let view = parts.view ?? dashboardView();
+  let now = NOW;
+  const errors: Error[] = [];
+  const server = await serveDashboard({
+    host: parts.host ?? '127.0.0.1',
+    port: 0,
+    url: parts.publicUrl ?? null,
+    password: parts.password ?? PASSWORD,
+    linkToken: parts.linkToken === null ? null : LINK_TOKEN,
+    clock: { now: () => now, monotonic: () => now },
+    actions: parts.actions ?? [],
+    ...(parts.addPages && { addPages: parts.addPages }),
+    log: parts.log ?? silentLog(),
+    look: async () => view,
+    openBoard: parts.openBoard ?? (() => Promise.reject(new Error('there is no queue in this test'))),
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => server.close());
+  return {
+    url: `${server.url}/`,
+    errors,
+    show(next) {
+      view = next;
+    },
+    advance(ms) {
+      now += ms;
+    },
+  };
+}

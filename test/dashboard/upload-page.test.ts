@@ -1,0 +1,103 @@
+/** What the page of an upload says of its cost, whatever the account does later. */
+import { expect, it } from 'vitest';
+import type { Viewer } from '../../src/dashboard/gate.js';
+import { renderUpload, type ShownUpload } from '../../src/dashboard/upload-page.js';
+import { costText } from '../../src/dashboard/upload-start.js';
+import { choiceOf } from '../../src/jobs/plan-upload.js';
+import type { Upload } from '../../src/jobs/uploads.js';
+
+const ALL_OVERAGE = { requests: 25, maxCost: '2.5', overageRequests: 25 };
+const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
+
+it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null, string]>([
+  ['without an account', null, 'at most 25 requests'],
+  [
+    'of an unknown quota, all of which could be overage',
+    { ...ALL_OVERAGE, withinQuota: null, deferred: null },
+    'at most 25 requests',
+  ],
+  ['of an unknown quota', { ...CAP, withinQuota: null, deferred: null }, 'at most 25 requests'],
+  ['within the quota', { ...CAP, withinQuota: 25, deferred: 0 }, 'at most 25 requests'],
+  [
+    'with overage',
+    { ...CAP, withinQuota: 15, overageRequests: 10, deferred: 0 },
+    'at most 25 requests, at most 1.00\u00a0EUR of overage',
+  ],
+  [
+    'beyond quota and overage, which may be raised while the file waits',
+    { ...CAP, withinQuota: 10, overageRequests: 10, deferred: 5 },
+    'at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage',
+  ],
+  [
+    'with nothing left',
+    { ...CAP, withinQuota: 0, deferred: 25 },
+    'no requests until quota or budget allow them',
+  ],
+])('the cost of a file %s', (_, spending, text) => {
+  expect(costText({ requests: { least: 25, most: 25 }, spending, currency: 'EUR' })).toBe(text);
+});
+
+it.each([
+  ['format=csv', 'format=csv'],
+  ['errorsInclude=not_found%2Cinvalid', 'errorsInclude=not_found%2Cinvalid'],
+  ['priority=tier', 'priority=tier'],
+  ['maxCost=5', 'maxCost=5'],
+  // A box or a field of the page shows these.
+  ['format=xlsx&errorsInclude=not_found&sort=none&maxRequests=7', ''],
+])('what was chosen by an address is kept at the start where no field shows it: %s', (address, kept) => {
+  const choice = choiceOf(new URLSearchParams(address));
+  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 } as Upload;
+  const reading = {
+    sheets: [],
+    format: 'csv',
+    sheet: null,
+    columns: [{ name: 'website', values: ['a.com'] }],
+  };
+  const settings = {
+    trial: null,
+    maxRequests: null,
+    maxCost: null,
+    format: null,
+    sort: 'brand',
+    errorsInclude: [],
+  };
+  const plan = {
+    rows: { total: 1, asked: 1, duplicates: 0, skipped: 0, invalid: 0 },
+    identifiers: { distinct: 1, stored: 0, byKind: { domain: 1 } },
+    requests: { least: 1, most: 1 },
+    spending: null,
+    account: null,
+    currency: null,
+    priority: null,
+    input: { detected: 'CSV', warnings: [], examples: [], unreadable: 0 },
+    reasons: { invalid: [], skipped: [] },
+    columns: 'website',
+  };
+  const found = { plan, format: 'csv', chosen: [], hasHeader: true, rate: null, overage: 0, settings };
+  const shown = { upload, choice, plan: { reading, found, refusal: null } } as unknown as ShownUpload;
+  const { html } = renderUpload(shown, { user: 'ada', formToken: 't', notice: null } as Viewer);
+  const form = /<form id="plan-form".*?<\/form>/s.exec(String(html))?.[0] ?? '';
+  const hidden = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const sent = hidden.map(([, name = '', value = '']): [string, string] => [name, value]);
+  expect(new URLSearchParams(sent).toString()).toBe(kept);
+});
+
+it('a column of several kinds is offered as a mixture', () => {
+  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 } as Upload;
+  const reading = { sheets: [], format: 'csv', sheet: null, columns: [] };
+  const texts = { code: 'column-doubtful', what: 'no column', subject: '"Kennung"', todo: '' };
+  const refusal = { ...texts, remedies: [{ column: 'Kennung:auto' }] };
+  const shown = { upload, choice: {}, plan: { reading, found: null, refusal } } as unknown as ShownUpload;
+  const { html } = renderUpload(shown, { user: 'ada', formToken: 't', notice: null } as Viewer);
+  expect(String(html)).toContain('>Identifiers from Kennung (a mixture: each value is judged alone)<');
+});
+
+it('a cap of its own is not taken for a limit of the account', () => {
+  const spending = { requests: 25, maxCost: '0', overageRequests: 0, withinQuota: 10, deferred: 15 };
+  const plan = { requests: { least: 25, most: 25 }, spending, currency: null };
+  expect(costText(plan, 10)).toBe('at most 10 requests, by its cap');
+  expect(costText(plan, 11)).toBe('at most 10 requests now and 15 more when quota or budget allow them');
+  const used = { ...plan, spending: { ...spending, withinQuota: 0, deferred: 25 } };
+  const account = { limit: 4_000, used: 569 } as Parameters<typeof costText>[0]['account'];
+  expect(costText({ ...used, account }, 15)).toBe('no requests: its cap is used up');
+});

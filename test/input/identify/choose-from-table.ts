@@ -1,0 +1,61 @@
+/** Tables written as text, for the tests of column choice. */
+
+import { NeverStartError } from '../../../src/core/errors.js';
+import type { IdentifierKind } from '../../../src/core/identifier.js';
+import { sayPhrase } from '../../../src/core/phrase.js';
+import { type ChosenColumns, chooseColumns } from '../../../src/input/identify/choose-columns.js';
+import { columnChoices } from '../../../src/settings/column-value.js';
+import { Refusal } from '../../../src/settings/parse-value.js';
+
+export interface Options {
+  readonly column?: readonly string[];
+  readonly kind?: IdentifierKind;
+  readonly prefix?: string;
+  readonly allowMismatch?: boolean;
+  readonly fileName?: string;
+}
+
+/** The first line is the header; `|` separates cells. The sentence is that of a page. */
+export function choose(
+  table: readonly string[],
+  { column = [], kind, prefix = 'brand_', allowMismatch = false, fileName }: Options = {},
+): Omit<ChosenColumns, 'sentence'> & { readonly sentence: string } {
+  const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
+  const requested = columnChoices.parse(column);
+  if (requested instanceof Refusal) throw new Error(`--column is refused: ${column.join(' ')}`);
+  const found = chooseColumns({
+    columns: header,
+    sample,
+    requested,
+    kind: kind ?? null,
+    allowMismatch,
+    fileName,
+    prefix,
+  });
+  return { ...found, sentence: sayPhrase(found.sentence, 'keys') };
+}
+
+/** `name:kind` of each choice. */
+export function chosen(table: readonly string[], options: Options = {}): string {
+  return choose(table, options)
+    .choices.map((choice) => `${choice.name}:${choice.kind}`)
+    .join(' ');
+}
+
+export function refusal(table: readonly string[], options: Options = {}): NeverStartError {
+  try {
+    choose(table, options);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('a column was chosen');
+}
+
+/** A typical customer list. */
+export const CUSTOMERS = [
+  'id|company|website|country',
+  '1|Acme|acme.com|US',
+  '2|Beta|https://beta.de/|DE',
+  '3|Gamma||FR',
+];

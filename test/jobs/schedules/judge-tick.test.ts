@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { isMissed, stampOf } from '../../../src/jobs/schedules/schedule-runner.js';
+
+const LATE = 60_000;
+const ON_TIME = { lateMs: 0, hasBegun: false, catchesUp: false };
+
+it.each([
+  ['in time', ON_TIME, false],
+  ['a minute late', { ...ON_TIME, lateMs: LATE }, false],
+  ['later than that', { ...ON_TIME, lateMs: LATE + 1 }, true],
+  ['later, with --catch-up', { ...ON_TIME, lateMs: 10 * LATE, catchesUp: true }, false],
+  ['later, and interrupted before', { ...ON_TIME, lateMs: 10 * LATE, hasBegun: true }, false],
+  ['by hand', { ...ON_TIME, lateMs: null }, false],
+  ['before its time, by a clock that was set back', { ...ON_TIME, lateMs: -LATE }, false],
+])('a tick %s is missed: %s', (_, tick, expected) => {
+  expect(isMissed(tick, LATE)).toBe(expected);
+});
+
+const ADDED = 1_000;
+const NOW = 100_000_000;
+
+it.each([
+  ['its due time', 50_000, null, 50_000],
+  ['its due time, after an earlier tick', 50_000, 40_000, 50_000],
+  ['now, by hand', null, null, NOW],
+  ['now, if a later tick has begun', 50_000, 60_000, NOW],
+  ['now, if this one has begun before', 50_000, 50_000, NOW],
+  ['now, if it was due before the schedule was added', 999, null, NOW],
+  ['now, if it is due tomorrow', NOW + 86_400_000, null, NOW],
+  ['its due time, on a clock that is a moment behind', NOW + 5_000, null, NOW + 5_000],
+])('a tick is dated %s', (_, dueAt, last, expected) => {
+  const begun = last === null ? null : { stampedAt: last };
+  expect(stampOf(dueAt, { addedAt: ADDED }, begun, NOW)).toBe(expected);
+});

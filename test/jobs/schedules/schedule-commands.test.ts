@@ -1,0 +1,126 @@
+/** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../../../src/run/documents.js';
+import { startHook } from '../../notify/hook-server.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
+import { countStatuses, readRows } from '../../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../../support/scene.js';
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+/** Each poll starts a process: it begins when there is something to see. */
+const LOOKS = { timeout: 60_000, interval: 500 };
+const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
+
+/** Only schedules of this test: it shares Redis with the others. */
+async function states(scene: Scene): Promise<Document<'schedules'>['schedules']> {
+  const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
+  expect(code, stderr).toBe(0);
+  const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
+  return schedules.filter(({ input }) => input?.startsWith(scene.folder));
+}
+
+/** Waits for a file that a run writes when it ends. */
+async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise<void> {
+  const names = () => readdir(scene.path(folder)).catch(() => []);
+  await expect.poll(names, PATIENCE).toContainEqual(expect.stringMatching(name));
+}
+
+async function serve(scene: Scene) {
+  const runner = scene.start(['schedule', 'serve']);
+  await runner.untilSaid(/running this machine's schedules/);
+  return runner;
+}
+
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
+  beforeAll(() => under.start());
+  afterAll(() => under.stop());
+
+  test('a schedule is added, run on its host from a second terminal, listed and removed', async () => {
+    const scene = await createScene(under);
+    await scene.write('list.csv', domainList(20));
+    // Address and token belong to the runner: adding a schedule does not need them.
+    const added = await scene.run(
+      ['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv', '-o', 'out/{date}.csv'],
+      { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
+    );
+    expect(added.code, added.stderr).toBe(0);
+    expect(added.stdout).toMatch(
+      /yearly is added; next run \d{4}-01-01 00:00:00 UTC; to run it, start .*schedule serve/,
+    );
+    expect(await states(scene)).toMatchObject([{ isHostUp: false, last: null }]);
+
+    const runner = await serve(scene);
+    const asked = await scene.run(['schedule', 'run-now', 'yearly']);
+    expect(asked.stdout).toMatch(/yearly runs on/);
+    await untilWritten(scene, 'out', /\.report\.json$/);
+    await expect
+      .poll(() => states(scene), LOOKS)
+      .toMatchObject([
+        {
+          isHostUp: true,
+          isRunning: false,
+          last: { exitCode: 0, sentence: expect.stringMatching(/20 rows/) },
+        },
+      ]);
+    const [state] = await states(scene);
+    expect(state?.last?.output).toBe(
+      scene.path(`out/${new Date(state?.last?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
+    );
+    const counts = countStatuses(await readRows(state?.last?.output ?? ''));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(20);
+    expect(scene.service.meter.billed).toBe(20);
+    expect(JSON.stringify(state)).not.toContain(scene.token);
+
+    const twice = await scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']);
+    expect([twice.code, twice.stderr]).toEqual([
+      2,
+      expect.stringMatching(/a schedule with this name exists/),
+    ]);
+    expect((await scene.run(['schedule', 'remove', 'yearly'])).code).toBe(0);
+    expect(await states(scene)).toEqual([]);
+    const gone = await scene.run(['schedule', 'run-now', 'yearly']);
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/no such schedule: yearly/)]);
+    runner.kill('SIGTERM');
+    expect((await runner.done).code).toBe(0);
+  });
+
+  test('run-now is refused while the schedule runs, before anything is ordered', async () => {
+    const scene = await createScene(under, { latencyMs: 6_000 });
+    await scene.write('list.csv', domainList(1));
+    const command = ['run', 'list.csv', '-o', 'out.csv'];
+    await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command]);
+    await serve(scene);
+    expect((await scene.run(['schedule', 'run-now', 'slow'])).code).toBe(0);
+    await scene.service.until(({ requests }) => requests.length > 0);
+    const again = await scene.run(['schedule', 'run-now', 'slow', '--json']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/the schedule is running: slow; /)]);
+    await untilWritten(scene, '.', /\.report\.json$/);
+    await expect
+      .poll(() => states(scene), LOOKS)
+      .toMatchObject([{ isRunning: false, last: { exitCode: 0 }, passed: null }]);
+  });
+
+  test("a scheduled run sends the runner's notifications, and appears in its metrics", async () => {
+    const scene = await createScene(under);
+    const hook = await startHook(200);
+    await scene.write('list.csv', domainList(20));
+    const command = ['run', 'list.csv', '-o', 'out.csv'];
+    await scene.run(['schedule', 'add', 'told', ...ONCE_A_YEAR, '--', ...command]);
+    const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
+      BRAND_ENRICH_NOTIFY_URL: hook.url,
+    });
+    await runner.untilSaid(/running this machine's schedules/);
+    await scene.run(['schedule', 'run-now', 'told']);
+    await expect.poll(() => hook.received.length, PATIENCE).toBe(1);
+    expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({
+      event: 'finish',
+      run: { label: expect.stringContaining('list.csv') },
+      requests: { billed: 20 },
+      files: { output: 'out.csv' },
+      report: scene.path('out.report.json'),
+    });
+    const [, url] = /"url":"(http:[^"]+)"/.exec(runner.said) ?? [];
+    expect(await (await fetch(url ?? '')).text()).toMatch(/^brand_enrich_billed_total 20$/m);
+  });
+});

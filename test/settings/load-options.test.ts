@@ -1,0 +1,134 @@
+/** Options of a program: the names of the config file, over an environment only if there is one. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../src/core/errors.js';
+import { TABLE_FORMATS } from '../../src/core/table.js';
+import type { FileOptions } from '../../src/library/enricher.js';
+import { loadOptions, PROGRAM_OPTIONS } from '../../src/settings/load-options.js';
+import { SETTING_ENTRIES } from '../../src/settings/settings.js';
+
+const SERVICE = { baseUrl: 'https://api.example.com/v2/', token: 'tok-1' };
+
+describe('options', () => {
+  it('are read as the config file is', () => {
+    const settings = loadOptions({ ...SERVICE, overageBudget: 5, maxAge: '2d', column: ['website:domain'] });
+    expect(settings).toMatchObject({
+      baseUrl: 'https://api.example.com',
+      token: 'tok-1',
+      plan: 'paid',
+      overageBudget: '5',
+      maxAgeMs: 172_800_000,
+      columns: [{ name: 'website', kind: 'domain' }],
+      engine: 'embedded',
+    });
+  });
+
+  it('that are undefined count as not given', () => {
+    expect(loadOptions({ ...SERVICE, quota: undefined }).quota).toBeNull();
+  });
+
+  it('know nothing of the environment unless they are given one, and win over it', () => {
+    const env = {
+      BRAND_API_URL: 'https://other.example.com',
+      BRAND_API_TOKEN: 'tok-2',
+      BRAND_ENRICH_RATE: '7',
+      BRAND_ENRICH_QUOTA: '9',
+      REDIS_URL: 'redis://localhost',
+    };
+    expect(loadOptions({ env })).toMatchObject({ baseUrl: 'https://other.example.com', token: 'tok-2' });
+    expect(loadOptions({ ...SERVICE, rate: 3, engine: 'embedded', env })).toMatchObject({
+      baseUrl: 'https://api.example.com',
+      token: 'tok-1',
+      rate: 3,
+      quota: 9,
+      engine: 'embedded',
+    });
+    expect(loadOptions({ tokenFile: '/run/token', env })).toMatchObject({
+      token: null,
+      tokenFile: '/run/token',
+    });
+  });
+
+  it('leave the state where the command line has it', () => {
+    const { XDG_STATE_HOME: before } = process.env;
+    process.env.XDG_STATE_HOME = '/srv/state';
+    try {
+      expect(loadOptions(SERVICE).state).toBe('/srv/state/brand-enrich');
+    } finally {
+      if (before === undefined) delete process.env.XDG_STATE_HOME;
+      else process.env.XDG_STATE_HOME = before;
+    }
+  });
+
+  it('are all in the types that a program sees, formats too', async () => {
+    const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
+    const typed = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
+    expect([...PROGRAM_OPTIONS.keys()].filter((name) => !typed.includes(name))).toEqual([]);
+    const formats: NonNullable<FileOptions['format']>[] = [...TABLE_FORMATS];
+    expect(formats).toHaveLength(TABLE_FORMATS.length);
+  });
+
+  it('say their default in the types, or how they are written', async () => {
+    const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
+    const undocumented = [...PROGRAM_OPTIONS.keys()].filter((name) => {
+      const comment = source.split(`\n  readonly ${name}?:`)[0]?.split('/**').at(-1) ?? '';
+      return !/@default|@example/.test(comment);
+    });
+    expect(undocumented).toEqual([]);
+  });
+
+  it('cannot be misspelt, nor be those of a process', () => {
+    const wrong = () => loadOptions({ ...SERVICE, overageBugdet: 5, metricsPort: 1, rate: 'fast' });
+    expect(wrong).toThrow(NeverStartError);
+    expect(wrong).toThrow(/overageBugdet; did you mean overageBudget/);
+    expect(wrong).toThrow(/metricsPort/);
+    expect(() => loadOptions({ ...SERVICE, rate: 'fast' })).toThrow(/rate in the options/);
+    expect(() => loadOptions({ token: 'x' })).toThrow(
+      expect.objectContaining({ code: 'usage-service-missing' }),
+    );
+  });
+
+  it('are those of the config file that concern lookups and files', () => {
+    const keys = SETTING_ENTRIES.flatMap(([, line]) =>
+      line.isInFile && line.key !== null ? [line.key] : [],
+    );
+    expect(keys.filter((key) => !PROGRAM_OPTIONS.has(key)).sort()).toMatchInlineSnapshot(`
+      [
+        "accounts",
+        "catalogue",
+        "color",
+        "confirmAbove",
+        "dashboard",
+        "dashboardHost",
+        "dashboardPasswordFile",
+        "dashboardPort",
+        "dashboardUrl",
+        "fault",
+        "filesAtOnce",
+        "host",
+        "inbox",
+        "journal",
+        "json",
+        "logFile",
+        "logLevel",
+        "metricsFile",
+        "metricsHost",
+        "metricsPort",
+        "notifyEmail",
+        "notifyFrom",
+        "notifyOn",
+        "notifySecretFile",
+        "notifyUrl",
+        "poll",
+        "port",
+        "quiet",
+        "settle",
+        "smtpUrl",
+        "stopGrace",
+        "try",
+        "worker",
+        "yes",
+      ]
+    `);
+  });
+});

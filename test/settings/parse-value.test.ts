@@ -1,0 +1,436 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  baseUrlValue,
+  domainValue,
+  isLoopbackHost,
+  isLoopbackUrl,
+  openEngineWarning,
+  originValue,
+} from '../../src/settings/address-values.js';
+import {
+  columnChoices,
+  delimiterValue,
+  encodingValue,
+  prefixValue,
+  priorityValue,
+  rowConditions,
+} from '../../src/settings/column-value.js';
+import {
+  billingPeriod,
+  choice,
+  count,
+  decimal,
+  duration,
+  errorLimit,
+  formatDuration,
+  keyValues,
+  listOf,
+  matchShare,
+  Refusal,
+  ratePerSecond,
+  statuses,
+  text,
+  type ValueKind,
+  yesOrNo,
+} from '../../src/settings/parse-value.js';
+
+interface KindTable {
+  readonly name: string;
+  readonly kind: ValueKind<unknown>;
+  readonly right: readonly (readonly [string, unknown])[];
+  readonly wrong: readonly string[];
+}
+
+const TABLES: readonly KindTable[] = [
+  {
+    name: 'a duration',
+    kind: duration('1ms', '30d'),
+    right: [
+      ['500ms', 500],
+      ['40s', 40_000],
+      ['15m', 900_000],
+      ['2h', 7_200_000],
+      ['7d', 604_800_000],
+      ['30d', 2_592_000_000],
+    ],
+    wrong: ['', '7', '7 d', '7D', '1.5h', '-1s', '0s', '31d', '1h30m', 'd', '7days', ' 7d'],
+  },
+  {
+    name: 'a count',
+    kind: count(1, 1_000),
+    right: [
+      ['1', 1],
+      ['0064', 64],
+      ['1000', 1_000],
+    ],
+    wrong: [
+      '',
+      '0',
+      '1001',
+      '1e2',
+      '1_000',
+      '1,000',
+      '+5',
+      '-5',
+      '5.0',
+      '0x10',
+      ' 5',
+      'ten',
+      '99999999999999999999',
+    ],
+  },
+  {
+    name: 'an amount',
+    kind: decimal('5', 'not negative'),
+    right: [
+      ['0', '0'],
+      ['0.3', '0.3'],
+      ['20', '20'],
+      ['0.100', '0.100'],
+      ['999999999999.999999999', '999999999999.999999999'],
+    ],
+    wrong: ['', '.3', '3.', '0,3', '-1', '1e3', '$5', '1 000', '0.1234567891', 'NaN', 'Infinity'],
+  },
+  {
+    name: 'a price',
+    kind: decimal('0.1', 'positive'),
+    right: [['0.01', '0.01']],
+    wrong: ['0', '0.00', '-0.1'],
+  },
+  {
+    name: 'a rate',
+    kind: ratePerSecond,
+    right: [
+      ['0', 0],
+      ['98', 98],
+      ['0.5', 0.5],
+    ],
+    wrong: ['', '-1', '1/s', 'fast', '1e2', '0.0001'],
+  },
+  {
+    name: 'a billing period',
+    kind: billingPeriod,
+    right: [
+      ['month', 'month'],
+      ['none', 'none'],
+      ['1', 1],
+      ['28', 28],
+    ],
+    wrong: ['', '0', '29', '31', 'monthly', '1.5', 'Month'],
+  },
+  {
+    name: 'a number of errors',
+    kind: errorLimit,
+    right: [
+      ['0', { type: 'count', count: 0 }],
+      ['100', { type: 'count', count: 100 }],
+      ['5%', { type: 'percent', percent: 5 }],
+      ['0.5%', { type: 'percent', percent: 0.5 }],
+      ['100%', { type: 'percent', percent: 100 }],
+    ],
+    wrong: ['', '101%', '-1', '%', '5 %', '5.5', 'many'],
+  },
+  {
+    name: 'a share of matches',
+    kind: matchShare,
+    right: [
+      ['0', 0],
+      ['0%', 0],
+      ['30%', 30],
+      ['2.5%', 2.5],
+      ['100%', 100],
+    ],
+    wrong: ['', '1', '101%', '-1%', '%', '30 %', '0.3'],
+  },
+  {
+    name: 'a choice',
+    kind: choice(['quality', 'none']),
+    right: [['quality', 'quality']],
+    wrong: ['', 'Quality', 'qualty', 'quality '],
+  },
+  {
+    name: 'a switch',
+    kind: yesOrNo,
+    right: [
+      ['true', true],
+      ['TRUE', true],
+      ['1', true],
+      ['yes', true],
+      ['on', true],
+      ['false', false],
+      ['0', false],
+      ['No', false],
+      ['off', false],
+    ],
+    wrong: ['', '2', 'y', 'treu'],
+  },
+  { name: 'a text', kind: text('NAME'), right: [['team a', 'team a']], wrong: ['', '  '] },
+  {
+    name: 'a separator',
+    kind: delimiterValue,
+    right: [
+      [',', ','],
+      ['|', '|'],
+      ['\t', '\t'],
+      ['tab', '\t'],
+      ['\\t', '\t'],
+      ['TAB', '\t'],
+      ['§', '§'],
+    ],
+    wrong: ['', '"', '\n', ';;', 'comma', '😀'],
+  },
+  {
+    name: 'an encoding',
+    kind: encodingValue,
+    right: [
+      ['utf-8', 'utf-8'],
+      ['Windows-1252', 'windows-1252'],
+      ['utf-16be', 'utf-16be'],
+      ['UTF-16LE', 'utf-16le'],
+      ['UTF8', 'utf-8'],
+      ['utf-8-sig', 'utf-8'],
+      ['latin1', 'iso-8859-1'],
+      ['CP1252', 'windows-1252'],
+      ['windows-1251', 'windows-1251'],
+    ],
+    wrong: ['', 'utf-99', 'klingon', 'base64', 'HEX'],
+  },
+  {
+    name: 'a prefix',
+    kind: prefixValue,
+    right: [
+      ['brand_', 'brand_'],
+      ['x.', 'x.'],
+    ],
+    wrong: ['', 'a,b', '"', '1st', 'a b', '=x'],
+  },
+  {
+    name: 'a base URL',
+    kind: baseUrlValue,
+    right: [
+      ['https://API.example.com', 'https://api.example.com'],
+      ['https://api.example.com:443/', 'https://api.example.com'],
+      ['https://api.example.com/base//', 'https://api.example.com/base'],
+      ['https://api.example.com/v2', 'https://api.example.com'],
+      ['https://api.example.com/V2/', 'https://api.example.com'],
+      ['https://api.example.com/base/v2//', 'https://api.example.com/base'],
+      ['https://api.example.com/v2/brands/', 'https://api.example.com'],
+      ['https://api.example.com/brands', 'https://api.example.com/brands'],
+      ['https://api.example.com/nov2', 'https://api.example.com/nov2'],
+      ['https://api.example.com/v2/x', 'https://api.example.com/v2/x'],
+      ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ],
+    wrong: [
+      '',
+      'api.example.com',
+      'localhost:8080',
+      'ftp://api.example.com',
+      'https://',
+      'https://user:pw@api.example.com',
+      'https://token@api.example.com',
+      'https://api.example.com/?key=1',
+      'https://api.example.com/#x',
+      'http://127.0.0.1:0',
+    ],
+  },
+  {
+    name: 'an origin',
+    kind: originValue,
+    right: [
+      ['https://Brands.example.com/', 'https://brands.example.com'],
+      ['https://brands.example.com:443', 'https://brands.example.com'],
+      ['http://10.0.0.7:8787', 'http://10.0.0.7:8787'],
+      ['https://[fe80::1]:8443', 'https://[fe80::1]:8443'],
+    ],
+    wrong: [
+      '',
+      'brands.example.com',
+      'ftp://brands.example.com',
+      'https://user:pw@brands.example.com',
+      'https://brands.example.com/brands',
+      'https://brands.example.com/?token=1',
+      'https://brands.example.com/#x',
+      'https://brands.example.com:0',
+    ],
+  },
+  {
+    name: 'a domain',
+    kind: domainValue,
+    right: [['Brand-Service.example', 'brand-service.example']],
+    wrong: ['', 'example', 'https://x.example', 'a..b', '-a.example', 'a b.example'],
+  },
+];
+
+describe.each(TABLES)('$name', ({ kind, right, wrong }) => {
+  it.each(right)('reads %j', (seen, value) => {
+    expect(kind.parse([seen])).toEqual(value);
+  });
+  it.each(wrong)('refuses %j and shows a valid example', (seen) => {
+    const parsed = kind.parse([seen]);
+    expect(parsed).toBeInstanceOf(Refusal);
+    expect(parsed).toMatchObject({ write: expect.stringMatching(/./) });
+  });
+});
+
+describe('an engine on another host', () => {
+  it.each([
+    ['embedded', null],
+    ['redis://127.0.0.1:6379', null],
+    ['redis://localhost', null],
+    ['redis://[::1]:6379', null],
+    ['rediss://:pw@queue.internal', null],
+    ['redis://queue.internal:6379', 'a password and TLS'],
+    ['redis://10.0.0.5', 'a password and TLS'],
+    ['redis://:pw@queue.internal', 'TLS'],
+    ['rediss://queue.internal', 'a password'],
+    ['rediss://user@queue.internal', 'a password'],
+    ['postgres://localhost/db', null],
+    ['postgres:///db?host=/var/run/postgresql', null],
+    ['postgres://%2Fvar%2Frun/db', null],
+    ['postgres://u:pw@db.internal/db', 'TLS'],
+    ['postgres://u:pw@db.internal/db?sslmode=disable', 'TLS'],
+    ['postgresql://u:pw@db.internal/db?sslmode=verify-full', null],
+    ['postgres://u:pw@db.internal/db?sslrootcert=/ca.pem', null],
+  ])('%s lacks %s', (address, lacks) => {
+    const warning = openEngineWarning(address);
+    if (lacks === null) expect(warning).toBeNull();
+    else expect(warning).toMatch(new RegExp(`another host without ${lacks}: .*; (use rediss|add sslmode)`));
+    expect(warning ?? '').not.toContain('pw@');
+  });
+});
+
+describe('list values', () => {
+  it.each([
+    [
+      ['website:domain', 'ticker'],
+      [
+        { name: 'website', kind: 'domain' },
+        { name: 'ticker', kind: null },
+      ],
+    ],
+    [['a:b:isin'], [{ name: 'a:b', kind: 'isin' }]],
+    [['price:usd'], [{ name: 'price:usd', kind: null }]],
+    [[':domain'], [{ name: ':domain', kind: null }]],
+    [['a:'], [{ name: 'a:', kind: null }]],
+    [['website:url'], [{ name: 'website:url', kind: null }]],
+    [['3:auto'], [{ name: '3', kind: 'auto' }]],
+    [['position:3:auto'], [{ name: 'position:3', kind: 'auto' }]],
+    [['id'], [{ name: 'id', kind: null }]],
+    [[], []],
+  ])('reads the columns %j', (texts, value) => {
+    expect(columnChoices.parse(texts)).toEqual(value);
+  });
+
+  it('recognises a misspelt kind and suggests the right one', () => {
+    expect(columnChoices.parse(['website:domian'])).toMatchObject({ nearest: 'website:domain' });
+    expect(columnChoices.parse(['URL:Domain'])).toMatchObject({ nearest: 'URL:domain' });
+  });
+
+  it.each([
+    [
+      ['204', '5XX', ' 402 '],
+      ['204', '5xx', '402'],
+    ],
+    [['4xx'], ['4xx']],
+  ])('reads the statuses %j', (texts, value) => {
+    expect(statuses.parse(texts)).toEqual(value);
+  });
+
+  it.each(['99', '600', '2xx', '6xx', '', '20', 'ok'])('refuses the status %j', (seen) => {
+    expect(statuses.parse(['204', seen])).toBeInstanceOf(Refusal);
+  });
+
+  it('refuses 200 as a free status', () => {
+    expect(statuses.parse(['200'])).toBeInstanceOf(Refusal);
+  });
+
+  it('refuses an empty entry in a list of names', () => {
+    expect(listOf('LIST', 'a,b').parse(['a', ' b '])).toEqual(['a', 'b']);
+    expect(listOf('LIST', 'a,b').parse(['a', '', 'b'])).toBeInstanceOf(Refusal);
+  });
+
+  it('keeps faults as written and refuses those without a value', () => {
+    expect(keyValues.parse(['latency=100ms', '503=10%'])).toEqual(['latency=100ms', '503=10%']);
+    for (const seen of ['latency', '=1', 'a=', 'a b=1'])
+      expect(keyValues.parse([seen])).toBeInstanceOf(Refusal);
+  });
+});
+
+describe('a priority column', () => {
+  it.each([
+    ['revenue', { name: 'revenue', direction: 'desc' }],
+    ['revenue:desc', { name: 'revenue', direction: 'desc' }],
+    ['revenue:asc', { name: 'revenue', direction: 'asc' }],
+    ['price:eur', { name: 'price:eur', direction: 'desc' }],
+    ['price:eur:asc', { name: 'price:eur', direction: 'asc' }],
+    ['3:asc', { name: '3', direction: 'asc' }],
+  ])('reads %j as %j', (seen, value) => {
+    expect(priorityValue.parse([seen])).toEqual(value);
+  });
+
+  it.each([
+    ['country=DE', { column: 'country', wants: 'value', value: 'DE' }],
+    ['size=a=b:blank', { column: 'size', wants: 'value', value: 'a=b:blank' }],
+    ['site:url:blank', { column: 'site:url', wants: 'blank', value: '' }],
+    ['website:filled', { column: 'website', wants: 'filled', value: '' }],
+  ])('reads the condition %j', (seen, value) => {
+    expect(rowConditions.parse([seen])).toEqual([value]);
+  });
+
+  it.each([
+    ['country', undefined],
+    ['country=', 'country:blank'],
+    ['=DE', undefined],
+    ['country:blnk', 'country:blank'],
+    [':filled', undefined],
+  ])('refuses the condition %j', (seen, nearest) => {
+    const parsed = rowConditions.parse([seen]);
+    expect(parsed).toBeInstanceOf(Refusal);
+    expect(parsed).toMatchObject({ nearest });
+  });
+
+  it.each([
+    ['', undefined],
+    [' :asc', undefined],
+    ['revenue:DESC', 'revenue:desc'],
+    ['revenue:des', 'revenue:desc'],
+  ])('refuses %j', (seen, nearest) => {
+    const parsed = priorityValue.parse([seen]);
+    expect(parsed).toBeInstanceOf(Refusal);
+    expect(parsed).toMatchObject({ nearest });
+  });
+});
+
+describe('durations', () => {
+  it('survive a round trip through their shortest text', () => {
+    const kind = duration('0s', '99999999d');
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {
+        expect(kind.parse([formatDuration(ms)])).toBe(ms);
+      }),
+    );
+  });
+});
+
+describe('loopback', () => {
+  it.each([
+    ['localhost', true],
+    ['LOCALHOST', true],
+    ['a.localhost', true],
+    ['127.0.0.1', true],
+    ['127.255.0.9', true],
+    ['[::1]', true],
+    ['0.0.0.0', false],
+    ['[::]', false],
+    ['10.0.0.1', false],
+    ['127.example.com', false],
+    ['127.0.0.1.example', false],
+    ['localhost.example', false],
+    ['notlocalhost', false],
+  ])('%s: %s', (host, expected) => {
+    expect(isLoopbackHost(host)).toBe(expected);
+    expect(isLoopbackHost(host.replace(/[[\]]/g, ''))).toBe(expected);
+    expect(isLoopbackUrl(`http://${host}:8080/x`)).toBe(expected);
+  });
+});
