@@ -1,35 +1,70 @@
-/** Ordinary lists without a setting: the right columns, or a question that a layman can answer. */
+/**
+ * Ordinary lists of companies, people and securities without a setting: the right columns, or a
+ * question that a layman can answer. `.answers.jsonl` beside the lists has what a careful reader would
+ * do with each.
+ */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import { remediesIn } from '../../../src/core/phrase.js';
-import { FIRST_TRIES, type FirstTry, type Stopped, type Taken } from '../../fixtures/first-tries.js';
 import { scanText } from '../scanned.js';
 
-type Case<T> = FirstTry & { readonly answer: T };
-const taken = FIRST_TRIES.filter((each): each is Case<Taken> => 'columns' in each.answer);
-const stopped = FIRST_TRIES.filter((each): each is Case<Stopped> => 'stops' in each.answer);
-
-async function assertRead({ name, text, answer }: Case<Taken>): Promise<void> {
-  const { scan, texts } = await scanText(text, { name, ragged: null });
-  const columns = scan.chosen.choices.map((choice) => `${choice.name.trim()}:${choice.kind}`);
-  expect({ columns, rows: scan.rows.count, identifiers: texts.length }).toEqual(answer);
+interface FirstTry {
+  /** File name, with its ending. */
+  readonly name: string;
+  /** One short line: what it looks like. */
+  readonly about: string;
 }
 
-describe('is read at the first try', () => {
-  it.each(taken.filter(({ isOpen }) => !isOpen))('$name: $about', assertRead);
-  it.fails.each(taken.filter(({ isOpen }) => isOpen))('not yet: $name: $about', assertRead);
-});
+interface Taken extends FirstTry {
+  /** `name:kind` of the columns that must be taken, in order; `column_1` where none has a name. */
+  readonly columns: readonly string[];
+  /** Rows below the header that hold anything. */
+  readonly rows: number;
+  /** Distinct identifiers that the rows give. */
+  readonly identifiers: number;
+}
 
-describe('stops, and offers only what helps', () => {
-  it.each(stopped)('$name: $about', async ({ name, text, answer }) => {
-    const error = await scanText(text, { name, ragged: null }).catch((each: unknown) => each);
-    expect(error).toBeInstanceOf(Error);
-    if (!(error instanceof NeverStartError)) return;
-    const offered = remediesIn(error.detail.todo).flatMap((remedy) =>
-      'set' in remedy ? [remedy.set.column ?? []].flat().map((column) => String(column)) : [],
-    );
-    const { mustOffer = [], mustNotOffer = [] } = answer;
-    for (const column of mustOffer) expect(offered.join()).toContain(`${column}:`);
-    for (const column of mustNotOffer) expect(offered.join()).not.toContain(`${column}:`);
-  });
+interface Stopped extends FirstTry {
+  readonly stops: 'names-only' | 'two-companies' | 'ambiguous-shift' | 'symbols-unclear' | 'not-a-table';
+  /** Columns that the message must offer. */
+  readonly mustOffer?: readonly string[];
+  /** Columns that the message must not offer. */
+  readonly mustNotOffer?: readonly string[];
+}
+
+const LISTS = new URL('../../fixtures/first-tries/', import.meta.url);
+const tries = readFileSync(new URL('.answers.jsonl', LISTS), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Taken | Stopped);
+const scanList = (name: string) => scanText(readFileSync(new URL(name, LISTS)), { name, ragged: null });
+
+it.each(tries.filter((each): each is Taken => 'columns' in each))(
+  '$name is read: $about',
+  async ({ name, columns, rows, identifiers }) => {
+    const { scan, texts } = await scanList(name);
+    const taken = scan.chosen.choices.map((choice) => `${choice.name.trim()}:${choice.kind}`);
+    expect({ columns: taken, rows: scan.rows.count, identifiers: texts.length }).toEqual({
+      columns,
+      rows,
+      identifiers,
+    });
+  },
+);
+
+describe('a list that stops', () => {
+  it.each(tries.filter((each): each is Stopped => 'stops' in each))(
+    '$name offers only what helps: $about',
+    async ({ name, mustOffer = [], mustNotOffer = [] }) => {
+      const error = await scanList(name).catch((each: unknown) => each);
+      expect(error).toBeInstanceOf(Error);
+      if (!(error instanceof NeverStartError)) return;
+      const offered = remediesIn(error.detail.todo).flatMap((remedy) =>
+        'set' in remedy ? [remedy.set.column ?? []].flat().map((column) => String(column)) : [],
+      );
+      for (const column of mustOffer) expect(offered.join()).toContain(`${column}:`);
+      for (const column of mustNotOffer) expect(offered.join()).not.toContain(`${column}:`);
+    },
+  );
 });
