@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 /** The root of the command line: `brand-enrich`. */
-import { main } from './main.js';
+import { runProcess } from './main.js';
 
-await main(process.argv.slice(2));
+await runProcess(process.argv.slice(2));

@@ -22,7 +22,7 @@ import { attempt, keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { fileFault, systemWords } from './core/system-error.js';
-import { printJson, printText } from './core/terminal-text.js';
+import { printJson, printText, type Streams } from './core/terminal-text.js';
 import { parseCommandLine } from './settings/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './settings/load-settings.js';
 import type { CommandName } from './settings/setting.js';
@@ -50,39 +50,50 @@ interface Known {
 /** Those of them that do not say so themselves. */
 const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve'];
 
-/** Runs one command to its end and sets the exit code of the process. Never rejects. */
-export async function main(argv: readonly string[]): Promise<void> {
-  const known: Known = { file: null, settings: null };
-  const output: { fault: Error | null } = { fault: null };
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader such as `head` may leave early; an output that matters has its own error.
-    if (error.code !== 'EPIPE') output.fault ??= error;
-  });
-  process.stderr.on('error', () => undefined);
+const OTHERS_WRITE = 0o002;
+const GROUP_AND_OTHERS_WRITE = 0o022;
+
+/** Runs the command of this process. Never rejects. */
+export async function runProcess(argv: readonly string[]): Promise<void> {
   // Other users must not change the inbox, or the results of a cron job.
   const umask = process.umask();
   if ((umask & OTHERS_WRITE) === 0) process.umask(umask | GROUP_AND_OTHERS_WRITE);
-  try {
-    const exitCode = await keepRunning(runArguments(argv, known));
-    // A write that fails is reported in a later turn.
-    await setImmediate();
-    if (output.fault !== null) throw lostOutput(output.fault);
-    process.exitCode = exitCode;
-  } catch (error) {
-    const { env } = process;
-    const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
-    keepSecret(token);
-    const { data, text } = failureOf(error, token);
-    process.exitCode = data.error.exitCode;
-    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, data);
-    printText(process.stderr, text);
-  }
+  process.exitCode = await main(argv, process);
   // Anything that still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-const OTHERS_WRITE = 0o002;
-const GROUP_AND_OTHERS_WRITE = 0o022;
+/** What a command has of its process. `on` is for signals; `exit` ends it at once. */
+export interface ProcessFace extends Streams, Pick<NodeJS.Process, 'env'> {
+  on(signal: NodeJS.Signals, act: (signal: NodeJS.Signals) => void): unknown;
+  exit(code: ExitCode): void;
+}
+
+/** Runs one command to its end; returns the exit code. Never rejects. */
+export async function main(argv: readonly string[], face: ProcessFace): Promise<number> {
+  const { env, stdout, stderr } = face;
+  const known: Known = { file: null, settings: null };
+  const output: { fault: Error | null } = { fault: null };
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader such as `head` may leave early; an output that matters has its own error.
+    if (error.code !== 'EPIPE') output.fault ??= error;
+  });
+  stderr.on('error', () => undefined);
+  try {
+    const exitCode = await keepRunning(runArguments(argv, known, face));
+    // A write that fails is reported in a later turn.
+    await setImmediate();
+    if (output.fault !== null) throw lostOutput(output.fault);
+    return exitCode;
+  } catch (error) {
+    const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
+    keepSecret(token);
+    const { data, text } = failureOf(error, token);
+    if (wantsJson({ argv, env, ...known })) printJson(stdout, data);
+    printText(stderr, text);
+    return data.error.exitCode;
+  }
+}
 
 /** Modules, pools and the private server need more than half of this at once. */
 const FEWEST_FILES = 256;
@@ -101,10 +112,11 @@ function lostOutput(cause: Error): FailFileError {
   return new FailFileError({ code: 'output-unwritable', subject, todo, cause });
 }
 
-async function runArguments(argv: readonly string[], known: Known): Promise<number> {
+async function runArguments(argv: readonly string[], known: Known, face: ProcessFace): Promise<number> {
+  const { env, stdin, stdout, stderr } = face;
   const parsed = parseCommandLine(argv, packageVersion());
   if (!('command' in parsed)) {
-    printText(process.stdout, 'help' in parsed ? parsed.help : `${parsed.version}\n`);
+    printText(stdout, 'help' in parsed ? parsed.help : `${parsed.version}\n`);
     return EXIT.done;
   }
   const { command, args, flags } = parsed;
@@ -117,11 +129,10 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
         ? (await import('./commands/schema.js')).schemaText(word)
         : null;
   if (plain !== null) {
-    printText(process.stdout, plain);
+    printText(stdout, plain);
     return EXIT.done;
   }
   assertFilesAllowed();
-  const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
   // `init` writes it.
   const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
@@ -130,14 +141,14 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const loaded = loadSettings({ ...surroundings, flags, env, command });
   const { settings } = loaded;
   known.settings = settings;
-  const signals = listenForSignals(settings);
-  const isText = settings.logFile === null && stderr.isTTY;
+  const signals = listenForSignals(settings, face);
+  const isText = settings.logFile === null && stderr.isTTY === true;
   const level = levelFor(command, loaded, isText);
-  const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined, isText });
+  const { log, reopen } = openLog({ level, file: settings.logFile, stderr, isText });
   if (isText && TOLD_HOW_TO_STOP.includes(command) && !settings.quiet)
     printText(stderr, 'Ctrl-C stops it; requests in flight are awaited.\n');
   // A run keeps it, as everywhere: the terminal is gone.
-  if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
+  if (settings.logFile !== null && STAYING.includes(command)) face.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
     const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
@@ -173,21 +184,23 @@ function levelFor(
   return STAYING.includes(command) && !quiet && !isShown ? 'info' : 'warn';
 }
 
-/** Printed even with `--quiet`: money may be at stake. */
-function leaveAtOnce(): never {
-  const requests = unansweredRequests();
-  if (requests > 0) printText(process.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
-  process.exit(EXIT.interrupted);
-}
-
-function listenForSignals({ quiet, stopGraceMs }: Settings): Pick<CommandContext, 'stop' | 'graceMs'> {
+function listenForSignals(
+  { quiet, stopGraceMs }: Settings,
+  face: ProcessFace,
+): Pick<CommandContext, 'stop' | 'graceMs'> {
+  /** Printed even with `--quiet`: money may be at stake. */
+  const leaveAtOnce = () => {
+    const requests = unansweredRequests();
+    if (requests > 0) printText(face.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
+    face.exit(EXIT.interrupted);
+  };
   const stopping = new AbortController();
   // Each inbox, schedule and run listens for the end of the process.
   setMaxListeners(0, stopping.signal);
   const writingMs = Math.min(WRITING_MS, stopGraceMs / 2);
   let isTerm = false;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping.signal.aborted) leaveAtOnce();
+    if (stopping.signal.aborted) return leaveAtOnce();
     if (signal === 'SIGTERM') {
       isTerm = true;
       const endsAt = performance.now() + stopGraceMs;
@@ -198,11 +211,11 @@ function listenForSignals({ quiet, stopGraceMs }: Settings): Pick<CommandContext
       };
       setTimeout(leave, stopGraceMs).unref();
     }
-    if (!quiet) printText(process.stderr, STOPPING);
+    if (!quiet) printText(face.stderr, STOPPING);
     stopping.abort(new Error(`stopped by ${signal}`));
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  face.on('SIGINT', onSignal);
+  face.on('SIGTERM', onSignal);
   return {
     stop: stopping.signal,
     graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, stopGraceMs - writingMs) : timeoutMs),

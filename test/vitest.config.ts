@@ -32,6 +32,8 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: ServersFirst },
     tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
+    // The command line as it was built, for `runHere`.
+    server: { deps: { external: [/\/dist\//] } },
     setupFiles: oneSeed,
     // These end what hangs. A busy machine takes ten times as long as a quiet one.
     testTimeout: 180_000,

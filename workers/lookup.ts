@@ -3,6 +3,6 @@
  * environment and `brand-enrich.config.json`, as for `brand-enrich worker`, or from flags: the
  * engine, and the one service that it asks with its token.
  */
-import { main } from '../src/main.js';
+import { runProcess } from '../src/main.js';
 
-await main(['worker', ...process.argv.slice(2)]);
+await runProcess(['worker', ...process.argv.slice(2)]);

@@ -42,8 +42,10 @@ const LINES = {
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
-  /** A path to append to; standard error when absent. */
-  readonly file?: string | undefined;
+  /** A path to append to. */
+  readonly file: string | null;
+  /** Where lines go without a file: standard error. */
+  readonly stderr: NodeJS.WritableStream;
   /** Lines for people, see `textOfLine`. Default: JSON. */
   readonly isText?: boolean;
 }
@@ -53,8 +55,12 @@ interface LogOptions {
  * `reopen` opens the file again under its name, after a rotation. Throws FailFileError
  * `output-unwritable`.
  */
-export function openLog({ level, file, isText = false }: LogOptions): { readonly log: Log; reopen(): void } {
-  const destination = openDestination(file);
+export function openLog({ level, file, stderr, isText = false }: LogOptions): {
+  readonly log: Log;
+  reopen(): void;
+} {
+  const opened = file === null ? null : openFile(file);
+  const destination = opened ?? stderr;
   // The work that it reports goes on when a log cannot be written.
   destination.on('error', () => undefined);
   const hooks = isText
@@ -64,9 +70,8 @@ export function openLog({ level, file, isText = false }: LogOptions): { readonly
   return {
     log,
     reopen() {
-      if (file === undefined) return;
       try {
-        destination.reopen();
+        opened?.reopen();
       } catch (error) {
         log.warn({ err: error }, 'the log file could not be reopened; the old one is still in use');
       }
@@ -104,8 +109,7 @@ interface LogLine {
   readonly err?: { readonly message: string; readonly stack?: string };
 }
 
-function openDestination(file: string | undefined) {
-  if (file === undefined) return pino.destination({ fd: 2, sync: true });
+function openFile(file: string) {
   try {
     makeFolder(dirname(file));
     if (isNamedPipe(file)) throw new Error('it is a named pipe');

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const SECRET = 'tok-3ecret-value';
 
 function logTo(path: string, level = 'info') {
-  return openLog({ level, file: path }).log;
+  return openLog({ level, file: path, stderr: process.stderr }).log;
 }
 
 it('writes each line as JSON with an ISO time, at once', async () => {
@@ -73,7 +73,7 @@ it('a second log appends to the same file', async () => {
 
 it('after rotation the moved file keeps its lines, and new ones go to a new file of the same name', async () => {
   const path = join(await temporaryFolder(), 'run.log');
-  const { log, reopen } = openLog({ level: 'info', file: path });
+  const { log, reopen } = openLog({ level: 'info', file: path, stderr: process.stderr });
   log.info('one');
   renameSync(path, `${path}.1`);
   reopen();

@@ -8,6 +8,7 @@ import { describe, onTestFinished } from 'vitest';
 import { type BrandService, startBrandService } from './brand-service.js';
 import { type CliProcess, type CliResult, startCli } from './cli.js';
 import type { EngineUnderTest } from './engines.js';
+import { runHere } from './run-here.js';
 import { newToken } from './service-options.js';
 import { temporaryFolder } from './temporary-folder.js';
 
@@ -22,6 +23,7 @@ export interface Scene {
   write(name: string, content: string | Buffer): Promise<string>;
   files(): Promise<string[]>;
   start(args: readonly string[], env?: Record<string, string>): CliProcess;
+  /** In this process if possible, see `runHere`. */
   run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
 }
 
@@ -58,7 +60,7 @@ export async function createScene(
       return path;
     },
     files: () => readdir(folder),
-    run: (args, more) => start(args, more).done,
+    run: (args, more = {}) => runHere(args, { cwd: folder, env: { ...env, ...more } }),
   };
 }
 

@@ -77,7 +77,7 @@ describe('the postgres engine', () => {
       (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('nothing older than 30 days'))
         .length;
     for (const upkeepClock of clocks) {
-      const { log } = openLog({ level: 'debug', file });
+      const { log } = openLog({ level: 'debug', file, stderr: process.stderr });
       const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
       releasers.push(() => engine.close());
     }
