@@ -428,7 +428,8 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await scene.service.until(() => meter.billed >= 4);
     await scene.write('list.csv', domainList(120));
     const running = scene.start(['run', 'list.csv', '--concurrency', '4', '--no-worker']);
-    await runOf(scene, 'list.csv');
+    // A pause that comes before ends the command at once.
+    await running.untilSaid(/workers elsewhere do the lookups/);
     await succeed(scene, 'pause');
     options.latencyMs = 0;
     const waits =
