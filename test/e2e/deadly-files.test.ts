@@ -47,7 +47,7 @@ async function killAtReading(scene: InboxScene, up: CliProcess, list: string, ma
 const askedFor = ({ service }: InboxScene, domain: string) =>
   service.meter.requests.filter(({ identifier }) => identifier.includes(domain)).length;
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -30,7 +30,7 @@ async function startSlowly(scene: Scene, args: readonly string[]) {
   return scene.start(['run', 'list.csv', ...args]);
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

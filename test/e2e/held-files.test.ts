@@ -21,7 +21,7 @@ async function json<Name extends 'status' | 'schedules'>(scene: Scene, ...args: 
   return JSON.parse(stdout) as Document<Name>;
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -110,7 +110,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
 });
 
 const redis = redisEngine();
-describeOn([redis], (engine) => {
+describeOn([inLongTests(redis)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -110,7 +110,9 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     expect(failing.stderr).toContain(QUESTION);
   });
 
-  test('two workers elsewhere buy 50, and so does a run that was killed and started again', async () => {
+  test('two workers elsewhere buy 50, and so does a run that was killed and started again', {
+    tags: ['long'],
+  }, async () => {
     const { start, run, write, service } = await createScene(engine, { latencyMs: 200 });
     await write('list.csv', list(unknown(300)));
     const workers = [start(['worker']), start(['worker'])];

@@ -123,7 +123,9 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
   expect(meter.billed).toBe(7);
 });
 
-test('a link leads to the run after a killed process has come back, and only what was in flight is paid again', async () => {
+test('a link leads to the run after a killed process has come back, and only what was in flight is paid again', {
+  tags: ['long'],
+}, async () => {
   const { scene, up, send, meter, authorization } = await open({ concurrency: 4 }, { latencyMs: 100 });
   const sent = await send({ name: 'list.csv' }, domainList(80));
   await scene.service.until(({ billed }) => billed >= 20);

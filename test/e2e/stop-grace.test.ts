@@ -5,7 +5,7 @@ import { readReport } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 import { CONCURRENCY, expectHonestStop, STOPPED_COMMANDS } from '../support/stopped-work.js';
 
-describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEngine())], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

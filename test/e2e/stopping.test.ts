@@ -22,7 +22,7 @@ async function runId(scene: Scene): Promise<string> {
 }
 
 const redis = redisEngine();
-describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
+describeOn([redis, embeddedEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -116,7 +116,7 @@ describeOn([inLongTests(redis)], (engine) => {
   });
 });
 
-describeOn([redis], (engine) => {
+describeOn([inLongTests(redis)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -180,7 +180,7 @@ describeOn([redis], (engine) => {
   });
 });
 
-describeOn([redis, inLongTests(postgresEngine())], (engine) => {
+describeOn([redis, postgresEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

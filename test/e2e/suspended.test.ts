@@ -35,7 +35,7 @@ async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }:
   return running.done;
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgresEngine())], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

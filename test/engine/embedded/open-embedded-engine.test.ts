@@ -203,7 +203,9 @@ describe('the embedded engine', () => {
     expect((await open()).id).toBe(id);
   });
 
-  test('repeated kill -9 during work loses no acknowledged answer and no permit', async () => {
+  test('repeated kill -9 during work loses no acknowledged answer and no permit', {
+    tags: ['long'],
+  }, async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const child = startChild(`

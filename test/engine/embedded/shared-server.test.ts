@@ -146,7 +146,9 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('is restarted after a kill while its clients continue, and nothing stored is lost', async () => {
+  test('is restarted after a kill while its clients continue, and nothing stored is lost', {
+    tags: ['long'],
+  }, async () => {
     const engine = await open();
     await engine.outcomes.record('w', [ANSWER]);
     const pid = serverPid();
@@ -162,7 +164,7 @@ describe('the private server', () => {
     );
   });
 
-  test('that was killed with all its clients is used by the next one', async () => {
+  test('that was killed with all its clients is used by the next one', { tags: ['long'] }, async () => {
     await (await open()).close();
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');

@@ -419,7 +419,7 @@ describe('the postgres engine', () => {
     await expect(open(url)).rejects.not.toThrow('hidden');
   });
 
-  test('a restart of the server fails only the calls of that moment', async () => {
+  test('a restart of the server fails only the calls of that moment', { tags: ['long'] }, async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     const queue = engine.openQueue('chunks');
