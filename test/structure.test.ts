@@ -73,7 +73,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   library: 1_750,
   dashboard: 6_650,
   commands: 2_350,
-  roots: 350,
+  roots: 400,
 };
 const CEILING_OF_ALL = 61_700;
 const WIDEST_LINE = 110;

@@ -1,7 +1,7 @@
 /**
  * Ordinary lists of companies, people and securities without a setting: the right columns, or a
- * question that a layman can answer. `.answers.jsonl` beside the lists has what a careful reader would
- * do with each.
+ * question that a layman can answer. `.answers.jsonl` beside the lists has what a careful reader
+ * would do with each.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
