@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
-import type { Releasers } from '../core/lifecycle.js';
+import { type Releasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { assertOwnState } from '../core/own-folder.js';
 import type { Engine } from '../engine/engine.js';
@@ -10,7 +10,7 @@ import { openNotifier } from '../run/notices/notifier.js';
 import type { Settings } from '../settings/settings.js';
 import type { WorkerListener } from '../worker/asked.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
-import { NOT_SERVED, openMetrics } from './open-monitoring.js';
+import type { MetricsRegistry } from './metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 
@@ -40,6 +40,47 @@ export async function openEngineContext(
     return NOT_SERVED;
   });
   return { engine, metrics };
+}
+
+interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWorker'> {
+  /** Where they are served; null: they are not. */
+  readonly url: string | null;
+  /** The depth of this queue, which is opened for it. */
+  watchQueue(name: string): void;
+}
+
+/** For a command without a port. */
+const NOT_SERVED: OpenedMetrics = {
+  url: null,
+  watchClient: (client) => client,
+  watchWorker: () => undefined,
+  watchQueue: () => undefined,
+};
+const CLOSE_MS = 1_000;
+
+/** Without a port, loads no library. Throws `FailFileError` if the server cannot listen. */
+async function openMetrics(
+  { metricsPort: port, metricsHost: host }: Pick<Settings, 'metricsPort' | 'metricsHost'>,
+  engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
+  stop: AbortSignal,
+  releasers: Releasers,
+): Promise<OpenedMetrics> {
+  if (port === null) return NOT_SERVED;
+  const { createMetrics, serveMetrics } = await import('./metrics.js');
+  const metrics = createMetrics();
+  const askEngine = () => engine.runs.list(1);
+  const server = await serveMetrics({ host, port, metrics, askEngine, stop });
+  releasers.push(() => server.close());
+  return {
+    ...metrics,
+    url: server.url,
+    watchQueue(name) {
+      const queue = engine.openChunkQueue(name);
+      const close = () => queue.close().catch(() => undefined);
+      releasers.push(() => withinDeadline(close(), CLOSE_MS));
+      metrics.watchQueue(() => queue.counts());
+    },
+  };
 }
 
 /** Logs engine warnings and the address of the metrics for long-running processes. */
