@@ -58,7 +58,9 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a run that is paused and resumed again and again, with two workers, counts each identifier once', async () => {
+  test('a run that is paused and resumed again and again, with two workers, counts each identifier once', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 400 });
     const worker = scene.start(['worker', '--concurrency', '8']);
     const run = await startRun(scene, 120, ['--concurrency', '8']);

@@ -375,7 +375,9 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await watcher.done;
   });
 
-  test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', async () => {
+  test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 100 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(ROWS));

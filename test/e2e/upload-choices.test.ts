@@ -100,7 +100,9 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
   expect(scene.service.meter.requests).toHaveLength(7);
 });
 
-test('a try that is paused, killed, resumed and cancelled sends no more than it says', async () => {
+test('a try that is paused, killed, resumed and cancelled sends no more than it says', {
+  tags: ['long'],
+}, async () => {
   const { scene, up, person, start } = await startScene({ latencyMs: 500 }, { concurrency: 2 });
   const { meter, options } = scene.service;
   const run = await begin(person, 'list.csv', domainList(60), { try: '20' });
