@@ -297,10 +297,12 @@ export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
 ): string | null {
-  const { left, quotaLeft } = judgeAccount(state);
+  const { left, quotaLeft, used } = judgeAccount(state);
   const out = state.held + state.probes;
   const stranded = out - inFlight;
-  const isShort = left === null || out >= Math.floor(((quotaLeft || left) + out) / RULES.leftPerInFlight);
+  const ended = Math.max(state.usage ?? 0, state.sent + state.others);
+  const isShort =
+    left === null || out >= Math.floor(((quotaLeft || left) + used - ended) / RULES.leftPerInFlight);
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return (

@@ -26,6 +26,9 @@ describe('a run that waits for permits of a killed one', () => {
 
   it('says so while they are a quarter of what is left, or more', () => {
     expect(strandedNotice(ledgerState({ ...state, quota: 193 }), alone)).toContain('30 permits');
+    // The usage header counts them already.
+    const seen = { ...state, quota: 223, usage: 100 };
+    expect(strandedNotice(ledgerState(seen), alone)).toContain('30 permits');
   });
 
   it('says so without a known quota too, since only few may be in flight then', () => {
