@@ -153,13 +153,13 @@ async function countIn(
  * For people, while the breaker is open. A wrong address is not an outage: the run's end says it.
  */
 function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, address: Address): string | null {
-  const waitMs = meaning.type === 'unavailable' ? (meaning.retryAfterMs ?? 0) : 0;
-  const isFar = waitMs >= FAR_MS;
+  const isOut = meaning.type === 'unavailable' || meaning.type === 'refused';
+  const waitMs = isOut ? (meaning.retryAfterMs ?? 0) : 0;
   const until = clock.now() + waitMs;
-  if (isFar) gauge.retryAt = Math.max(gauge.retryAt, until);
+  if (waitMs >= FAR_MS) gauge.retryAt = Math.max(gauge.retryAt, until);
   if (!breaker.isOpen || isWrongAddress(meaning, address)) return null;
-  if (meaning.type !== 'unavailable') return 'the service refuses requests as too many';
-  return isFar ? `${meaning.reason}; ${sayWait(until)}` : meaning.reason;
+  const reason = meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
+  return waitMs >= FAR_MS ? `${reason}; ${sayWait(until)}` : reason;
 }
 
 async function recordOutcome(
