@@ -39,6 +39,7 @@ export async function ordersOf({ runs, keyValues }: Seams, files: readonly Order
   for (const [index, { id, run, file, state }] of files.entries()) {
     const known = orders[index];
     const pause = state?.pause;
+    // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;
     if (FILE_ID.test(id))

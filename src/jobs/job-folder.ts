@@ -103,7 +103,10 @@ const recordShape = z.object({
   under: nameShape.optional(),
   /** Its watcher reads it now, or writes results from it: no other file, or others too. */
   reading: z.enum(['alone', 'with others']).optional(),
-  /** How often a watcher died while it read this file alone; absent before a death met it. */
+  /**
+   * How often a watcher died while it read this file alone; 0: only beside others. With any
+   * number it is a suspect; absent before a death met it.
+   */
   deaths: z.number().int().nonnegative().optional(),
   /** Why it is in `waiting/` or `failed/`; null: it needs none. */
   reason: reasonShape.nullable(),

@@ -43,6 +43,7 @@ interface Reader {
 /** Of all inboxes of this process: a death meets all of them. */
 const readers = new Set<Reader>();
 const ends = new EventEmitter();
+/** Long files enter in their order. Several may read at once, unless one is a suspect. */
 const oneByOne = pLimit(1);
 const marking = pLimit(1);
 
