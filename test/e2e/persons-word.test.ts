@@ -28,7 +28,10 @@ async function status(scene: Scene): Promise<Document<'status'>> {
 
 /** The id of the run of this file, once it has one. */
 async function runOf(scene: Scene, file: string): Promise<string> {
-  const found = async () => (await status(scene)).runs.find(({ label }) => label.endsWith(`: ${file}`))?.id;
+  // Tests share an engine, and names of files: each has a service of its own.
+  const isOurs = ({ label, service }: { label: string; service: string }) =>
+    label.endsWith(`: ${file}`) && service === scene.service.url;
+  const found = async () => (await status(scene)).runs.find(isOurs)?.id;
   await expect.poll(found, PATIENCE).toBeDefined();
   return (await found()) ?? '';
 }
