@@ -1,5 +1,4 @@
 /** The state of an engine's account, queue, answers and runs, for `status` and the dashboard. */
-
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';

@@ -1,5 +1,4 @@
 /** The context that `watch` and `up` open once for all their runs, with one lookup worker. */
-
 import { systemClock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { type Releasers, untilAborted, withReleasers } from '../core/lifecycle.js';

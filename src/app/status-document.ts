@@ -1,5 +1,4 @@
 /** Account, stored answers and runs of an engine as parts of documents. Pure. */
-
 import type { OutcomeStats } from '../engine/stores/outcome-store.js';
 import { labelText, type Order } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';

@@ -3,7 +3,6 @@
  * redirects (the token never reaches another host), no pipelining and no retries (each would hide a
  * second paid request), every wait bounded, bodies capped.
  */
-
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';

@@ -1,5 +1,4 @@
 /** `status`, `ledger` and `outcomes`, which spend nothing. */
-
 import {
   type AccountStatus,
   budgetText,

@@ -1,5 +1,4 @@
 /** The arguments of every command, and the answer of commands that do no lookups. */
-
 import { type CommandContext, openStores } from '../app/open-stores.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';

@@ -1,5 +1,4 @@
 /** `brand-enrich config`: every setting with its origin, and the schedules of the config file. */
-
 import type { ExitCode } from '../core/errors.js';
 import { visibleLine } from '../core/terminal-text.js';
 import { readFileSchedules } from '../jobs/schedules/file-schedules.js';

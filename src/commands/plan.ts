@@ -1,5 +1,4 @@
 /** `plan`: the same reading as `run`, nothing sent, in words or as JSON. */
-
 import { knownNames } from '../app/open-service.js';
 import { openStores } from '../app/open-stores.js';
 import { type Counted, commonestOf } from '../core/counter.js';

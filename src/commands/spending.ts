@@ -1,5 +1,4 @@
 /** `status --by`: who spent what, as far as the engine still knows. */
-
 import { readAccountStatus } from '../app/account-status.js';
 import { knownNames } from '../app/open-service.js';
 import { countOf, countText } from '../core/figures.js';

@@ -1,5 +1,4 @@
 /** `worker`: lookups for runs elsewhere, until it is stopped. */
-
 import { logOpened, openEngineContext, openLookupWorker, stopWithEngine } from '../app/open-context.js';
 import { openService } from '../app/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';

@@ -1,5 +1,4 @@
 /** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
-
 import type { SchemaElement as ParquetElement } from 'hyparquet';
 import type { RowReason } from './row-reason.js';
 import type { CellFormats } from './typed-cell.js';

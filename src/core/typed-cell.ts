@@ -3,7 +3,6 @@
  * {@link TypedCell}. Numbers keep their digits and number format, so that cells can be written
  * unchanged; `textOfCell` gives their text.
  */
-
 import { DAY_MS } from './clock.js';
 
 /** One cell. `null`: empty; text, numbers and booleans: themselves. */

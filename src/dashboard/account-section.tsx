@@ -1,5 +1,4 @@
 /** The account: its requests as one bar, and the projection. Pure. */
-
 import type { Child } from 'hono/jsx';
 import { DAY_MS } from '../core/clock.js';
 import { countOf, countText, dayText, moneyText, sentenceOf, shareText } from '../core/figures.js';

@@ -1,5 +1,4 @@
 /** Files of inboxes that failed or wait, with their reasons: the first three, the others folded. */
-
 import type { Child } from 'hono/jsx';
 import { countOf, spanText } from '../core/figures.js';
 import type { FailedFile } from '../jobs/ended-jobs.js';

@@ -1,5 +1,4 @@
 /** Files of inboxes that ended: the page of one job, and what is done with a failed one. Pure. */
-
 import { sizeText } from '../core/figures.js';
 import { type EndedJob, failedId, type JobAddress, type JobFile, type JobPlace } from '../jobs/ended-jobs.js';
 import type { ShownCaps } from '../jobs/file-caps.js';

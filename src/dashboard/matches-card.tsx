@@ -1,5 +1,4 @@
 /** The newest matches of a run. Their texts are the service's. Pure. */
-
 import { qualityTier } from '../brand-api/brand.js';
 import { scoreText } from '../core/figures.js';
 import type { ShownMatch } from '../run/newest-matches.js';

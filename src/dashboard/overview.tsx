@@ -1,5 +1,4 @@
 /** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
-
 import { Counter } from '../core/counter.js';
 import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
 import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';

@@ -1,5 +1,4 @@
 /** The dashboard as HTML: page and body, whose `data-part` elements are renewed. Pure. */
-
 import type { Child } from 'hono/jsx';
 import { clockText } from '../core/figures.js';
 import { htmlOf } from '../run/report/kit/page.js';

@@ -1,5 +1,4 @@
 /** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
-
 import type { Child } from 'hono/jsx';
 import { costOf } from '../core/decimal.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../core/figures.js';

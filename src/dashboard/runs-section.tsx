@@ -1,5 +1,4 @@
 /** Runs, a line each: the standing by record, heartbeat and account, and identifiers by outcome. */
-
 import { countOf, countText, spanText } from '../core/figures.js';
 import { isOfFile, type Pause, pausedText, type RunRecord } from '../engine/stores/run-store.js';
 import type { ResultType } from '../jobs/ended-jobs.js';

@@ -1,5 +1,4 @@
 /** Schedules: when they run next, how they ran last, and what can be done with them. */
-
 import { agoText, countOf, countText, sentenceOf, spanText, weekdayText } from '../core/figures.js';
 import { pausedText } from '../engine/stores/run-store.js';
 import { type EndedRun, obstacleOf, type ScheduleState } from '../jobs/schedules/schedule-book.js';

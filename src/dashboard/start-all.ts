@@ -1,5 +1,4 @@
 /** Files that were sent together: what they cost, and their start in one go. */
-
 import { costOf } from '../core/decimal.js';
 import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';

@@ -1,5 +1,4 @@
 /** From the start of a file to its run: nothing is known of that yet. Pure. */
-
 import { readFileSync } from 'node:fs';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { Title } from '../run/report/kit/parts.js';

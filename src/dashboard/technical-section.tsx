@@ -1,5 +1,4 @@
 /** What the people who run it look for: queue, workers, stored answers, engine. */
-
 import { countOf, countText, momentText, spanText } from '../core/figures.js';
 import { type Fact, Facts } from '../run/report/kit/parts.js';
 import type { DashboardData } from './gather-dashboard.js';

@@ -1,5 +1,4 @@
 /** Where a file is dropped or chosen, and those that were sent and not started. */
-
 import { agoText, countOf, sizeText } from '../core/figures.js';
 import type { Upload, Uploads } from '../jobs/uploads.js';
 import type { Action } from './actions.js';

@@ -1,5 +1,4 @@
 /** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
-
 import type { ErrorCode } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';

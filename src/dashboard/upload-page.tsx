@@ -1,5 +1,4 @@
 /** The page with the plan of an uploaded file. Pure. */
-
 import { commonestOf } from '../core/counter.js';
 import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';

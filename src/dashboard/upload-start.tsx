@@ -1,5 +1,4 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
-
 import { countOf, countText, moneyText } from '../core/figures.js';
 import type { FileCap } from '../jobs/file-caps.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';

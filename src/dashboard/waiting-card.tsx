@@ -1,5 +1,4 @@
 /** The caps of a file that waits with "Go on", and that button. Pure. */
-
 import { countOf } from '../core/figures.js';
 import type { EndedJob } from '../jobs/ended-jobs.js';
 import type { FileCap, ShownCaps } from '../jobs/file-caps.js';

@@ -2,7 +2,6 @@
  * What the readers of workbooks and Parquet files have in common. They run in a process of their
  * own, which turns every error that is not ours into `input-binary`: see `errorFrame`.
  */
-
 import { readSync } from 'node:fs';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';

@@ -1,5 +1,4 @@
 /** An opened input: its shape, and passes over its rows. `formats/open-input.ts` opens it. */
-
 import { createHash } from 'node:crypto';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';

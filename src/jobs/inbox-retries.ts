@@ -7,7 +7,6 @@
  *   it has none, as far as known   one goes ahead, when a probe is due
  *   the service was down           all try again after a minute
  */
-
 import type { Orders, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../ledger/period.js';

@@ -2,7 +2,6 @@
  * How the files of an inbox are processed: each is a run like any other, with the folder's own
  * settings, on an engine and a worker that all of them share. Nothing here rejects.
  */
-
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';

@@ -2,7 +2,6 @@
  * What the inbox would do with an uploaded file, and what that would cost, with the settings of the
  * inbox and those that its sender chose on the page. Nothing is sent or spent.
  */
-
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../core/errors.js';

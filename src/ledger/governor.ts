@@ -5,7 +5,6 @@
  * all settlements since the last one and the answers that came for them; the next exchange starts
  * when the last is answered. So a process holds no more permits than it has requests to send.
  */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';

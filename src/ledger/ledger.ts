@@ -8,7 +8,6 @@
  * holds after every operation unless a probe is out. Requests may be repeated: settling a permit
  * that is not held changes nothing, and taking one that is held answers `granted` again.
  */
-
 import type { NewOutcome } from '../core/outcome.js';
 import {
   count,

@@ -14,7 +14,6 @@
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
-
 import { clockText } from '../core/figures.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { count, type OneOf } from '../core/shapes.js';

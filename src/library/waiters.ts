@@ -1,5 +1,4 @@
 /** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
-
 import type { Brand } from '../brand-api/brand.js';
 import { BrandEnrichError } from '../core/errors.js';
 import type { AnswerSource, OutcomeKey } from '../core/outcome.js';

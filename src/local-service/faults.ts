@@ -5,7 +5,6 @@
  * -> usage header late or hidden, body damaged or cut short, connection reset: asked and billed
  * -> error dialect
  */
-
 import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import type { Clock } from '../core/clock.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';

@@ -7,7 +7,6 @@
  *
  * A billed answer is sent only after its request is on record.
  */
-
 import { openSync } from 'node:fs';
 import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import { isNamedPipe } from '../core/plain-file.js';

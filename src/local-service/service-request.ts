@@ -1,5 +1,4 @@
 /** Requests and responses of the local service, independent of sockets, and their routes. */
-
 import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../brand-api/protocol.js';
 import type { Send } from '../brand-api/send.js';
 import type { Identifier } from '../core/identifier.js';

@@ -1,5 +1,4 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
-
 import { basename, dirname, resolve } from 'node:path';
 import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';

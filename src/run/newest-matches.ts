@@ -2,7 +2,6 @@
  * The newest matches of a run, for pages that show it while it works. The engine keeps only which
  * identifiers they are: their brands are read from the stored answers, as long as those are kept.
  */
-
 import { qualityScoreOf } from '../brand-api/brand.js';
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';

@@ -1,5 +1,4 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
-
 import { countsInWords } from '../core/counter.js';
 import { costOf } from '../core/decimal.js';
 import { BrandEnrichError } from '../core/errors.js';

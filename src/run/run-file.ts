@@ -1,5 +1,4 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
-
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { networkOf } from '../settings/network.js';

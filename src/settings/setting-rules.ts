@@ -2,7 +2,6 @@
  * Rules between settings: what one implies for another, what contradicts what, and what a command
  * needs. Pure: settings and origins in, settings and problems out.
  */
-
 import { findUnknownField } from '../brand-api/known-fields.js';
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';

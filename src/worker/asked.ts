@@ -1,5 +1,4 @@
 /** What asking for one identifier needs, reports, and its result. */
-
 import type { Brand } from '../brand-api/brand.js';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';

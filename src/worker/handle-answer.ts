@@ -3,7 +3,6 @@
  * settles its permit, or before it, and a halt that it shows is known before: a crash leaves a
  * permit that expires as sent, and no waiter takes a permit past a halt.
  */
-
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';

@@ -2,7 +2,6 @@
  * What an answer leads to: one table of the answer, what is known of the address, and the answers
  * before it. Pure: `handle-answer.ts` counts, waits, and does what is judged here.
  */
-
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
 import type { RunRecord } from '../engine/stores/run-store.js';

@@ -2,7 +2,6 @@
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and
  * stops so that nothing paid is lost. The queue's at-least-once and our own signals meet here.
  */
-
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';

@@ -4,7 +4,6 @@
  * job that is not a chunk. Those are left as they are, and neither the token nor a request goes
  * anywhere for them.
  */
-
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';

@@ -6,7 +6,6 @@
  * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice,
  * and every report to the run's store is idempotent or says what was just done.
  */
-
 import { RETRY_AFTER_AT_MOST_MS } from '../brand-api/protocol.js';
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';

@@ -2,7 +2,6 @@
  * A server on a free local port that speaks bytes: it records every request, and the test decides
  * byte by byte what is sent back, and when the connection ends.
  */
-
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 

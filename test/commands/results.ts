@@ -1,5 +1,4 @@
 /** A made-up end of a run: everything matched unless the test says otherwise. */
-
 import { Counter } from '../../src/core/counter.js';
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/engine/stores/run-store.js';

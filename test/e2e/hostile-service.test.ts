@@ -2,7 +2,6 @@
  * A malicious service, and a malicious file: an echoed token is stored nowhere, deep nesting
  * prevents no output, and nothing controls a terminal.
  */
-
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

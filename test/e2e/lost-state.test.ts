@@ -2,7 +2,6 @@
  * The state folder under our feet: removed, in parts or as a whole, while a run works and between
  * runs; and what a crash of the machine leaves in it.
  */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';

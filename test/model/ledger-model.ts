@@ -3,7 +3,6 @@
  * engines' ledgers are compared with, operation by operation, and the subject of the exhaustive
  * search in `ledger-search.test.ts`. `src/ledger/ledger.ts` documents the operations.
  */
-
 import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import type {
   DayUse,

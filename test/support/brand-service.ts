@@ -7,7 +7,6 @@
  * is billed when it is accepted, not when its answer arrives: what a client kills in flight has
  * cost money.
  */
-
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { profileText, type ServiceKind, shareOf } from './brand-profile.js';

@@ -1,5 +1,4 @@
 /** A web server that is not the API, as behind a mistyped address. Counts its requests. */
-
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { listenAnew } from './listen-anew.js';

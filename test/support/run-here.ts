@@ -2,7 +2,6 @@
  * The command line in this process, where one at a time can run: a start of Node costs more than
  * most of what is tested. Signals, kills and limits need a process, see `startCli`.
  */
-
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';

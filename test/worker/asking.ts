@@ -2,7 +2,6 @@
  * Scripted collaborators of asking: a client, a governor, a recorder and a clock that only the test
  * turns. Every event is appended to one list, so that the order is asserted.
  */
-
 import type { Client } from '../../src/brand-api/client.js';
 import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
 import type { Clock } from '../../src/core/clock.js';

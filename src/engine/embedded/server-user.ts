@@ -4,7 +4,6 @@
  * its files or reach its socket. The server's user owns its data, its log and its heartbeat. The
  * folder around them is root's, so that root opens and changes nothing in a folder of others.
  */
-
 import { execFile } from 'node:child_process';
 import {
   closeSync,

@@ -5,7 +5,6 @@
  * A packed answer is the dictionary's id (one byte), the length of the JSON (three bytes, the
  * lowest first) and the block.
  */
-
 import type { Brand } from '../../brand-api/brand.js';
 import { attempt } from '../../core/lifecycle.js';
 import { makeDictionary } from './dictionary.js';

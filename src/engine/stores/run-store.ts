@@ -3,7 +3,6 @@
  * a process still waits for an answer, and the run knows how far its workers are. Engines implement
  * it, each call atomic and on the store's own clock.
  */
-
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import { momentText } from '../../core/figures.js';
 import type { Freshness } from '../../core/outcome.js';

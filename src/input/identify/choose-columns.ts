@@ -3,7 +3,6 @@
  * sample of values. A tie or doubt stops the run and names the flags to use: a wrong guess costs
  * money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
  */
-
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { type Phrase, phrase } from '../../core/phrase.js';

@@ -3,7 +3,6 @@
  * by position (`position:3`), else by its exact name, else without case and outer blanks, else by a
  * bare number as its position from 1.
  */
-
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
 import { editDistance } from '../../core/nearest.js';

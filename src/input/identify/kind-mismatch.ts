@@ -3,7 +3,6 @@
  * nearly any text under `--column website:ticker` would be bought and never found: where most
  * sampled values are surely something else, the run stops before anything is spent.
  */
-
 import { Counter, commonestOf } from '../../core/counter.js';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';

@@ -2,7 +2,6 @@
  * Values of Parquet columns: the stored values, so that they can be written again bit by bit, and
  * their meaning, for every other format.
  */
-
 import type { SchemaElement } from 'hyparquet';
 import { isJsonText } from '../../core/json-text.js';
 import type { TypedCell } from '../../core/typed-cell.js';

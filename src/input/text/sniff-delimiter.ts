@@ -2,7 +2,6 @@
  * Which character separates the cells: each candidate cuts a sample with quotes respected, and the
  * one under which the records agree best with the header wins. Pure.
  */
-
 import type { LineMode } from '../json/line-finder.js';
 import { isBlankLine } from '../row-readers.js';
 import { findTable } from './header-check.js';

@@ -1,5 +1,4 @@
 /** The numbered texts of a workbook, outside of JavaScript's heap. */
-
 import { OverBounds } from '../binary-table.js';
 import { cutText } from '../text/record-splitter.js';
 import { copyEscaped, endOfPlainText, hasBytes } from './plain-text.js';

@@ -1,5 +1,4 @@
 /** Schedules as parts of documents: times as text, without flags. Pure. */
-
 import { orderDocument } from '../../app/status-document.js';
 import type { Document } from '../../run/documents.js';
 import { isoTime } from '../../run/output/columns.js';

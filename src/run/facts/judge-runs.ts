@@ -2,7 +2,6 @@
  * The one judge of runs, by record, heartbeat, process and account: `status` and the dashboard show
  * what it concludes, and conclude nothing themselves. Pure.
  */
-
 import type { RunStop } from '../../engine/stores/run-reasons.js';
 import {
   answeredOf,

@@ -1,5 +1,4 @@
 /** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
-
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';

@@ -1,5 +1,4 @@
 /** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
-
 import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';

@@ -1,5 +1,4 @@
 /** The possible cost of a run, and its limits by quota, overage and caps, before it spends. */
-
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';

@@ -1,5 +1,4 @@
 /** A trial: a few identifiers, spread over the file, are looked up before the rest. */
-
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';

@@ -9,7 +9,6 @@
  * colours the value, of fonts and industries the name; several values are joined with `|`; anything
  * else is JSON.
  */
-
 import type { Brand } from '../../brand-api/brand.js';
 import { jsonOf } from '../../core/json-text.js';
 

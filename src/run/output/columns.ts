@@ -1,5 +1,4 @@
 /** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
-
 import { type Brand, qualityScoreOf, qualityTier } from '../../brand-api/brand.js';
 import { type ColumnName, uncheckedPath } from '../../brand-api/known-fields.js';
 import type { ColumnType, TypedCell } from '../../core/typed-cell.js';

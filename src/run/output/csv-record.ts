@@ -1,5 +1,4 @@
 /** One CSV record as text. User cells are cut out, never rebuilt, so they keep their quoting. */
-
 import { load } from '../../core/load.js';
 import type { Settings } from '../../settings/settings.js';
 

@@ -1,5 +1,4 @@
 /** The parts of an output, and the types of a renderer's input and output. */
-
 import type { Brand } from '../../brand-api/brand.js';
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';

@@ -1,5 +1,4 @@
 /** Output records as text: the user's columns or object unchanged, then our columns or key. */
-
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { addMember } from '../../core/json-text.js';
 import { isJson, isTyped, uniqueNames } from '../../core/table.js';

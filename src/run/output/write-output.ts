@@ -1,5 +1,4 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
-
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';

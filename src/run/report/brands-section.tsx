@@ -1,5 +1,4 @@
 /** The brands with the best and lowest scores. SVG, because the page forbids inline styles. */
-
 import { qualityTier } from '../../brand-api/brand.js';
 import { scoreText } from '../../core/figures.js';
 import { Card } from './kit/parts.js';

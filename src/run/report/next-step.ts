@@ -1,5 +1,4 @@
 /** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
-
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';

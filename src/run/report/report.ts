@@ -1,5 +1,4 @@
 /** The report of a run as JSON, for programs: numbers, names, the first rows without a brand. */
-
 import { countsInWords } from '../../core/counter.js';
 import { costOf } from '../../core/decimal.js';
 import type { ExitCode } from '../../core/errors.js';

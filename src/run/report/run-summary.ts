@@ -1,5 +1,4 @@
 /** The sums of a run for its report. Memory does not grow with the number of answers. */
-
 import { type Brand, type QualityTier, qualityTier } from '../../brand-api/brand.js';
 import { Counter } from '../../core/counter.js';
 import { parseIdentifierText } from '../../core/identifier.js';

@@ -1,5 +1,4 @@
 /** The sections of the page: outcomes, scores, causes and files. */
-
 import type { QualityTier } from '../../brand-api/brand.js';
 import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';

@@ -1,5 +1,4 @@
 /** Opens input and chooses columns from its beginning: errors show before anything else opens. */
-
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';

@@ -3,7 +3,6 @@
  * come before words, words before blanks; `asc` and `desc` turn the order within numbers and within
  * words. About 13 bytes each.
  */
-
 import { NeverStartError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { columnLabel, findColumn } from '../../input/identify/find-column.js';

@@ -1,5 +1,4 @@
 /** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
-
 import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
 import { findColumn } from '../../input/identify/find-column.js';

@@ -1,5 +1,4 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
-
 import { Counter } from '../../core/counter.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import { createTurns, type Releasers } from '../../core/lifecycle.js';

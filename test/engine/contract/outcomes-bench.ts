@@ -1,5 +1,4 @@
 /** Shorthands for the contract tests of the outcome store. */
-
 import type { Freshness, NewOutcome } from '../../../src/core/outcome.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';

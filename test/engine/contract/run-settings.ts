@@ -1,5 +1,4 @@
 /** Settings of a run and exchanges with the ledger for tests: the test sets what matters to it. */
-
 import type { RunSettings } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 

@@ -1,5 +1,4 @@
 /** Tables written as text, for the tests of column choice. */
-
 import { NeverStartError } from '../../../src/core/errors.js';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
 import { sayPhrase } from '../../../src/core/phrase.js';

@@ -1,5 +1,4 @@
 /** Workbooks of other software, and hostile ones: which table is read, which is refused. */
-
 import { writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';

@@ -2,7 +2,6 @@
  * Whatever a service puts into a brand, every output of it can be written and read back. Billed
  * answers are stored: one that prevented an output would prevent it on every rerun.
  */
-
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

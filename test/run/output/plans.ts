@@ -1,5 +1,4 @@
 /** Output plans and answers for the tests of this module. */
-
 import type { TableShape } from '../../../src/core/table.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 

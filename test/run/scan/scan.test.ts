@@ -1,5 +1,4 @@
 /** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
-
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
