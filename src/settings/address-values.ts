@@ -104,7 +104,10 @@ function lackOf({ protocol, hostname, port, pathname, hash, searchParams: parts 
     !isRedis && names.indexOf(name) === index && POSTGRES_PARTS.get(name)?.test(parts.get(name) ?? '');
   const odd = names.find((name, index) => !isUsed(name, index));
   // The end of a password may have been taken for it.
-  const shown = /^[a-z_]{1,24}$/i.test(odd ?? '') ? ` ("${odd}" is not)` : '';
+  const isKnown = !isRedis && POSTGRES_PARTS.has(odd ?? '');
+  const shown = /^[a-z_]{1,24}$/i.test(odd ?? '')
+    ? ` ("${odd}"${isKnown ? ' with this value' : ''} is not)`
+    : '';
   const isSocket = parts.has('host') ? hostname === '' : !isRedis && /^%2f[\w.%-]*$/i.test(hostname);
   const isHost = !parts.has('host') && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
   const [mode, hasCert] = [parts.get('sslmode'), parts.has('sslcert')];

@@ -100,7 +100,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       // Said when the run began.
       if (still !== null && stranded !== null) return;
       const latest = await engine.ledger.show(account).catch(() => null);
-      onNotice(still ?? silence(context, latest), true);
+      const { service } = run.settings;
+      const waits = { retryAt: context.worker?.retryAt ?? null, now: runtime.clock.now(), service };
+      onNotice(still ?? silenceNotice(latest, waits), true);
     },
   });
   const onAnswer = collector.onAnswer.bind(collector);
@@ -268,15 +270,21 @@ function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: nu
 const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
-/** The notice after a silence: what is known of it, else by the place of the workers. */
-function silence({ worker, run, runtime }: LookupsContext, state: LedgerState | null): string {
+/**
+ * The notice after a silence: what holds the account, a far Retry-After, else by the place of the
+ * workers. `state` null: it is not known. `retryAt`: of our worker; null: all are elsewhere. Pure.
+ */
+export function silenceNotice(
+  state: LedgerState | null,
+  { retryAt, now, service }: { retryAt: number | null; now: number; service: string },
+): string {
   const { waitsUntil = null, hold = null } = state === null ? {} : judgeAccount(state);
-  const until = Math.max(waitsUntil ?? 0, worker?.retryAt ?? 0);
-  if (until > runtime.clock.now()) return sayWait(until);
+  const until = Math.max(waitsUntil ?? 0, retryAt ?? 0);
+  if (until > now) return sayWait(until);
   if (hold !== null) return sayHold(hold, 'terminal');
-  return worker
+  return retryAt !== null
     ? 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate'
-    : `no worker has finished a chunk for 15 seconds; ${workerFor(run.settings.service)}`;
+    : `no worker has finished a chunk for 15 seconds; ${workerFor(service)}`;
 }
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
