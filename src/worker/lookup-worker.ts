@@ -40,6 +40,9 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
+/** A deadline that rings later: the process stood still, and gets some of the time back. */
+const LATE_MS = 1_000;
+const GIVEN_BACK_MS = 5_000;
 /** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
 const PAUSED_MS = 1_000;
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
@@ -251,8 +254,12 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     watching.abort(new Error('closed'));
     if (isClosed !== true) {
       aborting.abort(new Error('stopping'));
+      // What arrived while the process stood still is stored and settled first.
+      const stoodStill = clock.monotonic() - endsAt > LATE_MS;
+      const givenBackMs = stoodStill ? Math.min(deadlineMs, GIVEN_BACK_MS) : 0;
       // Without requests under way there is nothing that could still end.
-      if (context.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
+      if (stoodStill || context.gauge.inFlight > 0)
+        await withinDeadline(closed, Math.max(givenBackMs, 1_000));
     }
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
