@@ -103,6 +103,7 @@ async function serve() {
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts };
+    served.show(dashboardView({ data }));
   };
   return { served, show, job };
 }
@@ -176,6 +177,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByText('All of its 1,400 identifiers are done.').waitFor();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
+
+    const wrong = { notFound: 20, requests: 20, billed: 20 };
+    show({ runs: [runRecord({ id: 'r-paused', tally: wrong })] });
+    await page.goto(served.url);
+    await page.getByText(': 0 of 20 found. Is the column right?').waitFor();
+    await page.getByRole('button', { name: 'Pause customers.csv' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('customers.csv is paused').waitFor();
 
     show(dashboardData());
     await page.goto(`${served.url}runs/r-20261120-000002`);
