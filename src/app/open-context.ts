@@ -43,7 +43,7 @@ export async function openEngineContext(
 }
 
 interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWorker'> {
-  /** Where they are served; null: they are not. */
+  /** The address that serves them; null where nothing serves them. */
   readonly url: string | null;
   /** The depth of this queue, which is opened for it. */
   watchQueue(name: string): void;

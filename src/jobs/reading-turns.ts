@@ -40,7 +40,7 @@ interface Reader {
   readonly isLong: boolean;
 }
 
-/** Of all inboxes of this process: a death meets all of them. */
+/** Files that are read now, of all inboxes of this process: its death ends the reading of all. */
 const readers = new Set<Reader>();
 const ends = new EventEmitter();
 /** Long files enter in their order. Several may read at once, unless one is a suspect. */

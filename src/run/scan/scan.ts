@@ -199,7 +199,7 @@ export async function scanInput(
     chosen,
     priorities,
     filter,
-    /** Whose cells are the names to compare; null: they are not compared. */
+    /** The column of the names to compare; null where no column is named. */
     nameColumn: nameAt === null ? null : (shape.columns[nameAt] ?? ''),
     rows,
     identifiers,
