@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { type GivenTerms, readAccountStatus } from '../app/account-status.js';
+import { runDocument, statusDocument } from '../app/status-document.js';
 import type { Clock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import { countChunks } from '../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../engine/engine.js';
 import { listWorkers } from '../engine/queues.js';
@@ -12,9 +14,14 @@ import type { RunRecord } from '../engine/stores/run-store.js';
 import type { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
 import { listQueued, listWaiting, type ParkedJob } from '../jobs/job-folder.js';
 import type { ScheduleBook } from '../jobs/schedules/schedule-book.js';
+import { scheduleDocument } from '../jobs/schedules/schedule-document.js';
 import type { Upload } from '../jobs/uploads.js';
 import { listClosedInboxes, whyClosedHere } from '../jobs/watcher-status.js';
+import { holdOf } from '../ledger/policy.js';
+import type { Document } from '../run/documents.js';
 import type { AccountNames } from '../run/enrich-request.js';
+import { judgeRuns } from '../run/facts/judge-runs.js';
+import { isoTime } from '../run/output/columns.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -184,5 +191,46 @@ export function createNewestData(options: {
       }
       return { data, outageNoticedAt };
     },
+  };
+}
+
+type DashboardDocument = Document<'dashboard'>;
+
+/** The dashboard for programs: field by field, so nothing leaks. Pure. */
+export function statusOf({
+  host,
+  data,
+  outageNoticedAt,
+  serviceOutage,
+  isStopping,
+  currency,
+}: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
+  return {
+    version: DOCUMENT_VERSION,
+    host,
+    isStopping,
+    engineUnavailableSince: isoTime(outageNoticedAt),
+    serviceOutage,
+    data: data === null ? null : dataOf(data, currency),
+  };
+}
+
+function dataOf(data: DashboardData, currency: string | null): DashboardDocument['data'] {
+  return {
+    at: new Date(data.at).toISOString(),
+    hold: data.ledger && holdOf(data.ledger),
+    ...statusDocument(data, currency),
+    runs: judgeRuns(data).map(runDocument),
+    inboxes: data.inboxes.map(({ folder, closed, waiting, queued, inProgress }) => ({
+      folder,
+      closed,
+      queued,
+      inProgress,
+      waiting:
+        waiting?.map(({ file, folder, since, reason }) => {
+          return { file, folder, since: isoTime(since || null), reason };
+        }) ?? null,
+    })),
+    schedules: data.schedules.map(scheduleDocument),
   };
 }

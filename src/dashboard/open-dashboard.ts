@@ -28,7 +28,7 @@ import {
   sendPage,
   type Viewer,
 } from './gate.js';
-import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
+import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes, createRunReader } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
@@ -37,7 +37,6 @@ import { type AccountAsker, accountActions, runActions } from './run-actions.js'
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { startAllAction } from './start-all.js';
-import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './technical-section.js';
 import { discardAllAction } from './upload-card.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';

@@ -12,8 +12,7 @@ import {
   type RunSettings,
 } from '../engine/stores/run-store.js';
 import { resumeOwner } from '../jobs/file-orders.js';
-import { sendAgain } from '../jobs/send-again.js';
-import { goOn } from '../jobs/try-again.js';
+import { goOn, sendAgain } from '../jobs/try-again.js';
 import type { Uploads } from '../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
 import { isAtWork, judgeRuns, partsOf } from '../run/facts/judge-runs.js';

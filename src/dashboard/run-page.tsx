@@ -1,11 +1,22 @@
 /** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
 import type { Child } from 'hono/jsx';
+import { qualityTier } from '../brand-api/brand.js';
 import { costOf } from '../core/decimal.js';
-import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../core/figures.js';
+import {
+  countOf,
+  countText,
+  durationText,
+  moneyText,
+  scoreText,
+  sentenceOf,
+  shareText,
+} from '../core/figures.js';
 import { OUTCOME_STATUSES, type StatusCounts } from '../core/outcome.js';
 import { isHeld, type RunRecord } from '../engine/stores/run-store.js';
 import { isUndecided, type ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
+import type { ShownMatch } from '../run/newest-matches.js';
+import { Badge } from '../run/report/brands-section.js';
 import { htmlOf } from '../run/report/kit/page.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
 import { sayRun } from '../run/words/say-run.js';
@@ -13,7 +24,6 @@ import type { Viewer } from './gate.js';
 import { isOfInbox } from './gather-dashboard.js';
 import { FileList } from './job-page.js';
 import type { RunView } from './look-at-run.js';
-import { MatchesCard } from './matches-card.js';
 import { Banners } from './overview.js';
 import {
   ActionButton,
@@ -287,6 +297,48 @@ function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
       : `Its files are in its inbox on ${host ?? 'another machine'}.`;
   if (run.status === 'running') return 'It was ended before it could write its files.';
   return `It wrote no file: a program or a pipe on ${host ?? 'another machine'} took its result.`;
+}
+
+/** The newest matches; their texts are the service's. `isGoing`: more may come. */
+function MatchesCard({ matches, isGoing }: { matches: readonly ShownMatch[]; isGoing: boolean }) {
+  return (
+    <Card id="matches" title="Newest matches" isPart>
+      {matches.length === 0 ? (
+        <p class="empty">{isGoing ? 'None yet.' : 'None are kept of this run.'}</p>
+      ) : (
+        <>
+          <p class="note">With the quality score of each brand, from 0 to 1.</p>
+          <ol class="brands matches">
+            {matches.map((match) => (
+              <MatchItem match={match} />
+            ))}
+          </ol>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function MatchItem({ match: { identifier, name, score, color } }: { match: ShownMatch }) {
+  return (
+    <li>
+      <Badge brand={{ name, color, logo: null }} />
+      <span class="brand">
+        <bdi class="brand-name">{name}</bdi>
+        <bdi class="brand-domain">{identifier}</bdi>
+      </span>
+      {score === null ? (
+        <span class="score calm">
+          –<span class="unseen"> no score</span>
+        </span>
+      ) : (
+        <span class={`score ${qualityTier(score)}`}>
+          {scoreText(score)}
+          <span class="unseen">, {qualityTier(score)}</span>
+        </span>
+      )}
+    </li>
+  );
 }
 
 function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {

@@ -33,7 +33,7 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
   const { log, isReadOnly } = options;
   const rest = { log, stop, isReadOnly };
   if (engine === 'embedded') {
-    const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
+    const { openEmbeddedEngine } = await import('./embedded/shared-server.js');
     return openEmbeddedEngine({ folder: stateFolder, startsEmpty, ...rest });
   }
   if (/^rediss?:\/\//.test(engine)) {

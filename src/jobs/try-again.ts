@@ -1,7 +1,8 @@
 /**
  * A failed file is tried again as a new job, perhaps with other settings: its folder moves from
  * `failed/` to `waiting/` in one step, after everything in it was made ready. Killed before that
- * step, it is among the failed ones as before.
+ * step, it is among the failed ones as before. A finished file is sent once more: its plan shows
+ * what is still to be bought.
  */
 import { EventEmitter } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
@@ -11,8 +12,9 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
+import { type EndedJob, openJobFile } from './ended-jobs.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
-import { readOwnSettings } from './inbox-folder-settings.js';
+import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
 import {
   hasGoOn,
   isOurs,
@@ -25,6 +27,7 @@ import {
   writeAnew,
   writeRecord,
 } from './job-folder.js';
+import type { Upload, Uploads } from './uploads.js';
 
 /** An event named like the watched folder tells its watcher in this process; others look there. */
 export const triedAgain = new EventEmitter();
@@ -81,11 +84,7 @@ async function moveToWaiting(
   const side = sideFileOf(join(folder, file));
   if (settings === undefined) await takeNewerSettings(placeOf(inbox, { name: file, under }), side);
   else {
-    const earlier = await readPlainFile(side).then(
-      (text) => parseConfigFile(side, text).values,
-      () => ({}),
-    );
-    await writeAnew(side, `${JSON.stringify({ ...earlier, ...settings })}\n`);
+    await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
   }
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
@@ -103,6 +102,14 @@ async function moveToWaiting(
   });
   await moveTo(join(root, 'waiting'), folder, jobName(file, now));
   return file;
+}
+
+/** Settings in a side file; none where no file can be read. Throws for one that means nothing. */
+function valuesIn(side: string): Promise<Chosen> {
+  return readPlainFile(side).then(
+    (text) => parseConfigFile(side, text).values,
+    () => ({}),
+  );
 }
 
 async function takeNewerSettings(place: string, side: string): Promise<void> {
@@ -160,6 +167,41 @@ async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   const values = { ...own?.values, ...caps };
   const left = Object.entries(values).filter(([, value]) => value !== null);
   await writeAnew(side, left.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(left))}\n`);
+}
+
+/** Of the run that is over: a person sees the cost again, and says whether to try. */
+const OF_ITS_RUN = ['try', 'maxCost'];
+/** As long as answers are kept: what the file has is not bought again. */
+const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
+
+/**
+ * Copies the original of a file in `done/`; its results stay. `fields`: its own settings, as those
+ * of a form. Throws `NeverStartError` where it is gone, and what `Uploads.receive` throws.
+ */
+export async function sendAgain(
+  uploads: Uploads,
+  job: EndedJob,
+): Promise<{ readonly upload: Upload; readonly fields: [key: string, value: string][] }> {
+  const { root, inbox, place, folder, under } = job;
+  const original = job.files.find(({ type }) => type === 'original');
+  const opened = original && (await openJobFile(job, original));
+  if (original === undefined || !opened) {
+    const what = 'the file is no longer there';
+    throw new NeverStartError(usageProblem(what, job.file ?? folder, 'send it again'));
+  }
+  const { handle, size } = opened;
+  const bytes = handle.createReadStream({ start: 0, end: Math.max(0, size - 1) });
+  const upload = await uploads
+    .receive({ inbox, name: original.name, under, length: size }, bytes)
+    .finally(() => bytes.destroy());
+  const side = sideFileOf(join(root, place, folder, original.name));
+  const kept = Object.entries({ ...(await valuesIn(side)), ...KEEPING }).filter(
+    ([key]) => INBOX_KEYS.has(key) && !OF_ITS_RUN.includes(key),
+  );
+  const fields = kept.flatMap(([key, value]) =>
+    [value].flat().map((each): [string, string] => [key, String(each)]),
+  );
+  return { upload, fields };
 }
 
 const BY_HAND = 'put the file into the inbox yourself';

@@ -15,7 +15,7 @@ import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
 import { readToken } from '../settings/secrets.js';
-import { enrichRows } from './enrich-rows.js';
+import { enrichRows, holdUnmatched } from './enrich-rows.js';
 import type {
   Candidates,
   Enriched,
@@ -26,7 +26,6 @@ import type {
 } from './enricher.js';
 import { planOneFile, runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
-import { holdUnmatched } from './hold-unmatched.js';
 import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';

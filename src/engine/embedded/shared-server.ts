@@ -1,6 +1,6 @@
 /**
- * The private server, shared by all processes that use a state folder: who finds none starts it,
- * and the last one stops it.
+ * The engine on a private server, shared by all processes that use a state folder: who finds no
+ * server starts one, and the last one stops it.
  *
  * A server that ends while a process works (killed, or stopped by a supervisor together with its
  * clients) is started again.
@@ -13,7 +13,9 @@ import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { unfit } from '../store-calls.js';
+import type { Engine, EngineOptions } from '../engine.js';
+import { openEngineOn } from '../postgres/open-postgres-engine.js';
+import { ForeignSchemaError, unfit } from '../store-calls.js';
 import {
   assertGoesOn,
   findData,
@@ -40,6 +42,47 @@ const JOIN_DEADLINE_MS = 60_000;
 const REVIVE_DEADLINE_MS = 3_000;
 /** A server that has neither a socket nor an end after this time is looked at more closely. */
 const STUCK_MS = 3_000;
+
+interface EmbeddedEngineOptions extends EngineOptions {
+  /** The state folder; made when it is not there. */
+  readonly folder: string;
+  /** Set unusable data aside and start with an empty database. Default false. */
+  readonly startsEmpty?: boolean | undefined;
+}
+
+/**
+ * Processes of one machine share the server's 200 sessions. `up` keeps two for chunks and
+ * schedules; other idle sessions end after 10 s.
+ */
+const SESSIONS = 6;
+
+/**
+ * The postgres engine on the private server, for users without one. Throws what `joinServer` and
+ * `openEngineOn` throw.
+ */
+export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
+  const { folder, startsEmpty = false, ...rest } = options;
+  const { log, stop = new AbortController().signal } = options;
+  const shared = await joinServer(folder, startsEmpty, log, stop);
+  const server = {
+    connection: shared.connection,
+    address: folder,
+    todo: `run again; see the log of the embedded engine: ${shared.logFile}`,
+    sessions: SESSIONS,
+    redact: (text: string) => text,
+    loss: shared.loss,
+  };
+  try {
+    const engine = await openEngineOn('embedded', server, rest);
+    const close = () => engine.close().finally(() => shared.leave());
+    return { ...engine, loss: shared.loss, close };
+  } catch (error) {
+    await shared.leave();
+    if (!startsEmpty || !(error instanceof ForeignSchemaError)) throw error;
+    await shared.replace(error);
+    return openEmbeddedEngine(options);
+  }
+}
 
 /**
  * Connects to the server of a state folder, or starts it. `startsEmpty`: what cannot be used there

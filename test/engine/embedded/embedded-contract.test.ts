@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
-import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
+import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeKeyValues } from '../contract/key-values-contract.js';
 import { describeLedger } from '../contract/ledger-contract.js';

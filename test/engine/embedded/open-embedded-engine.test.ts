@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
-import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
-import { joinServer } from '../../../src/engine/embedded/shared-server.js';
+import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { runSettings } from '../contract/run-settings.js';
 import { startChild } from './child.js';
@@ -209,7 +208,7 @@ describe('the embedded engine', () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const child = startChild(`
-        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
         const { silentLog } = await load('src/core/log.js');
         const { ledger, outcomes, runs } =
           await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });

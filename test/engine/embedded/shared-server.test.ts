@@ -26,8 +26,8 @@ import { attempt, createReleasers, isRunning } from '../../../src/core/lifecycle
 import { silentLog } from '../../../src/core/log.js';
 import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
 import { pidIn } from '../../../src/engine/embedded/lock-files.js';
-import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
+import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { startChild } from './child.js';
 
@@ -87,7 +87,7 @@ describe('the private server', () => {
   const openTogether = async (count: number) => {
     const children = Array.from({ length: count }, () =>
       startChild(`
-        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
         const { silentLog } = await load('src/core/log.js');
         const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
         await engine.outcomes.stats();
@@ -167,7 +167,7 @@ describe('the private server', () => {
   test('that was killed with all its clients is used by the next one', { tags: ['long'] }, async () => {
     await (await open()).close();
     const child = startChild(`
-      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
       const { silentLog } = await load('src/core/log.js');
       const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say(engine.id);
@@ -228,7 +228,7 @@ describe('the private server', () => {
     async function endsAfter(kill: string): Promise<void> {
       const child = startChild(`
         const { existsSync } = await import('node:fs');
-        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
         const { silentLog } = await load('src/core/log.js');
         const opening = openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
         const die = () => process.kill(process.pid, 'SIGKILL');
@@ -349,7 +349,7 @@ describe('the private server', () => {
     const child = startChild(`
       Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
         PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
-      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
       const { silentLog } = await load('src/core/log.js');
       const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say(engine.kind);
@@ -361,7 +361,7 @@ describe('the private server', () => {
 
   test('does not keep our output pipe open', LONG, async () => {
     const child = startChild(`
-      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
       const { silentLog } = await load('src/core/log.js');
       await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say('open');

@@ -1,8 +1,8 @@
 /** Histories of runs: every face says of each what the one judge concludes. */
 import { expect, it } from 'vitest';
 import { statusText } from '../../../src/commands/admin.js';
+import { statusOf } from '../../../src/dashboard/gather-dashboard.js';
 import { renderParts } from '../../../src/dashboard/render-dashboard.js';
-import { statusOf } from '../../../src/dashboard/status-json.js';
 import type { Hold } from '../../../src/ledger/policy.js';
 import { judgeRuns, type Standing } from '../../../src/run/facts/judge-runs.js';
 import { accountParts, dashboardData, dashboardView, NOW, runRecord, VIEWER } from '../../dashboard/views.js';
