@@ -16,6 +16,7 @@ import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
 import type { ActiveRun, EnrichProgress, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
 import { judgeAccount } from '../facts/judge-account.js';
+import type { tellMatches } from '../newest-matches.js';
 import type { LookupsEnd } from '../run-end.js';
 import { pauseNotice } from '../run-record.js';
 import { sayHalt, sayTo } from '../words/say-reason.js';
@@ -36,8 +37,39 @@ const TAKE_EVERY_MS = 250;
 
 export interface LookupsContext extends ActiveRun {
   readonly releasers: Releasers;
-  /** Shows where the run stands, whenever something has changed. */
-  readonly show: (phase: EnrichProgress['phase']) => void;
+  readonly matches: ReturnType<typeof tellMatches>;
+  /** Identifiers that need no lookup, because their answers are stored. */
+  known: number;
+}
+
+/** Shows where the run stands, whenever something has changed. `rows`: how many are written. */
+export function showRun(
+  active: LookupsContext,
+  phase: EnrichProgress['phase'],
+  rows = active.scan.rows.count,
+): void {
+  const { runtime, run, scan, matches, progress, queued, worker } = active;
+  matches.now();
+  runtime.onProgress({
+    runId: run.id,
+    phase,
+    rows,
+    wanted: scan.answers.wanted,
+    answered: answeredSoFar(active),
+    run: progress,
+    ledger: worker?.ledgerState() ?? null,
+    inFlight: worker?.inFlight ?? 0,
+    outage: worker?.outage ?? null,
+    queued: progress !== null && progress.tally.requests > 0 ? null : queued,
+  });
+}
+
+/** Answers collected, or reported: from the store, and what the tally has since the start. */
+function answeredSoFar({ scan: { answers }, collector, progress, known }: LookupsContext): number {
+  const tally = progress?.tally;
+  const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - known : 0;
+  const { stored } = collector.summary.facts.identifiers;
+  return Math.min(answers.wanted, Math.max(answers.answered, stored + reported));
 }
 
 /** Looks up `missing` identifiers. Throws engine errors, and `DeclinedError`. */
@@ -93,7 +125,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
         const { matched, notFound, stored } = latest.tally;
         await collector.takeStoredSoFar(matched + notFound + stored);
       }
-      context.show('asking');
+      showRun(context, 'asking');
     },
     async onSilence() {
       const still = await findStrandedPermits(context, context.worker?.inFlight ?? 0).catch(() => null);
@@ -124,7 +156,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     );
     if (halt?.why === 'limit')
       noteNext(context).catch((error) => runtime.log.debug({ err: error }, 'what is next was not noted'));
-    context.show(halt ? 'parked' : 'asking');
+    showRun(context, halt ? 'parked' : 'asking');
   };
   const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
   const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
