@@ -7,7 +7,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
+import { succeeds } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import type { NewOutcome } from '../core/outcome.js';
 import type {
   ExchangeAnswer,
   ExchangeRequest,
@@ -17,15 +19,16 @@ import type {
   PermitAnswer,
   SeenState,
   SettledAs,
+  Settlement,
 } from './ledger.js';
 import {
+  type AnswerSpool,
   type Batch,
-  type Carried,
   NO_OBSERVATION,
   type Observation,
   Outbox,
   type PaceRefusal,
-  type PaidAnswer,
+  PaidAnswer,
 } from './outbox.js';
 import { createPaceWatch, type PaceWatch } from './pace.js';
 import { mayHaveTurned, turnAskedAt } from './period.js';
@@ -36,6 +39,7 @@ import { type Alarm, createAlarm, createSlots, type Slots } from './timing.js';
 
 export interface GovernorOptions {
   readonly ledger: Ledger;
+  readonly spool: AnswerSpool;
   readonly account: string;
   /** Unique over all workers and time: permits are named after it. */
   readonly worker: string;
@@ -52,6 +56,9 @@ interface Look {
   readonly request: LookRequest;
   readonly answer: (answer: PermitAnswer | null) => void;
 }
+
+/** The permit of an answer, and how that settles it. */
+export type Spent = Pick<Settlement, 'permit' | 'as'> & { readonly observation: Observation };
 
 type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
@@ -74,10 +81,14 @@ export function permitMsOf(timeoutMs: number): number {
 export class SharedGovernor {
   /** The account as last seen; null before the first exchange. */
   state: LedgerState | null = null;
+  /** Answers that the store did not take before the end. */
+  left = 0;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
   readonly #looks: Look[] = [];
   readonly #outbox = new Outbox();
+  /** All that have not ended. */
+  readonly #answers = new Set<PaidAnswer>();
   readonly #paceWatch: PaceWatch;
   readonly #slots: Slots;
   readonly #alarm: Alarm;
@@ -139,12 +150,27 @@ export class SharedGovernor {
   }
 
   /**
-   * The settlement of a permit, and the usage in the answer. With `answer` the same exchange keeps
-   * that first.
+   * Has the next exchange record an answer, and then settle the permit that it had. Resolves with
+   * the store's date of it once it is as durable as the engine promises; rejects as the spool does.
    */
-  settle(permit: string, as: SettledAs, observation: Observation, answer?: PaidAnswer): void {
-    this.#outbox.settle(permit, as, observation, answer);
-    if (this.#isDown) recordDirectly(this.#outbox.carried);
+  record(outcome: NewOutcome, spent?: Spent): Promise<number> {
+    const answer = new PaidAnswer(outcome, this.#options.clock.monotonic(), spent?.permit ?? '');
+    this.#answers.add(answer);
+    const forget = () => this.#answers.delete(answer);
+    answer.recorded.then(forget, () => {
+      this.left += 1;
+      forget();
+    });
+    this.#outbox.add(answer);
+    if (this.#isDown) answer.moveTo(this.#options.spool);
+    if (spent) this.settle(spent.permit, spent.as, spent.observation);
+    else this.#plan();
+    return answer.recorded;
+  }
+
+  /** The settlement of a permit, and the usage in the answer. */
+  settle(permit: string, as: SettledAs, observation: Observation): void {
+    this.#outbox.settle(permit, as, observation);
     this.note(observation);
   }
 
@@ -164,7 +190,15 @@ export class SharedGovernor {
     this.settle(permit, 'free', observation);
   }
 
-  /** Rejects all who wait, now or later, and settles the rest. Waits at most `deadlineMs`. */
+  /** Resolves when every answer is recorded, or on disk. */
+  async recorded(): Promise<void> {
+    for (const { recorded } of this.#answers) await succeeds(recorded);
+  }
+
+  /**
+   * Rejects all who wait, now or later, and settles the rest. Waits at most `deadlineMs`, and takes
+   * the answers that are not recorded by then to disk, whatever the engine does with them later.
+   */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
@@ -176,6 +210,10 @@ export class SharedGovernor {
     this.#plan();
     await this.flushed(deadlineMs);
     this.#alarm.clear();
+    const rest = [...this.#answers];
+    if (rest.length === 0) return;
+    const why = await this.#options.spool.leave(rest);
+    for (const answer of rest) answer.leave(why);
   }
 
   /** Resolves when the ledger has what this process knew by now, or after `deadlineMs`. */
@@ -214,9 +252,9 @@ export class SharedGovernor {
       return;
     }
     this.#isExchanging = true;
-    const { carried, ...batch } = this.#outbox.collect();
+    const { answers, ...batch } = this.#outbox.collect();
     const request = this.#write(batch, waiters, look, clock.monotonic());
-    const answer = await this.#exchangeUntilAnswered(request, carried);
+    const answer = await this.#exchangeUntilAnswered(request, answers);
     if (answer !== null) {
       this.#learn(answer.state);
       this.#distribute(waiters, answer, request.turn?.period ?? null);
@@ -228,30 +266,31 @@ export class SharedGovernor {
 
   /**
    * Asks until there is an answer. The same request is repeated, word for word: permits are known
-   * by name, so that what was granted or settled in a lost answer is not counted twice. The answers
-   * in it are recorded without it once it has failed, and it is repeated when they are, without
-   * the settlements of those that could not be. Once the governor
-   * closes it asks one last time, at once; null: there was no answer, and what was to be settled
-   * runs out in the store and counts as sent.
+   * by name, so that what was granted or settled in a lost answer is not counted twice. Once it has
+   * failed, answers go to the spool, and it is repeated when they are recorded, without the
+   * settlements of those that could not be. Once the governor closes it asks one last time, at
+   * once; null: there was no answer, and what was to be settled runs out in the store and counts as
+   * sent.
    */
   async #exchangeUntilAnswered(
     request: ExchangeRequest,
-    carried: readonly Carried[],
+    answers: readonly PaidAnswer[],
   ): Promise<ExchangeAnswer | null> {
-    const { clock, ledger, log } = this.#options;
+    const { clock, ledger, log, spool } = this.#options;
     const closing = this.#closing.signal;
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
       const isLast = closing.aborted;
-      const unrecorded = await unrecordedAmong(carried);
-      const settle = request.settle.filter(({ permit }) => !unrecorded.has(permit));
-      const together = carried.filter(({ direct }) => direct === null);
+      await this.#untilSpoolEmpty();
+      const left = new Set(answers.filter(({ state }) => state === 'left').map(({ permit }) => permit));
+      const settle = request.settle.filter(({ permit }) => !left.has(permit));
+      const together = answers.filter(({ state }) => state === 'exchange');
       try {
         const given = await ledger.exchange(
           { ...request, settle },
-          together.map(({ answer }) => answer.outcome),
+          together.map(({ outcome }) => outcome),
         );
         const { recordedAt } = given;
-        if (recordedAt !== null) for (const { answer } of together) answer.recorded(recordedAt);
+        if (recordedAt !== null) for (const answer of together) answer.store(recordedAt);
         this.#isDown = false;
         return given;
       } catch (error) {
@@ -259,17 +298,22 @@ export class SharedGovernor {
         log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
       }
       this.#isDown = true;
-      recordDirectly([...carried, ...this.#outbox.carried]);
+      for (const answer of this.#answers) answer.moveTo(spool);
       if (isLast) {
-        await unrecordedAmong(carried);
+        await this.#untilSpoolEmpty();
         return null;
       }
       await clock.sleep(waitMs, closing).catch(() => undefined);
     }
   }
 
+  /** Nothing is asked for while an answer waits for the store: not much is ever at stake. */
+  async #untilSpoolEmpty(): Promise<void> {
+    for (const { state, recorded } of this.#answers) if (state === 'spool') await succeeds(recorded);
+  }
+
   #write(
-    { paceRefusal, ...batch }: Omit<Batch, 'carried'>,
+    { paceRefusal, ...batch }: Omit<Batch, 'answers'>,
     waiters: readonly PermitWaiter[],
     look: Look | null,
     now: number,
@@ -365,16 +409,4 @@ export class SharedGovernor {
   #giveBack(permit: string): void {
     this.settle(permit, 'free', NO_OBSERVATION);
   }
-}
-
-/** Those whose answers could not be recorded without an exchange, once that is known of all. */
-async function unrecordedAmong(carried: readonly Carried[]): Promise<ReadonlySet<string>> {
-  const unrecorded = new Set<string>();
-  for (const { permit, direct } of carried) if (direct !== null && !(await direct)) unrecorded.add(permit);
-  return unrecorded;
-}
-
-/** Has them recorded without an exchange, if they are not yet. */
-function recordDirectly(carried: readonly Carried[]): void {
-  for (const each of carried) each.direct ??= each.answer.recordDirectly();
 }

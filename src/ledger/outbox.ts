@@ -26,28 +26,57 @@ export interface PaceRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** An answer that the exchange records which settles its permit. */
-export interface PaidAnswer {
-  readonly outcome: NewOutcome;
-  /** It is. `at`: the store's date of it. */
-  recorded(at: number): void;
-  /** Records it without an exchange. False: it cannot be, and its permit is not to be settled. */
-  recordDirectly(): Promise<boolean>;
+/** An answer and when it was fetched, by the monotonic clock. */
+export type Fetched = Pick<PaidAnswer, 'outcome' | 'fetchedAt'>;
+
+/** Takes the answers of exchanges that have failed. */
+export interface AnswerSpool {
+  /**
+   * Resolves with the store's date of it once it is as durable as the engine promises. Rejects when
+   * the store has refused it until the end: it is on disk alone, or lost.
+   */
+  record(answer: Fetched): Promise<number>;
+  /** Writes them to disk at once. Returns why they are not in the store. */
+  leave(answers: readonly Fetched[]): Promise<Error>;
 }
 
-/** An answer on its way. */
-export interface Carried {
-  readonly permit: string;
-  readonly answer: PaidAnswer;
-  /** Once an exchange has failed: whether it is recorded without one. */
-  direct: Promise<boolean> | null;
+/** An answer from its arrival until it is recorded, or left on disk: the first end counts. */
+export class PaidAnswer {
+  readonly recorded: Promise<number>;
+  /** `spool`: its exchange has failed. */
+  state: 'exchange' | 'spool' | 'recorded' | 'left' = 'exchange';
+  store: (at: number) => void = () => undefined;
+  leave: (why: unknown) => void = () => undefined;
+
+  /** `permit`: settled once it is recorded; empty: it had none. */
+  constructor(
+    readonly outcome: NewOutcome,
+    readonly fetchedAt: number,
+    readonly permit: string,
+  ) {
+    this.recorded = new Promise((resolve, reject) => {
+      this.store = resolve;
+      this.leave = reject;
+    });
+    const end = (state: 'recorded' | 'left') => () => {
+      this.state = state;
+    };
+    this.recorded.then(end('recorded'), end('left'));
+  }
+
+  /** Has it recorded without an exchange. */
+  moveTo(spool: AnswerSpool): void {
+    if (this.state !== 'exchange') return;
+    this.state = 'spool';
+    spool.record(this).then(this.store, this.leave);
+  }
 }
 
 /** The contents of one exchange. */
 export interface Batch
   extends Pick<ExchangeRequest, 'settle' | 'reading' | 'isConfirmed' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
-  readonly carried: readonly Carried[];
+  readonly answers: readonly PaidAnswer[];
 }
 
 const NOTHING = { isConfirmed: false, refusedForQuota: false, paceRefusal: null };
@@ -56,26 +85,25 @@ export class Outbox {
   #settlements = new Map<string, Settlement>();
   /** By period; empty: none is known. */
   #readings = new Map<string, Reading>();
-  #rest: Omit<Batch, 'settle' | 'reading' | 'carried'> = NOTHING;
-  /** By permit: their settlements are there too. */
-  #carried = new Map<string, Carried>();
+  #rest: Omit<Batch, 'settle' | 'reading' | 'answers'> = NOTHING;
+  #answers: PaidAnswer[] = [];
 
   get hasAnswers(): boolean {
-    return this.#carried.size > 0;
-  }
-
-  /** Answers that wait for the next exchange. */
-  get carried(): readonly Carried[] {
-    return [...this.#carried.values()];
+    return this.#answers.length > 0;
   }
 
   get isEmpty(): boolean {
-    return this.#settlements.size === 0 && this.#readings.size === 0 && this.#rest === NOTHING;
+    const { size } = this.#settlements;
+    return size + this.#answers.length + this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
-  settle(permit: string, as: SettledAs, { period = null, isBeyond }: Observation, answer?: PaidAnswer): void {
+  /** Its settlement, if it has one, goes with it. */
+  add(answer: PaidAnswer): void {
+    this.#answers.push(answer);
+  }
+
+  settle(permit: string, as: SettledAs, { period = null, isBeyond }: Observation): void {
     this.#settlements.set(permit, { permit, as, period, ...(isBeyond && { isBeyond }) });
-    if (answer) this.#carried.set(permit, { permit, answer, direct: null });
   }
 
   note({ reading, isConfirmed }: Observation): void {
@@ -101,15 +129,15 @@ export class Outbox {
     const later = new Map([...this.#readings].filter(([period]) => period > first));
     const settlements = [...this.#settlements.values()];
     const isLater = ({ period }: Settlement) => later.has(period ?? '');
-    const settle = settlements.filter((each) => !isLater(each));
+    this.#settlements = new Map(settlements.filter(isLater).map((each) => [each.permit, each]));
+    const isDue = ({ permit }: PaidAnswer) => !this.#settlements.has(permit);
     const batch = {
-      settle,
+      settle: settlements.filter((each) => !isLater(each)),
       reading: this.#readings.get(first) ?? null,
-      carried: settle.flatMap(({ permit }) => this.#carried.get(permit) ?? []),
+      answers: this.#answers.filter(isDue),
       ...this.#rest,
     };
-    this.#settlements = new Map(settlements.filter(isLater).map((each) => [each.permit, each]));
-    for (const { permit } of batch.carried) this.#carried.delete(permit);
+    this.#answers = this.#answers.filter((each) => !isDue(each));
     this.#readings = later;
     this.#rest = NOTHING;
     return batch;

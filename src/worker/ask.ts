@@ -103,7 +103,7 @@ async function admit({
   unusable,
   place,
 }: LookupUnderWay): Promise<Admitted | NextStep> {
-  const { governor, recorder, breaker, halts, clock } = context;
+  const { governor, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());
   if (pass.type === 'rejected') {
@@ -113,7 +113,6 @@ async function admit({
   }
   let grant: Grant;
   try {
-    if (!recorder.hasRoom) await recorder.untilRoom(signals.stop);
     grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own, place);
   } catch {
     breaker.cancel(pass);

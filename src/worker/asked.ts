@@ -9,7 +9,6 @@ import type { LookupFailure, RunRecord } from '../engine/stores/run-store.js';
 import type { Governor } from '../ledger/governor.js';
 import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
-import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
 
@@ -37,7 +36,6 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit' | 'hasRoom' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;

@@ -8,7 +8,7 @@ import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';
 import { packProfile } from '../engine/stores/profile-codec.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { PaidAnswer } from '../ledger/outbox.js';
+import type { Spent } from '../ledger/governor.js';
 import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
@@ -45,10 +45,11 @@ const REPEAT: NextStep = { type: 'repeat' };
  */
 export async function learnTrust(
   answer: Answer,
-  { addressTrust, recorder }: Pick<AskContext, 'addressTrust' | 'recorder'>,
+  { addressTrust, governor }: Pick<AskContext, 'addressTrust' | 'governor'>,
 ): Promise<boolean> {
   if (showsService(answer)) {
-    for (const trusted of await addressTrust.markTrusted()) await recorder.record(trusted);
+    const trusted = await addressTrust.markTrusted();
+    await Promise.all(trusted.map((outcome) => governor.record(outcome)));
   }
   return addressTrust.isTrusted();
 }
@@ -96,14 +97,17 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   });
 
   const billed = answer.cost !== 'free';
-  const settle = (paid?: PaidAnswer) => {
+  if (step.type === 'record') {
+    const spent = { permit, as: cost, observation };
+    return recordOutcome(lookup, newOutcome(key, step.meaning, billed), step.meaning, spent);
+  }
+  const settle = () => {
     // A service that refuses even one request in ten seconds is not asked too fast: the pace would
     // only fall to nothing.
     if (meaning.type === 'refused' && (isQuota || !pass.isProbe || meaning.retryAfterMs !== null))
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
-    else governor.settle(permit, cost, observation, paid);
+    else governor.settle(permit, cost, observation);
   };
-  if (step.type === 'record') return recordOutcome(lookup, step.meaning, billed, settle);
   // An untrusted one was kept before it was counted.
   if (step.type === 'fail' && step.kept !== null && trust !== 'untrusted') {
     const isFinal = step.kept === 'final' && ({ isFinal: true } as const);
@@ -163,9 +167,9 @@ function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, addre
 
 async function recordOutcome(
   { context, key, leaveGate }: LookupUnderWay,
+  outcome: NewOutcome,
   meaning: Means<'matched' | 'not_found'>,
-  billed: boolean,
-  settle: (paid: PaidAnswer) => void,
+  spent: Spent,
 ): Promise<NextStep> {
   const clearing = context.addressTrust.noteGood();
   if (clearing !== null) await clearing;
@@ -174,7 +178,7 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    const recorded = context.recorder.recordWithPermit(newOutcome(key, meaning, billed), settle);
+    const recorded = context.governor.record(outcome, spent);
     leaveGate();
     report(await recorded);
     return { type: meaning.type };

@@ -90,13 +90,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
   const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
-  const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
-  const recorder = createRecorder({ ...basics, ...spool });
-  const failures = createFailureKeeper(engine.runs, clock, log);
+  const stop = stopping.signal;
   const { service, account, usageLagMs } = options;
   const governor = new SharedGovernor({
     ...basics,
     ledger: engine.ledger,
+    // Once stopping, an answer that the store refuses goes to disk at once: its chunk would wait
+    // for the whole deadline.
+    spool: createRecorder({ ...basics, store: engine.outcomes, spoolFolder: ownSpool, stop }),
     account,
     usageLagMs,
   });
@@ -110,14 +111,13 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     breaker: new Breaker(),
     addressTrust: createAddressTrust({ ...basics, keyValues: engine.keyValues, service }),
     refusals: new RefusalSeries(),
-    recorder,
     clock,
     listener: options.listener,
     gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null as string | null, retryAt: 0 },
     worker: name,
     limit: pLimit(concurrency),
     halts,
-    keepFailure: failures.keep,
+    keepFailure: createFailureKeeper(engine.runs, { clock, log, stop }),
     onSent(run: string, as: 'free' | 'billed' | 'cutOff') {
       const counted = { ...(sent.get(run) ?? NOTHING_SENT) };
       if (as !== 'cutOff') counted.requests += 1;
@@ -205,14 +205,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const [claim] = await engine.outcomes.claim({ worker: name, run: '', keys: [key], freshness });
     if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
     const look = await sendLook({ own: null, key, quotaCap }, identifier, settings, aborting.signal);
-    if (look?.step.type === 'record') {
-      const billed = look.answer.cost !== 'free';
-      await recorder.record(newOutcome(key, look.step.meaning, billed));
-    } else await engine.outcomes.release(name, [key]);
+    if (look?.step.type !== 'record') await engine.outcomes.release(name, [key]);
     if (look === null) return { type: 'denied', ledger: governor.state } as const;
-    const { permit, answer, observation } = look;
+    const { permit, answer, step, observation } = look;
     const { meaning } = answer;
-    if (meaning.type === 'refused') {
+    if (step.type === 'record') {
+      const outcome = newOutcome(key, step.meaning, answer.cost !== 'free');
+      await governor.record(outcome, { permit, as: answer.cost, observation });
+    } else if (meaning.type === 'refused') {
       const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
     } else governor.settle(permit, answer.cost, observation);
@@ -240,10 +240,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const endsAt = clock.monotonic() + deadlineMs;
     const left = () => Math.max(0, endsAt - clock.monotonic());
     stopping.abort(new Error('stopping'));
-    // From here on an answer that the store refuses goes to disk at once: its chunk would wait for
-    // the whole deadline.
-    void recorder.close();
-    failures.close();
     // Chunks end on their own once their requests have; the queue's own close waits for that.
     const closed = Promise.allSettled([worker?.close(), ...given]);
     const watching = new AbortController();
@@ -261,10 +257,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       if (stoodStill || context.gauge.inFlight > 0)
         await withinDeadline(closed, Math.max(givenBackMs, 1_000));
     }
-    await withinDeadline(recorder.close(), Math.max(left(), 1_000));
+    await withinDeadline(governor.recorded(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await governor.close(settleMs);
-    await recorder.leaveRest();
     const cutOff = context.gauge.cutOff + context.gauge.inFlight;
     addCutOff(cutOff);
     if (cutOff > 0) log.warn({ requests: cutOff }, unansweredText(cutOff));
@@ -293,7 +288,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
     /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
     get leftOnDisk(): number {
-      return recorder.left;
+      return governor.left;
     },
     async start(): Promise<void> {
       await engine.outcomes.heartbeat(name);

@@ -5,7 +5,7 @@
  */
 import { silentLog } from '../../src/core/log.js';
 import { type Governor, SharedGovernor } from '../../src/ledger/governor.js';
-import type { Observation } from '../../src/ledger/outbox.js';
+import type { AnswerSpool, Fetched, Observation } from '../../src/ledger/outbox.js';
 import type { AskingRun, Grant } from '../../src/ledger/permit-waiters.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 import type { ModelAccount } from '../model/ledger-model.js';
@@ -37,9 +37,54 @@ export interface Asker {
   readonly permit: string;
 }
 
+/** A spool that ends an answer when the test says so. */
+export interface ScriptedSpool extends AnswerSpool {
+  /** What it was to record, and what it was to leave on disk. */
+  readonly taken: readonly Fetched[];
+  readonly left: readonly Fetched[];
+  /** Ends an answer of `taken` by its key, taken or not yet: at a date of the store, or left. */
+  end(key: string, as: number | 'left'): void;
+}
+
+/** Why a scripted spool leaves an answer. */
+export const LEFT = new Error('on disk alone');
+
+function createScriptedSpool(): ScriptedSpool {
+  const taken: Fetched[] = [];
+  const left: Fetched[] = [];
+  const ends = new Map<string, { ended: Promise<number>; end: (as: number | 'left') => void }>();
+  const endOf = (key: string) => {
+    let end: (as: number | 'left') => void = () => undefined;
+    const ended = new Promise<number>((resolve, reject) => {
+      end = (as) => (as === 'left' ? reject(LEFT) : resolve(as));
+    });
+    const known = ends.get(key) ?? { ended, end };
+    ends.set(key, known);
+    return known;
+  };
+  return {
+    taken,
+    left,
+    record(answer) {
+      taken.push(answer);
+      return endOf(answer.outcome.key).ended;
+    },
+    async leave(answers) {
+      left.push(...answers);
+      return LEFT;
+    },
+    end(key, as) {
+      const { ended, end } = endOf(key);
+      ended.catch(() => undefined);
+      end(as);
+    },
+  };
+}
+
 export interface Stage {
   readonly clock: HandClock;
   readonly ledger: ModelLedger;
+  readonly spool: ScriptedSpool;
   readonly governors: readonly Governor[];
   /** The first governor. */
   readonly governor: Governor;
@@ -64,6 +109,7 @@ export interface StageOptions {
 export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const clock = createHandClock();
   const ledger = createModelLedger(clock);
+  const spool = createScriptedSpool();
   ledger.addRun('run', options.settings);
   if (options.pace) await ledger.open(ACCOUNT, options.pace);
   const governors = Array.from(
@@ -71,6 +117,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     (_, index) =>
       new SharedGovernor({
         ledger,
+        spool,
         account: ACCOUNT,
         worker: `worker-${index}`,
         clock,
@@ -103,6 +150,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const stage: Stage = {
     clock,
     ledger,
+    spool,
     governors,
     governor,
     account: () => {

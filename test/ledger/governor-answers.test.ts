@@ -1,105 +1,143 @@
-/** Answers that travel with the settlements of their permits. */
+/** Answers that travel with the settlements of their permits, or go to the spool. */
 import { describe, expect, test } from 'vitest';
-import type { PaidAnswer } from '../../src/ledger/outbox.js';
-import { CONFIRMED, createStage, headers, outcomes } from './governing.js';
+import type { NewOutcome } from '../../src/core/outcome.js';
+import { CONFIRMED, createStage, headers, LEFT, outcomes } from './governing.js';
 
-interface Followed extends PaidAnswer {
-  /** What happened to it, in order. */
-  readonly events: string[];
-  /** Ends keeping it alone. */
-  end(isKept: boolean): void;
+function outcome(key: string): NewOutcome {
+  return { key, status: 'matched', packed: Buffer.from(key), billed: true, freshMs: null };
 }
 
-function answerFor(key: string): Followed {
-  const events: string[] = [];
-  let end: (isKept: boolean) => void = () => undefined;
-  const alone = new Promise<boolean>((resolve) => {
-    end = resolve;
-  });
-  return {
-    events,
-    outcome: { key, status: 'matched', packed: Buffer.from(key), billed: true, freshMs: null },
-    recorded: (at) => void events.push(`recorded at ${at}`),
-    recordDirectly() {
-      events.push('alone');
-      return alone;
-    },
-    end,
-  };
-}
-
-/** A governor with a permit out, whose request was answered. */
+/** A governor with permits out, whose requests are answered when the test says so. */
 async function createAnswered(permits = 1) {
   const stage = await createStage({ quota: 100 });
+  const { governor, ledger, spool, clock } = stage;
   const askers = stage.askMany(permits);
-  await stage.clock.rest();
-  const settle = (at: number, answer: PaidAnswer) =>
-    stage.governor.settle(askers[at]?.permit ?? '', 'billed', CONFIRMED, answer);
-  return { ...stage, settle, before: stage.ledger.requests.length };
+  await clock.rest();
+  /** What happened to each answer, by its key: its date, or why it is left. */
+  const ends: Record<string, unknown> = {};
+  const follow = (key: string, recorded: Promise<number>) => {
+    recorded.then(
+      (at) => {
+        ends[key] = at;
+      },
+      (why) => {
+        ends[key] = why;
+      },
+    );
+  };
+  const permitOf = (at: number) => askers[at]?.permit ?? '';
+  const before = ledger.requests.length;
+  return {
+    ...stage,
+    ends,
+    permitOf,
+    /** The answer to the request with this permit. */
+    answer: (at: number, key: string) =>
+      follow(
+        key,
+        governor.record(outcome(key), { permit: permitOf(at), as: 'billed', observation: CONFIRMED }),
+      ),
+    /** An answer that has no permit. */
+    record: (key: string) => follow(key, governor.record(outcome(key))),
+    /** The keys of the answers in each exchange since. */
+    carried: () => ledger.answers.slice(before),
+    /** The keys that the spool was to record. */
+    spooled: () => spool.taken.map((each) => each.outcome.key),
+    settled: () => ledger.requests.at(-1)?.settle.map(({ permit }) => permit),
+    /** Requests for permits in each exchange since. */
+    taken: () => ledger.requests.slice(before).map(({ take }) => take.length),
+  };
 }
 
 describe('an answer', () => {
   test('is recorded at once, in the exchange that settles its permit', async () => {
-    const { clock, ledger, account, settle, before } = await createAnswered();
-    const answer = answerFor('a');
-    settle(0, answer);
+    const { clock, account, answer, carried, settled, permitOf, ends, spooled } = await createAnswered();
+    answer(0, 'a');
     await clock.rest();
-    expect(ledger.answers.slice(before)).toEqual([['a']]);
-    expect(ledger.requests.at(-1)?.settle).toHaveLength(1);
-    expect(answer.events).toEqual([`recorded at ${clock.now()}`]);
+    expect(carried()).toEqual([['a']]);
+    expect(settled()).toEqual([permitOf(0)]);
+    expect(ends).toEqual({ a: clock.now() });
     expect([account().sent, account().held]).toEqual([1, 0]);
+    expect(spooled()).toEqual([]);
+  });
+
+  test('without a permit is recorded by the next exchange', async () => {
+    const { clock, record, carried, settled, ends } = await createAnswered();
+    record('a');
+    record('b');
+    await clock.rest();
+    expect(carried()).toEqual([['a', 'b']]);
+    expect(settled()).toEqual([]);
+    expect(ends).toEqual({ a: clock.now(), b: clock.now() });
   });
 
   test('takes those with it that wait for a permit', async () => {
-    const { clock, ledger, askMany, settle, before } = await createAnswered();
+    const { clock, askMany, answer, taken } = await createAnswered();
     const askers = askMany(2);
-    settle(0, answerFor('a'));
+    answer(0, 'a');
     await clock.rest();
-    expect(ledger.requests.slice(before).map(({ take }) => take.length)).toEqual([2]);
+    expect(taken()).toEqual([2]);
     expect(outcomes(askers)).toEqual({ granted: 2 });
   });
 
   test('that came while an exchange was under way is kept by the next', async () => {
-    const { clock, ledger, askMany, settle, before } = await createAnswered();
+    const { clock, ledger, askMany, answer, carried, ends } = await createAnswered();
     const release = ledger.hold();
     askMany(1);
     await clock.rest();
-    const answer = answerFor('a');
-    settle(0, answer);
+    answer(0, 'a');
     await clock.rest();
-    expect(answer.events).toEqual([]);
+    expect(ends).toEqual({});
     release();
     await clock.rest();
-    expect(ledger.answers.slice(before)).toEqual([[], ['a']]);
-    expect(answer.events).toHaveLength(1);
+    expect(carried()).toEqual([[], ['a']]);
+    expect(ends).toEqual({ a: clock.now() });
+  });
+
+  test('is recorded only when the exchange is answered, and none is granted meanwhile', async () => {
+    const { clock, governor, ledger, ask, answer, ends } = await createAnswered();
+    const release = ledger.hold();
+    answer(0, 'a');
+    await clock.rest();
+    let isRecorded = false;
+    const recorded = governor.recorded().then(() => {
+      isRecorded = true;
+    });
+    const other = ask('other');
+    await clock.advance(60_000);
+    expect([ends, isRecorded, other.result]).toEqual([{}, false, 'waiting']);
+    release();
+    await clock.rest();
+    await recorded;
+    expect([Object.keys(ends), other.result]).toEqual([['a'], 'granted']);
   });
 });
 
 describe('a failed exchange', () => {
   test('has its answers kept alone, and is sent again without them when they are', async () => {
-    const { clock, ledger, account, settle, before } = await createAnswered();
+    const { clock, ledger, account, answer, carried, spool, spooled, ends } = await createAnswered();
     ledger.setReach('out');
-    const answer = answerFor('a');
-    settle(0, answer);
+    const fetchedAt = clock.monotonic();
+    answer(0, 'a');
     await clock.rest();
-    expect(answer.events).toEqual(['alone']);
+    expect(spool.taken).toMatchObject([{ outcome: { key: 'a' }, fetchedAt }]);
     ledger.setReach('good');
     await clock.advance(60_000);
-    expect(ledger.requests.length - before).toBe(1);
-    answer.end(true);
+    expect(carried()).toHaveLength(1);
+    expect(ends).toEqual({});
+    spool.end('a', 17);
     await clock.advance(5_000);
-    expect(ledger.answers.slice(before)).toEqual([['a'], []]);
+    expect(carried()).toEqual([['a'], []]);
     expect(ledger.requests.at(-1)).toEqual(ledger.requests.at(-2));
     expect([account().sent, account().held]).toEqual([1, 0]);
-    expect(answer.events).toEqual(['alone']);
+    expect([spooled(), ends]).toEqual([['a'], { a: 17 }]);
   });
 
   test('whose answer was lost settles nothing twice', async () => {
-    const { clock, ledger, account, settle } = await createAnswered();
+    const { clock, ledger, account, answer, spool } = await createAnswered();
     ledger.setReach('deaf');
-    const answer = answerFor('a');
-    answer.end(true);
-    settle(0, answer);
+    spool.end('a', 1);
+    answer(0, 'a');
     await clock.rest();
     ledger.setReach('good');
     await clock.advance(5_000);
@@ -107,88 +145,124 @@ describe('a failed exchange', () => {
   });
 
   test('leaves the permit of an answer unsettled that cannot be kept: it runs out as sent', async () => {
-    const { clock, ledger, settle } = await createAnswered(2);
+    const { clock, governor, ledger, answer, spool, settled, permitOf, ends } = await createAnswered(2);
     ledger.setReach('out');
-    const [lost, kept] = [answerFor('a'), answerFor('b')];
-    settle(0, lost);
-    settle(1, kept);
+    answer(0, 'a');
+    answer(1, 'b');
     await clock.rest();
     ledger.setReach('good');
-    lost.end(false);
-    kept.end(true);
+    spool.end('a', 'left');
+    spool.end('b', 1);
     await clock.advance(5_000);
-    const settled = ledger.requests.at(-1)?.settle.map(({ permit }) => permit);
-    expect(settled).toEqual([ledger.requests.at(-2)?.settle[1]?.permit]);
+    expect(settled()).toEqual([permitOf(1)]);
+    expect([governor.left, ends]).toEqual([1, { a: LEFT, b: 1 }]);
   });
 
   test('lets no answer wait: each is kept alone at once until an exchange is answered', async () => {
-    const { clock, ledger, ask, account, settle } = await createAnswered(3);
+    const { clock, ledger, ask, account, answer, spool, spooled, carried } = await createAnswered(3);
     ledger.setReach('out');
     ask('other');
-    const early = answerFor('a');
-    settle(0, early);
+    answer(0, 'a');
     await clock.rest();
-    expect(early.events).toEqual(['alone']);
-    const late = answerFor('b');
-    settle(1, late);
-    expect(late.events).toEqual(['alone']);
+    expect(spooled()).toEqual(['a']);
+    answer(1, 'b');
+    expect(spooled()).toEqual(['a', 'b']);
     ledger.setReach('good');
-    early.end(true);
-    late.end(true);
+    spool.end('a', 1);
+    spool.end('b', 1);
     await clock.advance(5_000);
     expect([account().sent, account().held]).toEqual([2, 2]);
-    const third = answerFor('c');
-    settle(2, third);
+    answer(2, 'c');
     await clock.rest();
-    expect(third.events).toEqual([expect.stringContaining('recorded at')]);
+    expect([spooled(), carried().at(-1)]).toEqual([['a', 'b'], ['c']]);
   });
 
   test('has answers kept alone that wait for the next', async () => {
-    const { clock, ledger, ask, settle } = await createAnswered();
+    const { clock, ledger, ask, answer, record, spooled } = await createAnswered();
     const release = ledger.hold();
     ledger.setReach('deaf');
     ask('other');
     await clock.rest();
-    const waiting = answerFor('a');
-    settle(0, waiting);
-    expect(waiting.events).toEqual([]);
+    answer(0, 'a');
+    record('b');
+    expect(spooled()).toEqual([]);
     release();
     await clock.rest();
-    expect(waiting.events).toEqual(['alone']);
+    expect(spooled()).toEqual(['a', 'b']);
+  });
+
+  test('is not repeated, and nothing else is asked for, while any answer waits for the store', async () => {
+    const { clock, ledger, ask, answer, record, spool, carried } = await createAnswered();
+    ledger.setReach('out');
+    answer(0, 'a');
+    await clock.rest();
+    record('b');
+    const other = ask('other');
+    const stopped = ask('stopped');
+    ledger.setReach('good');
+    spool.end('a', 1);
+    await clock.advance(60_000);
+    expect([carried(), other.result]).toEqual([[['a']], 'waiting']);
+    stopped.stop.abort(new Error('stop'));
+    await clock.rest();
+    expect(stopped.result).toBe('rejected: stop');
+    spool.end('b', 1);
+    await clock.advance(5_000);
+    expect([carried(), other.result]).toEqual([[['a'], [], []], 'granted']);
   });
 });
 
 describe('the end', () => {
   test('keeps the answers that are left', async () => {
-    const { governor, account, settle } = await createAnswered();
-    const answer = answerFor('a');
-    settle(0, answer);
+    const { governor, account, answer, spool, ends } = await createAnswered();
+    answer(0, 'a');
     await governor.close(5_000);
-    expect(answer.events).toEqual([expect.stringContaining('recorded at')]);
+    expect(Object.keys(ends)).toEqual(['a']);
     expect([account().sent, account().held]).toEqual([1, 0]);
+    expect([spool.left, governor.left]).toEqual([[], 0]);
   });
 
   test('has them kept alone where the ledger does not answer', async () => {
-    const { governor, ledger, settle } = await createAnswered();
+    const { governor, ledger, answer, spool, spooled } = await createAnswered();
     ledger.setReach('out');
-    const answer = answerFor('a');
-    answer.end(false);
-    settle(0, answer);
+    spool.end('a', 'left');
+    answer(0, 'a');
     await governor.close(5_000);
-    expect(answer.events).toEqual(['alone']);
+    expect([spooled(), spool.left, governor.left]).toEqual([['a'], [], 1]);
+  });
+
+  test('takes to disk what neither ledger nor store has answered by then, once', async () => {
+    const { clock, governor, ledger, answer, record, spool, ends } = await createAnswered(2);
+    ledger.setReach('out');
+    answer(0, 'a');
+    await clock.rest();
+    ledger.setReach('good');
+    const release = ledger.hold();
+    spool.end('a', 1);
+    await clock.advance(1_000);
+    record('b');
+    answer(1, 'c');
+    const closed = governor.close(5_000);
+    await clock.advance(5_000);
+    await closed;
+    expect(spool.left.map((each) => each.outcome.key)).toEqual(['b', 'c']);
+    expect([ends, governor.left]).toEqual([{ a: 1, b: LEFT, c: LEFT }, 2]);
+    // What comes after changes nothing.
+    release();
+    spool.end('b', 2);
+    await clock.rest();
+    expect([ends, governor.left]).toEqual([{ a: 1, b: LEFT, c: LEFT }, 2]);
   });
 });
 
 test('a reading of two periods leaves the later answer for the next exchange', async () => {
-  const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
-  const [one, two] = askMany(2);
-  await clock.rest();
-  const before = ledger.requests.length;
-  const [early, late] = [answerFor('a'), answerFor('b')];
-  const period = (day: string) => ({ ...headers(100, 1, day), period: day });
-  governor.settle(two?.permit ?? '', 'billed', period('2030-02-01'), late);
-  governor.settle(one?.permit ?? '', 'billed', period('2030-01-01'), early);
+  const { clock, governor, permitOf, carried } = await createAnswered(2);
+  const record = (at: number, key: string, day: string) => {
+    const observation = { ...headers(100, 1, day), period: day };
+    return governor.record(outcome(key), { permit: permitOf(at), as: 'billed', observation });
+  };
+  const recorded = [record(1, 'a', '2030-02-01'), record(0, 'b', '2030-01-01')];
   await clock.advance(50);
-  expect(ledger.answers.slice(before)).toEqual([['a'], ['b']]);
-  expect([early.events.length, late.events.length]).toEqual([1, 1]);
+  expect(carried()).toEqual([['b'], ['a']]);
+  await Promise.all(recorded);
 });

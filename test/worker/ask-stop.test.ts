@@ -23,14 +23,6 @@ describe('a stop', () => {
     expect(asking.log).toEqual([]);
   });
 
-  it('while there is no room for the answer sends nothing', async () => {
-    const asking = createAsking({ answers: [MATCHED], untilRoom: untilAborted });
-    const asked = askFor(asking);
-    asking.stop.abort(new Error('stop'));
-    expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
-    expect(asking.log).toEqual([]);
-  });
-
   it('while a permit is waited for sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED], grants: [untilAborted] });
     const asked = askFor(asking);

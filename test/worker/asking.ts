@@ -1,5 +1,5 @@
 /**
- * Scripted collaborators of asking: a client, a governor, a recorder and a clock that only the test
+ * Scripted collaborators of asking: a client, a governor and a clock that only the test
  * turns. Every event is appended to one list, so that the order is asserted.
  */
 import type { Client } from '../../src/brand-api/client.js';
@@ -106,7 +106,6 @@ export interface AskingOptions {
   readonly answers: readonly (Answer | ((signal: AbortSignal | undefined) => Promise<Answer>))[];
   /** Instead of permits. The last is repeated. */
   readonly grants?: readonly (Grant | ((signal: AbortSignal) => Promise<Grant>))[];
-  readonly untilRoom?: (signal: AbortSignal) => Promise<void>;
   readonly record?: (outcome: NewOutcome) => Promise<void>;
   readonly clock?: PassingClock;
   readonly state?: LedgerState | null;
@@ -148,38 +147,30 @@ export function createAsking(options: AskingOptions): Asking {
       return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
     },
     takeLook: async () => null,
-    settle(permit, as, observed, answer) {
-      const kept = answer ? ' with its answer' : '';
-      log.push(`settle ${permit} ${as}${observed.isConfirmed ? ' confirmed' : ''}${kept}`);
+    async record(outcome, spent) {
+      log.push('record');
+      await options.record?.(outcome);
+      if (spent) {
+        const { permit, as, observation } = spent;
+        log.push(`settle ${permit} ${as}${observation.isConfirmed ? ' confirmed' : ''} with its answer`);
+      }
+      recorded.push(outcome);
+      log.push('recorded');
+      return RECORDED_AT;
     },
+    settle: (permit, as, observed) =>
+      log.push(`settle ${permit} ${as}${observed.isConfirmed ? ' confirmed' : ''}`),
     note: () => log.push('note'),
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
     close: async () => undefined,
     flushed: async () => undefined,
+    recorded: async () => undefined,
+    left: 0,
   };
   const context: AskContext = {
     client,
     governor,
-    recorder: {
-      async record(outcome) {
-        log.push('record');
-        await options.record?.(outcome);
-        recorded.push(outcome);
-        log.push('recorded');
-        return RECORDED_AT;
-      },
-      async recordWithPermit(outcome, carry) {
-        log.push('record');
-        await options.record?.(outcome);
-        carry({ outcome, recorded: () => undefined, recordDirectly: async () => true });
-        recorded.push(outcome);
-        log.push('recorded');
-        return RECORDED_AT;
-      },
-      hasRoom: false,
-      untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
-    },
     breaker: new Breaker(),
     addressTrust: createAddressTrust({
       keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),

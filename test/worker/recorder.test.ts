@@ -4,21 +4,27 @@
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
 import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
-import type { PaidAnswer } from '../../src/ledger/outbox.js';
+import type { AnswerSpool, Fetched } from '../../src/ledger/outbox.js';
 import { recordSpooled } from '../../src/worker/answer-spool.js';
-import { createRecorder, LeftOnDisk, type Recorder } from '../../src/worker/recorder.js';
+import { createRecorder, LeftOnDisk } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
 
-const NOTHING = new AbortController().signal;
+function fetched(name: string, fetchedAt = 0): Fetched {
+  const outcome = { key: name, status: 'matched', packed: Buffer.from(name) } as const;
+  return { outcome: { ...outcome, billed: true, freshMs: null }, fetchedAt };
+}
 
-function outcome(name: string): NewOutcome {
-  return { key: name, status: 'matched', packed: Buffer.from(name), billed: true, freshMs: null };
+/** What the next start finds. */
+async function foundIn(folder: string): Promise<NewOutcome[]> {
+  const found: NewOutcome[] = [];
+  await recordSpooled(folder, async (outcomes) => found.push(...outcomes));
+  return found;
 }
 
 interface Flush {
@@ -52,7 +58,9 @@ function createHeldStore(): Store {
 }
 
 interface Recording extends Store {
-  readonly recorder: Recorder;
+  readonly recorder: AnswerSpool;
+  /** Ends waiting for the store. */
+  readonly stop: AbortController;
   readonly folder: string;
   /** Ends the current wait of the recorder. */
   wake(): void;
@@ -61,7 +69,7 @@ interface Recording extends Store {
   readonly time: { passedMs: number };
 }
 
-async function createRecording(room = 4): Promise<Recording> {
+async function createRecording(): Promise<Recording> {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
@@ -80,8 +88,9 @@ async function createRecording(room = 4): Promise<Recording> {
       ]);
     },
   };
-  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
-  return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
+  const stop = new AbortController();
+  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, stop: stop.signal };
+  return { flushes, store, recorder: createRecorder(options), stop, folder, slept, time, wake: () => wake() };
 }
 
 async function flushNumber(recording: Recording, number: number): Promise<Flush> {
@@ -106,7 +115,7 @@ function stateOf(promise: Promise<unknown>): { now: string } {
 
 it('answers of one moment are recorded in one call, as this worker', async () => {
   const recording = await createRecording();
-  const recorded = ['a', 'b', 'c'].map((name) => recording.recorder.record(outcome(name)));
+  const recorded = ['a', 'b', 'c'].map((name) => recording.recorder.record(fetched(name)));
   const flush = await flushNumber(recording, 1);
   expect(flush).toMatchObject({ worker: 'w', keys: ['a', 'b', 'c'] });
   flush.acknowledge(1_900_000_000_000);
@@ -116,9 +125,9 @@ it('answers of one moment are recorded in one call, as this worker', async () =>
 
 it('the next flush starts when the last one is acknowledged, with everything since', async () => {
   const recording = await createRecording();
-  const first = recording.recorder.record(outcome('a'));
+  const first = recording.recorder.record(fetched('a'));
   const flush = await flushNumber(recording, 1);
-  const later = ['b', 'c'].map((name) => recording.recorder.record(outcome(name)));
+  const later = ['b', 'c'].map((name) => recording.recorder.record(fetched(name)));
   const state = stateOf(first);
   await new Promise((resolve) => setImmediate(resolve));
   expect([recording.flushes.length, state.now]).toEqual([1, 'waits']);
@@ -132,7 +141,7 @@ it('the next flush starts when the last one is acknowledged, with everything sin
 
 it('a flush takes 500 at most', async () => {
   const recording = await createRecording();
-  const recorded = Array.from({ length: 501 }, (_, at) => recording.recorder.record(outcome(String(at))));
+  const recorded = Array.from({ length: 501 }, (_, at) => recording.recorder.record(fetched(String(at))));
   const first = await flushNumber(recording, 1);
   expect(first.keys).toHaveLength(500);
   first.acknowledge();
@@ -144,7 +153,7 @@ it('a flush takes 500 at most', async () => {
 
 it('an answer is durable only when the store says so', async () => {
   const recording = await createRecording();
-  const recorded = recording.recorder.record(outcome('a'));
+  const recorded = recording.recorder.record(fetched('a'));
   const state = stateOf(recorded);
   const flush = await flushNumber(recording, 1);
   expect(state.now).toBe('waits');
@@ -152,36 +161,9 @@ it('an answer is durable only when the store says so', async () => {
   await recorded;
 });
 
-it('sending waits while the maximum number of answers is not durable yet', async () => {
-  const recording = await createRecording(2);
-  await recording.recorder.untilRoom(NOTHING);
-  void recording.recorder.record(outcome('a'));
-  await recording.recorder.untilRoom(NOTHING);
-  void recording.recorder.record(outcome('b'));
-  const sender = recording.recorder.untilRoom(NOTHING);
-  const state = stateOf(sender);
-  const flush = await flushNumber(recording, 1);
-  const later = recording.recorder.untilRoom(NOTHING);
-  const laterState = stateOf(later);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect([state.now, laterState.now]).toEqual(['waits', 'waits']);
-  flush.acknowledge();
-  await Promise.all([sender, later]);
-});
-
-it('that wait ends when it is aborted', async () => {
-  const recording = await createRecording(1);
-  void recording.recorder.record(outcome('a'));
-  const stop = new AbortController();
-  const sender = recording.recorder.untilRoom(stop.signal);
-  stop.abort(new Error('stop'));
-  await expect(sender).rejects.toThrow('stop');
-  await expect(recording.recorder.untilRoom(stop.signal)).rejects.toThrow('stop');
-});
-
 it('an answer that the store refuses is spooled before it is offered again', async () => {
   const recording = await createRecording();
-  const recorded = recording.recorder.record(outcome('a'));
+  const recorded = recording.recorder.record(fetched('a'));
   (await flushNumber(recording, 1)).refuse();
   await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
   expect(await readdir(recording.folder)).toHaveLength(1);
@@ -197,11 +179,10 @@ it('an answer that the store refuses is spooled before it is offered again', asy
   await vi.waitUntil(async () => (await readdir(recording.folder)).length === 0);
 });
 
-it('while the store refuses nothing is sent, and one file is enough', async () => {
-  const recording = await createRecording(1);
-  const recorded = recording.recorder.record(outcome('a'));
-  const sender = recording.recorder.untilRoom(NOTHING);
-  const state = stateOf(sender);
+it('while the store refuses one file is enough', async () => {
+  const recording = await createRecording();
+  const recorded = recording.recorder.record(fetched('a'));
+  const state = stateOf(recorded);
   for (let round = 1; round <= 3; round += 1) {
     (await flushNumber(recording, round)).refuse();
     await vi.waitUntil(() => recording.slept.length === round, { interval: 1 });
@@ -210,49 +191,45 @@ it('while the store refuses nothing is sent, and one file is enough', async () =
     recording.wake();
   }
   (await flushNumber(recording, 4)).acknowledge();
-  await Promise.all([recorded, sender]);
+  await recorded;
 });
 
-it('a close while the store refuses leaves the answers to the next start', async () => {
+it('a stop while the store refuses leaves the answers to the next start', async () => {
   const recording = await createRecording();
-  const lost = ['a', 'b'].map((name) => recording.recorder.record(outcome(name)));
+  const lost = ['a', 'b'].map((name) => recording.recorder.record(fetched(name)));
   const states = lost.map(stateOf);
   (await flushNumber(recording, 1)).refuse();
   await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
-  const closed = recording.recorder.close();
+  recording.stop.abort(new Error('stop'));
   (await flushNumber(recording, 2)).refuse();
-  await closed;
   await expect(lost[0]).rejects.toThrow(LeftOnDisk);
   await expect(lost[0]).rejects.toThrow(recording.folder);
   expect(states.map(({ now }) => now)).toEqual(['failed', 'failed']);
 
-  const found: string[] = [];
-  await recordSpooled(recording.folder, async (outcomes) => {
-    found.push(...outcomes.map(({ key }) => key));
-  });
-  expect(found).toEqual(['a', 'b']);
+  expect((await foundIn(recording.folder)).map(({ key }) => key)).toEqual(['a', 'b']);
 });
 
-it('a close waits for the flush in progress', async () => {
+it('after a stop an answer that the store refuses goes to disk at once', async () => {
   const recording = await createRecording();
-  const recorded = recording.recorder.record(outcome('a'));
-  const flush = await flushNumber(recording, 1);
-  const closed = recording.recorder.close();
-  const state = stateOf(closed);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(state.now).toBe('waits');
-  flush.acknowledge();
-  await Promise.all([recorded, closed]);
+  recording.stop.abort(new Error('stop'));
+  const recorded = recording.recorder.record(fetched('a'));
+  (await flushNumber(recording, 1)).refuse();
+  await expect(recorded).rejects.toThrow(LeftOnDisk);
+  expect([recording.slept, await readdir(recording.folder)]).toEqual([[], [expect.any(String)]]);
 });
 
-it('a close with nothing to record ends at once', async () => {
-  await (await createRecording()).recorder.close();
+it('after a stop an answer that the store takes is recorded', async () => {
+  const recording = await createRecording();
+  recording.stop.abort(new Error('stop'));
+  const recorded = recording.recorder.record(fetched('a'));
+  (await flushNumber(recording, 1)).acknowledge(7);
+  expect(await recorded).toBe(7);
 });
 
 it('an answer that neither store nor disk accepts is offered again', async () => {
   const recording = await createRecording();
   await writeFile(recording.folder, 'a file where the folder should be');
-  const recorded = recording.recorder.record(outcome('a'));
+  const recorded = recording.recorder.record(fetched('a'));
   (await flushNumber(recording, 1)).refuse();
   await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
   recording.wake();
@@ -262,7 +239,7 @@ it('an answer that neither store nor disk accepts is offered again', async () =>
 
 it('a spooled file that cannot be removed stops nothing', async () => {
   const recording = await createRecording();
-  const recorded = recording.recorder.record(outcome('a'));
+  const recorded = recording.recorder.record(fetched('a'));
   (await flushNumber(recording, 1)).refuse();
   await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
   const [name = ''] = await readdir(recording.folder);
@@ -271,88 +248,32 @@ it('a spooled file that cannot be removed stops nothing', async () => {
   recording.wake();
   (await flushNumber(recording, 2)).acknowledge();
   await recorded;
-  const next = recording.recorder.record(outcome('b'));
+  const next = recording.recorder.record(fetched('b'));
   (await flushNumber(recording, 3)).acknowledge();
   await next;
 });
 
-describe('an answer that an exchange is to keep', () => {
-  function paid(recording: Recording, name: string) {
-    const carried: PaidAnswer[] = [];
-    const recorded = recording.recorder.recordWithPermit(
-      outcome(name),
-      (answer) => void carried.push(answer),
-    );
-    const [answer] = carried;
-    if (answer === undefined) throw new Error('it was not handed on');
-    return { recorded, answer };
+it('what is left at the end is on disk at once, dated when it was fetched', async () => {
+  const { recorder, folder, time, flushes } = await createRecording();
+  const answers = [fetched('a', 100), fetched('b', 250)];
+  time.passedMs = 400;
+  expect(await recorder.leave(answers)).toBeInstanceOf(LeftOnDisk);
+  expect(flushes).toEqual([]);
+  expect((await foundIn(folder)).map(({ key, ageMs = 0 }) => [key, ageMs >= 150])).toEqual([
+    ['a', true],
+    ['b', true],
+  ]);
+});
+
+it('what can be written nowhere is lost, and that is not said to be on disk', async () => {
+  const recording = await createRecording();
+  await writeFile(recording.folder, 'a file where the folder should be');
+  const recorded = recording.recorder.record(fetched('a'));
+  recording.stop.abort(new Error('stop'));
+  const state = recorded.catch((why: unknown) => why);
+  (await flushNumber(recording, 1)).refuse();
+  for (const why of [await state, await recording.recorder.leave([fetched('b')])]) {
+    expect(why).not.toBeInstanceOf(LeftOnDisk);
+    expect(String(why)).toContain('lost');
   }
-
-  it('is not sent to the store, and takes the date of the exchange', async () => {
-    const recording = await createRecording();
-    const { recorded, answer } = paid(recording, 'a');
-    expect(answer.outcome.key).toBe('a');
-    answer.recorded(1_900_000_000_000);
-    expect(await recorded).toBe(1_900_000_000_000);
-    expect(recording.flushes).toHaveLength(0);
-  });
-
-  it('takes room until it is kept', async () => {
-    const { recorder, ...recording } = await createRecording(1);
-    const { recorded, answer } = paid({ recorder, ...recording }, 'a');
-    expect(recorder.hasRoom).toBe(false);
-    const sender = recorder.untilRoom(NOTHING);
-    answer.recorded(1);
-    await Promise.all([recorded, sender]);
-    expect(recorder.hasRoom).toBe(true);
-  });
-
-  it('is kept by the store where the exchange failed, dated when it was fetched', async () => {
-    const recording = await createRecording();
-    const { recorded, answer } = paid(recording, 'a');
-    recording.time.passedMs = 300;
-    const alone = answer.recordDirectly();
-    const flush = await flushNumber(recording, 1);
-    expect([flush.keys, flush.ages]).toEqual([['a'], [300]]);
-    flush.acknowledge(1_900_000_000_300);
-    expect([await alone, await recorded]).toEqual([true, 1_900_000_000_000]);
-  });
-
-  it('is left on disk where neither takes it before the end', async () => {
-    const recording = await createRecording();
-    const { recorded, answer } = paid(recording, 'a');
-    const alone = answer.recordDirectly();
-    const closed = recording.recorder.close();
-    (await flushNumber(recording, 1)).refuse();
-    await Promise.all([expect(recorded).rejects.toThrow(LeftOnDisk), closed]);
-    expect([await alone, recording.recorder.left]).toEqual([false, 1]);
-    expect(await readdir(recording.folder)).toHaveLength(1);
-  });
-
-  it('is on disk when the end comes before any of them has answered', async () => {
-    const recording = await createRecording();
-    const { recorder } = recording;
-    const { recorded, answer } = paid(recording, 'a');
-    const flushed = recorder.record(outcome('b'));
-    const flush = await flushNumber(recording, 1);
-    const closed = recorder.close();
-    const states = [recorded, flushed, closed].map(stateOf);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(states.map(({ now }) => now)).toEqual(['waits', 'waits', 'waits']);
-    await Promise.all([
-      recorder.leaveRest(),
-      expect(recorded).rejects.toThrow(LeftOnDisk),
-      expect(flushed).rejects.toThrow(LeftOnDisk),
-    ]);
-    // What comes after changes nothing.
-    answer.recorded(1);
-    flush.refuse();
-    await closed;
-    expect(recorder.left).toBe(2);
-    const found: string[] = [];
-    await recordSpooled(recording.folder, async (outcomes) => {
-      found.push(...outcomes.map(({ key }) => key));
-    });
-    expect([...new Set(found)].sort()).toEqual(['a', 'b']);
-  });
 });

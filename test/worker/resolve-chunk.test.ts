@@ -2,13 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/core/clock.js';
-import { silentLog } from '../../src/core/log.js';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/engine/stores/run-store.js';
-import { createRecorder } from '../../src/worker/recorder.js';
 import { resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
@@ -189,31 +186,33 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await place.statuses(run, brands(2))).toEqual(['matched', null]);
   });
 
-  it('sends on while answers are being kept, until so many wait that no more may be at stake', async () => {
+  it('asks for permits by the exchange that keeps answers, and sends nothing until those are kept', async () => {
     let keep: () => void = () => undefined;
     const mayKeep = new Promise<void>((resolve) => {
       keep = resolve;
     });
-    const client = scriptedClient(() => MATCHED);
-    const basics = { worker: 'w1', clock: systemClock, log: silentLog(), spoolFolder: '/nowhere' };
-    const recorder = createRecorder({ ...basics, store: place.engine.outcomes, room: 8 });
-    const { recordWithPermit } = recorder;
-    // The first request of a run goes alone, until it is settled.
-    let isFirst = true;
-    recorder.recordWithPermit = (outcome, carry) => {
-      const settled = isFirst ? Promise.resolve() : mayKeep;
-      isFirst = false;
-      return recordWithPermit(outcome, (answer) => void settled.then(() => carry(answer)));
+    const { ledger } = place.engine;
+    const { exchange } = ledger;
+    const keeping: { answers: number; take: number }[] = [];
+    const slowly: typeof exchange = async (request, outcomes = []) => {
+      if (outcomes.length > 0) keeping.push({ answers: outcomes.length, take: request.take.length });
+      if (keeping.length > 5) await mayKeep;
+      return exchange(request, outcomes);
     };
-    const context = await place.context('w1', client, { limit: pLimit(2), recorder });
+    const client = scriptedClient(() => MATCHED);
+    const spied = vi.spyOn(ledger, 'exchange').mockImplementation(slowly);
+    const context = await place.context('w1', client, { limit: pLimit(2) });
     const resolving = resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);
-    await vi.waitUntil(() => !recorder.hasRoom, { interval: 1 });
-    // The last two may have left while there was room for one.
-    expect(client.asked.length).toBeGreaterThanOrEqual(9);
-    expect(client.asked.length).toBeLessThanOrEqual(10);
+    await vi.waitUntil(() => keeping.length > 5 && context.gauge.inFlight === 0, { interval: 1 });
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const kept = keeping.slice(0, 5).reduce((sum, { answers }) => sum + answers, 0);
+    // No more is ever at stake than may be in flight.
+    expect(client.asked.length - kept).toBeLessThanOrEqual(2);
+    expect(keeping[5]?.take).toBeGreaterThan(0);
     keep();
     expect(await resolving).toEqual({ type: 'finished' });
     expect(client.asked.length).toBe(20);
+    spied.mockRestore();
   });
 
   it('begins with the identifiers of the chunk that was there first, whose claim took longer', async () => {

@@ -157,22 +157,21 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         ...shared,
         clock: systemClock,
         ledger: engine.ledger,
+        spool: createRecorder({
+          ...shared,
+          store: engine.outcomes,
+          spoolFolder: '/nowhere',
+          stop: new AbortController().signal,
+        }),
         account: 'account',
         timeoutMs: 40_000,
         usageLagMs: 60_000,
       });
       releasers.push(() => governor.close(1_000));
-      const recorder = createRecorder({
-        ...shared,
-        store: engine.outcomes,
-        spoolFolder: '/nowhere',
-        room: 64,
-      });
       return {
         engine,
         client,
         governor,
-        recorder,
         breaker: new Breaker(),
         addressTrust: createAddressTrust({
           keyValues: engine.keyValues,
