@@ -24,9 +24,19 @@ export const NAME_AT_MOST = 100;
 
 /** A name from a file (of a column, a sheet, a part), as messages have it: cut when long. Pure. */
 export function shortName(name: string): string {
-  return name.length <= NAME_AT_MOST
-    ? name
-    : `${name.slice(0, NAME_AT_MOST - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return shortText(name, NAME_AT_MOST);
+}
+
+/** A text of at most so many characters, the last a mark where it was cut. Pure. */
+export function shortText(text: string, most: number): string {
+  return text.length <= most ? text : `${cutText(text, most - 1)}…`;
+}
+
+/** The beginning of a text that is too long to be kept, not cut through a character. Pure. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isHalf ? most - 1 : most);
 }
 
 /** A text of these lines. No name or reason in them can start a new line. Pure. */

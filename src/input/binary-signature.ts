@@ -9,6 +9,17 @@ interface BinaryKind {
   readonly todo: string;
 }
 
+/**
+ * How a file that begins so is packed; null: it is not. An archive without a part has a mark of its
+ * own (APPNOTE, 4.3.7 and 4.3.16).
+ */
+export function packingOf(start: Buffer): 'gzip' | 'parquet' | 'zip' | null {
+  const mark = start.toString('latin1', 0, 4);
+  if (mark.startsWith('\x1f\x8b')) return 'gzip';
+  if (mark === 'PAR1') return 'parquet';
+  return mark === 'PK\x03\x04' || mark === 'PK\x05\x06' ? 'zip' : null;
+}
+
 const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
 const SAVE_XLSX = 'open it in its program and save it as an Excel workbook (.xlsx), or as CSV (UTF-8)';
 const UNPACK = 'unpack it and give the file inside; only gzip and ZIP are read directly';

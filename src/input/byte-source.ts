@@ -14,6 +14,7 @@ import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
+import { packingOf } from './binary-signature.js';
 
 export interface OpeningOptions {
   /** `file`: only a regular file. `own file`: and through no link. Absent: pipes too. */
@@ -89,8 +90,8 @@ export class ByteSource {
   private constructor(
     /** The path, or `stdin`. */
     readonly name: string,
-    /** The first four bytes of the file, fewer of a shorter one. */
-    readonly start: Buffer,
+    /** By its first bytes; gzip is unpacked while it is read. */
+    readonly packing: ReturnType<typeof packingOf>,
     private readonly handle: FileHandle,
     /** null for a spooled input. */
     private readonly path: string | null,
@@ -102,14 +103,15 @@ export class ByteSource {
     try {
       const atOpening = await handle.stat({ bigint: true });
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
-      return new ByteSource(name, buffer.subarray(0, bytesRead), handle, path, atOpening, end);
+      const packing = packingOf(buffer.subarray(0, bytesRead));
+      return new ByteSource(name, packing, handle, path, atOpening, end);
     } catch (error) {
       throw unreadable(name, error, CHECK_PATH);
     }
   }
 
   get isGzip(): boolean {
-    return isGzip(this.start);
+    return this.packing === 'gzip';
   }
 
   /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
@@ -157,13 +159,6 @@ function unreadable(name: string, cause: unknown, todo: string): FailFileError {
 }
 
 const CHECK_PATH = 'check the path and its permissions';
-const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
-
-/** Whether a file that begins so is unpacked while it is read. */
-export function isGzip(start: Buffer): boolean {
-  return start.subarray(0, 2).equals(GZIP_MAGIC);
-}
-
 const CHUNK_BYTES = 256 * 1024;
 
 async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buffer> {

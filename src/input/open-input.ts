@@ -53,7 +53,8 @@ type PartsOptions = TextOptions &
 
 /** Closes the source when it throws. */
 async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
-  const reader = isBinary(source.start) ? new FileReader(source, options.stop) : null;
+  const isText = source.packing === null || source.isGzip;
+  const reader = isText ? null : new FileReader(source, options.stop);
   try {
     if (reader === null) return await openTextTable(source, options);
     const { hasHeader, skipLines, sheet } = options;
@@ -77,20 +78,6 @@ async function openParts(source: ByteSource, options: PartsOptions): Promise<Inp
 function shortPart(part: string): string {
   const [ending = ''] = /\.[^.]{1,10}(?:\.gz)?$/i.exec(part) ?? [];
   return part.length > NAME_AT_MOST ? shortName(part) + ending : part;
-}
-
-/** The first bytes of a ZIP file (APPNOTE, 4.3.7). */
-const ARCHIVE = 'PK\x03\x04';
-/** Those of Parquet, and of an empty ZIP file (APPNOTE, 4.3.16). */
-const BINARY = ['PAR1', ARCHIVE, 'PK\x05\x06'];
-
-export function isParquet(start: Buffer): boolean {
-  return start.toString('latin1', 0, 4) === 'PAR1';
-}
-
-/** Whether a file that begins so is read in a process of its own. */
-export function isBinary(start: Buffer): boolean {
-  return BINARY.includes(start.toString('latin1', 0, 4));
 }
 
 function partsOf(
@@ -161,7 +148,7 @@ export async function sheetNames(path: string, options: OpeningOptions): Promise
   const source = await openByteSource(path, null, options);
   const reader = new FileReader(source, options.stop);
   try {
-    return source.start.toString('latin1') === ARCHIVE ? await reader.sheets() : [];
+    return source.packing === 'zip' ? await reader.sheets() : [];
   } catch {
     return [];
   } finally {

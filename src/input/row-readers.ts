@@ -5,9 +5,9 @@
  */
 import type { RowReason } from '../core/row-reason.js';
 import type { Row } from '../core/table.js';
+import { cutText } from '../core/terminal-text.js';
 import type { ElementSplitter } from './json/element-splitter.js';
 import {
-  cutText,
   isLongerThan,
   MAX_FIELD_BYTES,
   MAX_RECORD_BYTES,
@@ -44,7 +44,7 @@ export abstract class RowReader {
       const problem: RowReason | null =
         record.problem ?? (raw.includes('\0') ? { code: 'nul' } : isTooLong ? OVER_RECORD : null);
       const content = problem === null ? this.read(record) : unread(problem);
-      rows.push({ number: this.#number, line, raw: isTooLong ? cutText(raw) : raw, ...content });
+      rows.push({ number: this.#number, line, raw: cutText(raw, MAX_RECORD_BYTES), ...content });
     }
     return rows;
   }

@@ -11,7 +11,7 @@ import {
 } from '../core/errors.js';
 import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { type Naming, type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
-import { visible, visibleLine } from '../core/terminal-text.js';
+import { shortText, visible, visibleLine } from '../core/terminal-text.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
 import {
   cancelledText,
@@ -20,7 +20,6 @@ import {
   pausedText,
   type RunRecord,
 } from '../engine/stores/run-store.js';
-import { cutText } from '../input/text/record-splitter.js';
 import type { EnrichResult } from '../run/enrich-file.js';
 import { sayFailure, sayHalt } from '../run/words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
@@ -220,11 +219,9 @@ const HEADLINE_AT_MOST = 1_000;
 
 /** `what`: what happened, which is also what log and pages show. */
 function reasonOf(what: string, details: string): JobReason {
-  const bounded = (text: string, most: number) =>
-    text.length <= most ? text : `${cutText(text, most - 1)}…`;
-  const headline = bounded(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
+  const headline = shortText(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
   // With the lines between and after them.
-  return { headline, details: bounded(visible(details), REASON_AT_MOST - headline.length - 3) };
+  return { headline, details: shortText(visible(details), REASON_AT_MOST - headline.length - 3) };
 }
 
 function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type: 'failed' } {

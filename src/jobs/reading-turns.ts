@@ -6,8 +6,7 @@
 import { EventEmitter, once } from 'node:events';
 import pLimit from 'p-limit';
 import { openPlainFile } from '../core/plain-file.js';
-import { isGzip } from '../input/byte-source.js';
-import { isBinary, isParquet } from '../input/open-input.js';
+import { packingOf } from '../input/binary-signature.js';
 import { lookAt } from './inbox-file.js';
 import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 
@@ -28,8 +27,8 @@ export async function mayTakeLong(path: string): Promise<boolean> {
   const start = Buffer.alloc(4);
   await handle.read(start, 0, 4, 0).catch(() => undefined);
   await handle.close();
-  if (isParquet(start)) return true;
-  return size > SMALL_PACKED_BYTES && (isBinary(start) || isGzip(start));
+  const packing = packingOf(start);
+  return packing === 'parquet' || (packing !== null && size > SMALL_PACKED_BYTES);
 }
 
 /** `isSuspect`: a watcher died while it read the file. */

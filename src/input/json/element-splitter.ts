@@ -5,8 +5,8 @@
 import { FailFileError } from '../../core/errors.js';
 import { isJsonText } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
-import { shortName } from '../../core/terminal-text.js';
-import { cutText, MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from '../text/record-splitter.js';
+import { cutText, shortName } from '../../core/terminal-text.js';
+import { MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from '../text/record-splitter.js';
 import { jqFor } from './json-table.js';
 
 /** The characters that matter outside and inside of strings. */
@@ -142,7 +142,7 @@ export class ElementSplitter {
       this.#element = trimmed;
     } else if (!this.#isTooLong) this.#element += text;
     this.#isTooLong ||= this.#element.length > MAX_RECORD_BYTES;
-    if (this.#isTooLong) this.#element = cutText(this.#element);
+    if (this.#isTooLong) this.#element = cutText(this.#element, MAX_RECORD_BYTES);
   }
 
   /** Some programs write a comma after the last element. */

@@ -4,11 +4,10 @@ import { FailFileError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
-import { shortName } from '../../core/terminal-text.js';
+import { cutText, shortName } from '../../core/terminal-text.js';
 import { NO_FORMATS, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER, readAt } from '../binary-table.js';
 import {
-  cutText,
   isLongerThan,
   KEPT_CHARS,
   MAX_FIELD_BYTES,

@@ -5,8 +5,8 @@
 import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
 import { readRowReason, writeRowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
+import { cutText, shortText } from '../../core/terminal-text.js';
 import { type BinaryTable, OverBounds } from '../binary-table.js';
-import { cutText } from '../text/record-splitter.js';
 
 /** The file is descriptor 3. `name`: of the input, for messages. */
 export type ReaderRequest = { readonly name: string } & (
@@ -80,11 +80,6 @@ export function errorFrame(name: string, cause: unknown): Buffer {
 const CAUSE_AT_MOST = 300;
 const STACK_AT_MOST = 2_000;
 
-function causeText(cause: unknown): string {
-  const text = errorText(cause);
-  return text.length > CAUSE_AT_MOST ? `${cutText(text, CAUSE_AT_MOST)}…` : text;
-}
-
 /** `input-binary` with the cause in the message; one of our errors stays. */
 function damaged(name: string, cause: unknown): BrandEnrichError {
   if (cause instanceof BrandEnrichError) return cause;
@@ -94,7 +89,9 @@ function damaged(name: string, cause: unknown): BrandEnrichError {
     what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
     // It is about the engine that runs this, not about the file.
     subject: `${name} (${
-      cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)
+      cause instanceof RangeError
+        ? 'its structure is nested too deeply, or too large'
+        : shortText(errorText(cause), CAUSE_AT_MOST)
     })`,
     todo: isOver
       ? cause.todo

@@ -6,6 +6,7 @@
  */
 import { load } from '../../core/load.js';
 import type { RowReason } from '../../core/row-reason.js';
+import { cutText } from '../../core/terminal-text.js';
 import { CharFinder, LineFinder, type LineMode } from '../json/line-finder.js';
 
 /** Loaded when a record holds doubled quotes. */
@@ -31,13 +32,6 @@ export function isLongerThan(text: string, maxBytes: number): boolean {
 
 /** Characters that are kept of a record with types that is too long. */
 export const KEPT_CHARS = MAX_RECORD_BYTES / 4;
-
-/** The beginning of a text that is too long to be kept, not cut through a character. */
-export function cutText(text: string, most: number = MAX_RECORD_BYTES): string {
-  if (text.length <= most) return text;
-  const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
-  return text.slice(0, isHalf ? most - 1 : most);
-}
 
 export interface SplitRecord {
   /** Line on which it begins, from 1. */
@@ -237,7 +231,7 @@ export class RecordSplitter {
     const { length } = this.#text;
     if (length - this.#at <= MAX_RECORD_BYTES) return false;
     if (this.#reject(fieldAt, OVER_RECORD)) return true;
-    const raw = cutText(this.#text.slice(this.#at));
+    const raw = cutText(this.#text.slice(this.#at), MAX_RECORD_BYTES);
     this.#records.push({ line: this.#line, raw, cells: [], problem: OVER_RECORD });
     this.#line += this.#lines.count(this.#at, length);
     this.#linesToDrop = 1;

@@ -1,6 +1,7 @@
 /** Cells of a sheet as the JSON of `TypedCell`, by their types (ECMA-376, 18.18.11). */
+
+import { cutText } from '../../core/terminal-text.js';
 import { momentShown, serialOfIso, significantDigits, textOfCell } from '../../core/typed-cell.js';
-import { cutText } from '../text/record-splitter.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
 import { MOST_CELL_CHARS, unescapeXstring } from './xml-feed.js';

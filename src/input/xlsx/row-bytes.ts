@@ -1,8 +1,9 @@
 /** One row of a sheet as it is put together: the bytes of a JSON array of `TypedCell`, in UTF-8. */
 import type { RowReason } from '../../core/row-reason.js';
+import { cutText } from '../../core/terminal-text.js';
 import { type CellFormats, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { OverBounds } from '../binary-table.js';
-import { cutText, KEPT_CHARS, MAX_COLUMNS, MAX_RECORD_BYTES, OVER_RECORD } from '../text/record-splitter.js';
+import { KEPT_CHARS, MAX_COLUMNS, MAX_RECORD_BYTES, OVER_RECORD } from '../text/record-splitter.js';
 
 /** The most empty cells in a row between two filled ones: a sheet can claim any width. */
 const WIDE_GAP = 256;

@@ -1,6 +1,7 @@
 /** The numbered texts of a workbook, outside of JavaScript's heap. */
+
+import { cutText } from '../../core/terminal-text.js';
 import { OverBounds } from '../binary-table.js';
-import { cutText } from '../text/record-splitter.js';
 import { copyEscaped, endOfPlainText, hasBytes } from './plain-text.js';
 import { addText, MOST_CELL_CHARS, readXml, unescapeXstring } from './xml-feed.js';
 

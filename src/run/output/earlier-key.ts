@@ -4,8 +4,8 @@ import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
+import { cutText } from '../../core/terminal-text.js';
 import { JSON_MARKS } from '../../input/identify/choose-columns.js';
-import { cutText } from '../../input/text/record-splitter.js';
 import { RAW_COLUMN } from './columns.js';
 
 /** Where that object keeps the text of a line that could not be read. */
