@@ -2,7 +2,14 @@
 import { tmpdir } from 'node:os';
 import { openStores } from '../app/open-stores.js';
 import { byteLines } from '../core/byte-lines.js';
-import { EXIT, type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
+import {
+  EXIT,
+  type ExitCode,
+  FailFileError,
+  NeverStartError,
+  readingStopped,
+  usageProblem,
+} from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { StoredOutcome } from '../core/outcome.js';
@@ -19,7 +26,7 @@ import {
 } from '../engine/export-lines.js';
 import { whyUnreadable } from '../engine/stores/profile-codec.js';
 import { isOfAll } from '../engine/stores/run-store.js';
-import { openByteSource, readingStopped } from '../input/byte-source.js';
+import { openByteSource } from '../input/byte-source.js';
 import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
@@ -153,7 +160,7 @@ function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
-  const source = input === '-' ? null : await openByteSource(input, null, { spoolFolder: tmpdir(), stop });
+  const source = input === '-' ? null : await openByteSource(input, { spoolFolder: tmpdir(), stop });
   releasers.push(() => source?.close());
   const lines = byteLines(source?.read() ?? stdin, LONGEST_LINE);
   const [, first = null] = (await lines.next()).value ?? [];

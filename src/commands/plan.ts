@@ -8,9 +8,9 @@ import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { type Plan, planDocument, planFile } from '../run/plan-file.js';
-import { openTableEarly } from '../run/scan/open-table.js';
 import { isLoopbackUrl } from '../settings/address-values.js';
 import { type CommandCall, show } from './answer.js';
 
@@ -19,7 +19,7 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const { settings, stdin, stop } = call;
     const [input = '-'] = call.args;
     const names = knownNames(settings);
-    const table = await openTableEarly({ input, settings }, stop);
+    const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
     const { stores, unknown } = names === null ? NO_SERVICE : await openUnchanged(call, releasers);
     const request = {

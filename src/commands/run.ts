@@ -7,11 +7,11 @@ import { withReleasers } from '../core/lifecycle.js';
 import { systemWords } from '../core/system-error.js';
 import { printControlled, printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import { readTableEarly } from '../input/read-table.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
 import type { RunReport } from '../run/report/report.js';
 import type { FinishedRun } from '../run/run-file.js';
 import { stopText, summaryTable, summaryText } from '../run/run-summary-text.js';
-import { openTableEarly } from '../run/scan/open-table.js';
 import { createTerminalView } from '../run/terminal-view.js';
 import type { CommandCall } from './answer.js';
 
@@ -50,7 +50,7 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
     const state = await openState(settings, call, releasers);
     const notices = createRunNotices({ notifier: state.notifier, input, isSample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
-      const table = await openTableEarly({ input, settings }, stop);
+      const table = await readTableEarly(input, settings, stop);
       releasers.push(() => table?.input.close());
       const view = createTerminalView({ streams: call, settings, clock: systemClock, stop });
       releasers.push(() => view.end());

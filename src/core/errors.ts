@@ -174,6 +174,12 @@ export class InterruptedError extends BrandEnrichError {
   readonly exitCode: ExitCode = EXIT.interrupted;
 }
 
+/** A signal came before the input was read to its end. */
+export function readingStopped(subject: string): InterruptedError {
+  const todo = 'nothing was spent or written; run again';
+  return new InterruptedError({ code: 'interrupted', subject, todo });
+}
+
 /** Asked before spending, the user declined: nothing was done. */
 export class DeclinedError extends InterruptedError {
   override readonly exitCode = EXIT.done;

@@ -4,6 +4,16 @@ import type { RowReason } from './row-reason.js';
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
+/** Values of each kind, for people. */
+export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
+  domain: 'domains',
+  ticker: 'tickers',
+  isin: 'ISINs',
+  crypto: 'crypto symbols',
+  id: 'brand ids',
+  auto: 'identifiers',
+};
+
 /** A normalised, typed key. Two rows with an equal identifier are paid for once. */
 export interface Identifier {
   readonly kind: IdentifierKind;

@@ -20,6 +20,14 @@ export function isTyped(format: TableFormat): boolean {
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
+/** The key of our object in JSON: the prefix without its trailing `_`, `.`, `-`; else `brand`. */
+export function jsonKey(prefix: string): string {
+  return prefix.replace(/(?<![_.-])[_.-]+$/, '') || 'brand';
+}
+
+/** Members of that object that every run writes: together they mark it as ours. */
+export const JSON_MARKS = ['status', 'identifier', 'fetchedAt'] as const;
+
 /** The column of the names of rows that are members of a JSON object. */
 export const KEY_COLUMN = '_key';
 

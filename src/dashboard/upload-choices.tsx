@@ -1,8 +1,7 @@
 /** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
 import type { ErrorCode } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
-import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { KIND_WORDS } from '../input/identify/find-column.js';
+import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import {
   ANY_COLUMN,
   type Choice,

@@ -1,9 +1,8 @@
 /** The page with the plan of an uploaded file. Pure. */
 import { commonestOf } from '../core/counter.js';
 import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
-import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
-import { KIND_WORDS } from '../input/identify/find-column.js';
 import type { Choice, UploadPlan } from '../jobs/plan-upload.js';
 import type { Upload } from '../jobs/uploads.js';
 import { REMOTE_RATE } from '../ledger/pace.js';

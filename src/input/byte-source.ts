@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { KeptContent } from '../core/disk-room.js';
-import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
+import { errorText, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
 import { makeFolder } from '../core/make-folder.js';
 import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
@@ -21,8 +21,10 @@ export interface OpeningOptions {
   readonly only?: 'file' | 'own file' | undefined;
   /** Folder in which standard input is kept while it is needed; made when it is missing. */
   readonly spoolFolder: string;
-  /** Ends opening, however long the input is or keeps silent. */
-  readonly stop?: AbortSignal;
+  /** Read in place of a file for the path `-`. Absent: a closed one. */
+  readonly stdin?: NodeJS.ReadableStream | null;
+  /** Ends opening and reading, however long the input is or keeps silent. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 /**
@@ -31,8 +33,7 @@ export interface OpeningOptions {
  */
 export async function openByteSource(
   path: string,
-  stdin: NodeJS.ReadableStream | null,
-  { spoolFolder, only, stop }: OpeningOptions,
+  { stdin = null, spoolFolder, only, stop }: OpeningOptions,
 ): Promise<ByteSource> {
   const name = path === '-' ? 'stdin' : path;
   try {
@@ -145,12 +146,6 @@ export class ByteSource {
 export function inputChanged(subject: string, what?: string): FailFileError {
   const todo = 'run again when no program writes to it; paid answers are stored';
   return new FailFileError({ code: 'input-changed', ...(what && { what }), subject, todo });
-}
-
-/** A signal came before the input was read to its end. */
-export function readingStopped(subject: string): InterruptedError {
-  const todo = 'nothing was spent or written; run again';
-  return new InterruptedError({ code: 'interrupted', subject, todo });
 }
 
 function unreadable(name: string, cause: unknown, todo: string): FailFileError {

@@ -1,9 +1,24 @@
-/** An opened input: its shape, and passes over its rows. `formats/open-input.ts` opens it. */
+/** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
 import { createHash } from 'node:crypto';
+import { readingStopped } from '../core/errors.js';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
+import type { Settings } from '../settings/settings.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
 import { MisfitTally, type TableGuess } from './text/row-fit.js';
+
+/** The settings that say how a file is read. */
+export const READING_KEYS = [
+  'delimiter',
+  'encoding',
+  'header',
+  'limit',
+  'ragged',
+  'records',
+  'sheet',
+  'skipLines',
+] as const;
+export type ReadingSettings = Pick<Settings, (typeof READING_KEYS)[number]>;
 
 /** Records looked at for the choice of columns, at most of so many characters. */
 const MAX_SAMPLE_ROWS = 1000;
@@ -74,6 +89,7 @@ export class Input {
     /** For JSONL those known from the sample; `columns()` is complete. */
     columns: readonly string[],
     isEmpty: boolean,
+    private readonly stop: AbortSignal | undefined,
   ) {
     this.name = parts.source.name;
     this.shape = { ...parts.shape, columns };
@@ -81,8 +97,8 @@ export class Input {
     this.#warnings = [...parts.warnings, ...(isEmpty ? ['the table has a header and no rows'] : [])];
   }
 
-  /** Throws the errors of `assertSample` and `rows`. */
-  static async of(parts: InputParts): Promise<Input> {
+  /** `stop` ends a pass. Throws the errors of `assertSample` and `rows`. */
+  static async of(parts: InputParts, stop?: AbortSignal): Promise<Input> {
     const pass = parts.openPass(null, null);
     const cells: (readonly string[])[] = [];
     let rowCount = 0;
@@ -100,7 +116,7 @@ export class Input {
     }
     parts.assertSample?.(cells);
     const columns = pass.columns() ?? parts.shape.columns;
-    return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
+    return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0, stop);
   }
 
   /** Oddities, as sentences. Grows until the first `rows()` has ended. */
@@ -119,7 +135,8 @@ export class Input {
    * `wanted`: the columns whose cells are needed, the others may be blank; null: all.
    *
    * Throws `FailFileError`: `input-encoding`, `input-missing`, `input-ragged` at the end of the
-   * first pass, `input-changed` where a later pass does not find the content of the first.
+   * first pass, `input-changed` where a later pass does not find the content of the first; and
+   * `InterruptedError` once the input is stopped.
    */
   async *rows(wanted: readonly number[] | null = null): AsyncGenerator<readonly Row[]> {
     const { source, shape, guess, limit } = this.parts;
@@ -128,6 +145,7 @@ export class Input {
     const pass = this.parts.openPass(isWholeWanted ? (bytes) => hash.update(bytes) : null, wanted);
     const tally = new MisfitTally();
     for await (const batch of pass.batches) {
+      if (this.stop?.aborted) throw readingStopped(source.name);
       for (const row of batch) tally.note(row);
       yield batch;
     }

@@ -1,27 +1,13 @@
 /** A path or standard input becomes an `Input`. */
+import { readingStopped } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
+import { isTyped } from '../core/table.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 import { archiveInside } from './binary-signature.js';
-import {
-  type ByteSource,
-  keepBytes,
-  type OpeningOptions,
-  openByteSource,
-  readingStopped,
-} from './byte-source.js';
-import { Input, type InputParts } from './input.js';
+import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
+import { Input, type InputParts, type ReadingSettings } from './input.js';
 import { FileReader } from './reader/file-reader.js';
-import type { TableOptions } from './text/sniff-table.js';
-import { openTextTable, type TextOptions } from './text/text-table.js';
-
-export interface IntakeOptions extends OpeningOptions, TableOptions {
-  /** As `encodingValue` names it; detected when absent. */
-  readonly encoding?: string;
-  /** Sheet of a workbook, by name or position from 1; absent: the first that is not hidden. */
-  readonly sheet?: string;
-  /** The most records to read; null: all. */
-  readonly limit: number | null;
-}
+import { openTextTable } from './text/text-table.js';
 
 /**
  * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
@@ -30,47 +16,44 @@ export interface IntakeOptions extends OpeningOptions, TableOptions {
  */
 export async function openInput(
   path: string,
-  stdin: NodeJS.ReadableStream | null,
-  options: IntakeOptions,
+  settings: ReadingSettings,
+  opening: OpeningOptions,
 ): Promise<Input> {
-  const source = await openByteSource(path, stdin, options);
-  const { encoding, delimiter, sheet, limit, stop } = options;
-  const parts = await openParts(source, { ...options, encoding, delimiter, sheet, limit, stop });
+  const parts = await openParts(await openByteSource(path, opening), settings, opening);
+  const warnings = [...parts.warnings, ...unusedSettings(parts, settings)];
   try {
-    return await Input.of({ ...parts, warnings: [...parts.warnings, ...unusedOptions(parts, options)] });
+    return await Input.of({ ...parts, warnings }, opening.stop);
   } catch (error) {
     await parts.close();
     throw error;
   }
 }
 
-type PartsOptions = TextOptions &
-  Pick<IntakeOptions, 'spoolFolder'> & {
-    readonly sheet: string | undefined;
-    /** Whether the source is a part of an archive. */
-    readonly isInside?: true;
-  };
-
-/** Closes the source when it throws. */
-async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
+/** `isInside`: the source is a part of an archive. Closes the source when it throws. */
+async function openParts(
+  source: ByteSource,
+  settings: ReadingSettings,
+  { spoolFolder, stop }: OpeningOptions,
+  isInside = false,
+): Promise<InputParts> {
   const isText = source.packing === null || source.isGzip;
-  const reader = isText ? null : new FileReader(source, options.stop);
+  const reader = isText ? null : new FileReader(source, stop);
   try {
-    if (reader === null) return await openTextTable(source, options);
-    const { hasHeader, skipLines, sheet } = options;
-    const found = await reader.open({ hasHeader, skipLines, sheet: sheet ?? null });
-    if (found.type === 'table') return partsOf(source, reader, found, options);
+    if (reader === null) return await openTextTable(source, settings, stop);
+    const { header, skipLines, sheet, limit } = settings;
+    const found = await reader.open({ header, skipLines, sheet });
+    if (found.type === 'table') return partsOf(source, reader, found, limit);
     // An archive can be made to hold itself.
-    if (options.isInside) throw archiveInside(source.name);
+    if (isInside) throw archiveInside(source.name);
     const name = `${source.name}/${shortPart(found.part)}`;
-    const copy = await keepBytes(reader.bytes(found.part), name, options.spoolFolder);
+    const copy = await keepBytes(reader.bytes(found.part), name, spoolFolder);
     reader.close();
     await source.close();
-    return await openParts(copy, { ...options, isInside: true });
+    return await openParts(copy, settings, { spoolFolder, stop }, true);
   } catch (error) {
     reader?.close();
     await source.close();
-    throw options.stop?.aborted ? readingStopped(source.name) : error;
+    throw stop?.aborted ? readingStopped(source.name) : error;
   }
 }
 
@@ -84,7 +67,7 @@ function partsOf(
   source: ByteSource,
   reader: FileReader,
   { shape, detected, warnings }: Pick<InputParts, 'shape' | 'detected' | 'warnings'>,
-  { limit }: Pick<IntakeOptions, 'limit'>,
+  limit: number | null,
 ): InputParts {
   return {
     source,
@@ -123,16 +106,13 @@ function partsOf(
 }
 
 /** About settings that do not apply to this format. */
-function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): Phrase[] {
-  const { sheet, delimiter, encoding, hasHeader, skipLines } = options;
-  const text = [
-    delimiter !== undefined && { setting: 'delimiter' },
-    encoding !== undefined && { setting: 'encoding' },
-  ];
+function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSettings): Phrase[] {
+  const { sheet, delimiter, encoding, header, skipLines } = settings;
   const ignored = [
-    format !== 'xlsx' && sheet !== undefined && { setting: 'sheet' },
-    ...(format === 'xlsx' || format === 'parquet' ? text : []),
-    format === 'parquet' && !hasHeader && { set: { header: false } },
+    format !== 'xlsx' && sheet !== null && { setting: 'sheet' },
+    isTyped(format) && delimiter !== null && { setting: 'delimiter' },
+    isTyped(format) && encoding !== null && { setting: 'encoding' },
+    format === 'parquet' && !header && { set: { header: false } },
     format === 'parquet' && skipLines > 0 && { setting: 'skipLines' },
   ];
   return ignored
@@ -144,9 +124,9 @@ function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions
  * Names of a workbook's visible sheets; empty for other files, and for one that is damaged. Throws
  * what opening the file throws.
  */
-export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
-  const source = await openByteSource(path, null, options);
-  const reader = new FileReader(source, options.stop);
+export async function sheetNames(path: string, opening: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, opening);
+  const reader = new FileReader(source, opening.stop);
   try {
     return source.packing === 'zip' ? await reader.sheets() : [];
   } catch {

@@ -4,15 +4,14 @@
  */
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
-import { BrandEnrichError, FailFileError, NeverStartError } from '../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
-import { readingStopped } from '../input/byte-source.js';
 import { sheetNames } from '../input/open-input.js';
+import { readTable } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
-import { intakeOf, openTable } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { namingFor } from '../run/words/say-reason.js';
 import { conditionText, missingIn, readCondition } from '../settings/row-condition.js';
@@ -126,9 +125,9 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
 
   async function planAs(settings: Settings) {
     const asked = { input: path, stdin: null, only: 'own file', settings } as const;
-    const spoolFolder = await openSpoolFolder(stateFolder);
-    reading.sheets = await sheetNames(path, { ...intakeOf(settings), only: asked.only, spoolFolder, stop });
-    const table = await openTable(asked, spoolFolder, stop, ({ shape, sample }) => {
+    const opening = { only: asked.only, spoolFolder: await openSpoolFolder(stateFolder), stop };
+    reading.sheets = await sheetNames(path, opening);
+    const table = await readTable(path, settings, opening, ({ shape, sample }) => {
       reading.format = shape.format;
       reading.sheet = shape.format === 'xlsx' ? (shape.typed?.sheet ?? null) : null;
       reading.columns = shape.columns.map((name, at) => ({
@@ -147,7 +146,7 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
       return {
         plan,
         format: input.shape.format,
-        chosen: table.chosen.choices,
+        chosen: table.choice.chosen.choices,
         hasHeader: input.shape.rawHeader !== null,
         rate: await rateOf(runSettings),
         overage: runSettings.overage,

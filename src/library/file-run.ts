@@ -7,12 +7,12 @@ import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planDocument, planFile } from '../run/plan-file.js';
 import { stopOf } from '../run/run-end.js';
 import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
-import { openTableEarly } from '../run/scan/open-table.js';
 import { sayDeferred } from '../run/words/say-reason.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
 import type { FilePlan } from './documents.js';
@@ -87,7 +87,7 @@ export async function planOneFile(
   assertFiles([input, output, errors, report]);
   const settings = loadOptions(given, { output, errors, report });
   return withReleasers(async (releasers) => {
-    const table = await openTableEarly({ input, settings }, stop);
+    const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
     const runSettings = runSettingsOf(settings, service);
     const request = { input, stdin: null, table, settings, stateFolder, runSettings };

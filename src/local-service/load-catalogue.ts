@@ -64,7 +64,7 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
 /** The bytes of the file, unpacked. */
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
   try {
-    const source = await openByteSource(path, null, { only: 'file', spoolFolder: '' });
+    const source = await openByteSource(path, { only: 'file', spoolFolder: '' });
     try {
       yield* source.read();
     } finally {

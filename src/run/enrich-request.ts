@@ -5,15 +5,16 @@ import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
 import type { Pause, RunProgress, RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import { READING_KEYS } from '../input/input.js';
+import type { Table } from '../input/read-table.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
+import { keyOfConditions } from '../settings/row-condition.js';
 import type { Settings } from '../settings/settings.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
-import { intakeOf, type OpenedTable } from './scan/open-table.js';
-import { keyOfConditions } from './scan/row-filter.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
 export interface EnrichRequest extends ScanRequest {
@@ -54,7 +55,7 @@ export interface EnrichRuntime {
   /** Whether this run opens the account in the ledger, asked just before; default: it does. */
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
-  readonly table?: OpenedTable | null;
+  readonly table?: Table | null;
   /**
    * Called before the file is read, and before its results are written from what was read; what it
    * returns is called at the end of that. Absent: nobody asks.
@@ -169,7 +170,8 @@ export function runKey(
   // when a run without it is.
   const rows = where.length > 0 && { where: keyOfConditions(where) };
   const anew = refresh && { refresh };
-  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw, ...rows, ...anew };
+  const reading = Object.fromEntries(READING_KEYS.map((key) => [key, settings[key]]));
+  const chosen = { ...reading, requested, kind, waterfall, service, allowNsfw, ...rows, ...anew };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

@@ -30,3 +30,17 @@ export function missingIn({ column, wants, value }: RowCondition): 'column' | 'v
   if (column.trim() === '') return 'column';
   return wants === 'value' && value.trim() === '' ? 'value' : null;
 }
+
+/**
+ * The conditions in one order and spelling, for the key of a run: where they stand on the command
+ * line does not matter.
+ */
+export function keyOfConditions(where: readonly RowCondition[]): string[] {
+  const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
+  return [...new Set(texts)].sort();
+}
+
+/** As cells are compared: outer blanks, case and compatibility forms do not count. */
+export function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}

@@ -2,12 +2,12 @@
 import { Counter } from '../../src/core/counter.js';
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/engine/stores/run-store.js';
+import { RowFilter } from '../../src/input/identify/row-filter.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichResult } from '../../src/run/enrich-file.js';
 import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
-import { RowFilter } from '../../src/run/scan/row-filter.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';

@@ -2,6 +2,7 @@
  * Files of any bytes: a named error before anything is spent, or every record has a status, comes
  * back as it was, and can be written.
  */
+
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,14 +17,15 @@ import { BrandEnrichError } from '../../src/core/errors.js';
 import { parseIdentifierText } from '../../src/core/identifier.js';
 import { withReleasers } from '../../src/core/lifecycle.js';
 import { isJson, isTyped, type Row, TABLE_FORMATS, type TableShape } from '../../src/core/table.js';
-import type { Input } from '../../src/input/input.js';
-import { type IntakeOptions, openInput } from '../../src/input/open-input.js';
+import type { Input, ReadingSettings } from '../../src/input/input.js';
+import { openInput } from '../../src/input/open-input.js';
 import { columnsFor } from '../../src/run/output/columns.js';
 import { namesOfRun } from '../../src/run/output/output-names.js';
 import { createRenderer } from '../../src/run/output/render.js';
 import { writeOutput } from '../../src/run/output/write-output.js';
 import { readRow } from '../../src/run/scan/row-spool.js';
 import { openAndScan } from '../../src/run/scan/scan.js';
+import { READING } from '../input/reading.js';
 import { planFor } from '../run/output/plans.js';
 import { settingsWith } from '../support/default-settings.js';
 import { zipOf } from '../support/workbooks.js';
@@ -103,9 +105,7 @@ interface Recipe {
   readonly inner: readonly Mutation[];
   readonly outer: readonly Mutation[];
   readonly isGzip: boolean;
-  readonly options: Partial<
-    Pick<IntakeOptions, 'hasHeader' | 'skipLines' | 'limit' | 'ragged' | 'delimiter'>
-  >;
+  readonly options: Partial<Pick<ReadingSettings, 'header' | 'skipLines' | 'limit' | 'ragged' | 'delimiter'>>;
 }
 
 const recipe: fc.Arbitrary<Recipe> = fc.record({
@@ -116,7 +116,7 @@ const recipe: fc.Arbitrary<Recipe> = fc.record({
   isGzip: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   options: fc.record(
     {
-      hasHeader: fc.boolean(),
+      header: fc.boolean(),
       skipLines: fc.nat({ max: 3 }),
       limit: fc.constantFrom(null, 1, 3),
       ragged: fc.constantFrom('take' as const, 'invalid'),
@@ -226,10 +226,10 @@ function expectText(
 fuzz('a file is refused by name, or its records come back twice alike and whole', recipe, async (made) => {
   const path = await fileOf(made);
   const { options } = made;
-  const full = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: folder, ...options };
+  const full = { ...READING, ...options };
   let input: Input | null = null;
   try {
-    input = await openInput(path, null, full);
+    input = await openInput(path, full, { spoolFolder: folder });
     const rows = await readAll(input);
     const { shape } = input;
     expectRows(rows, input.columns());
@@ -264,16 +264,13 @@ fuzz(
   async ({ recipe: made, format, isSorted }) => {
     const path = await fileOf(made);
     const target = format === null ? null : join(folder, `out.${format}`);
-    const { hasHeader = true, delimiter = null, ...asked } = made.options;
     const request = {
       input: path,
       stdin: null,
       stateFolder: join(folder, 'state'),
       settings: settingsWith({
-        header: hasHeader,
-        delimiter,
-        ...asked,
-        ragged: asked.ragged ?? 'invalid',
+        ...made.options,
+        ragged: made.options.ragged ?? 'invalid',
         allowMismatch: true,
       }),
     } as const;

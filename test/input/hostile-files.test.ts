@@ -23,7 +23,7 @@ async function costOf(action: () => Promise<unknown>) {
 }
 
 async function drain(path: string): Promise<{ rows: number; invalid: number }> {
-  const input = await openInput(path, null, intakeOptions(folder));
+  const input = await openInput(path, ...intakeOptions(folder));
   const seen = { rows: 0, invalid: 0 };
   try {
     for await (const batch of input.rows()) {

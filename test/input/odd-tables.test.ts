@@ -1,10 +1,10 @@
 /** Small and damaged files: which delimiter they are read by, and which messages name it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sniffTable } from '../../src/input/text/sniff-table.js';
-import { createFolder, type Folder, readContent } from './reading.js';
+import { createFolder, type Folder, READING, readContent } from './reading.js';
 
 function sniff(text: string) {
-  return sniffTable({ name: 'in.csv', text, isWhole: true }, { hasHeader: true, skipLines: 0 });
+  return sniffTable({ name: 'in.csv', text, isWhole: true }, READING);
 }
 
 let folder: Folder;

@@ -76,7 +76,7 @@ describe('an input', () => {
 
   it('from standard input leaves no file behind, and can be read repeatedly', async () => {
     const stdin = Readable.from([Buffer.from(TEXT.slice(0, 13)), Buffer.from(TEXT.slice(13))]);
-    const input = await openInput('-', stdin, intakeOptions(folder));
+    const input = await openInput('-', ...intakeOptions(folder, { stdin }));
     expect(await readdir(join(folder.path, 'spool'))).toEqual([]);
     expect(input.name).toBe('stdin');
     const first = await readAll(input);
@@ -91,7 +91,7 @@ describe('an input', () => {
     const path = join(folder.path, 'pipe');
     execFileSync('mkfifo', [path]);
     const [input] = await Promise.all([
-      openInput(path, null, intakeOptions(folder)),
+      openInput(path, ...intakeOptions(folder)),
       writeFile(path, `${TEXT}${'x;y\r\n'.repeat(50_000)}`),
     ]);
     expect(await readAll(input)).toHaveLength(50_002);
@@ -101,7 +101,7 @@ describe('an input', () => {
   it('from a named pipe with a silent writer is empty, and not waited for', async () => {
     const path = join(folder.path, 'empty-pipe');
     execFileSync('mkfifo', [path]);
-    const opening = openInput(path, null, intakeOptions(folder));
+    const opening = openInput(path, ...intakeOptions(folder));
     await Promise.all([expect(opening).rejects.toMatchObject({ code: 'input-empty' }), writeFile(path, '')]);
   });
 
@@ -113,7 +113,7 @@ describe('an input', () => {
     if (name !== '-') execFileSync('mkfifo', [path]);
     const stop = new AbortController();
     const stdin = new PassThrough();
-    const opening = openInput(path, stdin, intakeOptions(folder, { stop: stop.signal }));
+    const opening = openInput(path, ...intakeOptions(folder, { stdin, stop: stop.signal }));
     stop.abort();
     await expect(opening).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
   });
@@ -123,7 +123,7 @@ describe('an input', () => {
       i === 1400 ? '{"a":"x","late":1}' : `{"a":"${i}"}`,
     );
     const path = await folder.write('in.jsonl', lines.join('\n').padEnd(2_000_000));
-    const input = await openInput(path, null, intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder));
     expect(input.sample).toHaveLength(1000);
     expect(() => input.columns()).toThrow();
     const rows = await readAll(input);
@@ -134,7 +134,7 @@ describe('an input', () => {
 
   it('is delivered in batches of at most 4,096 rows, numbered without a gap', async () => {
     const path = await folder.write('many.csv', `n\n${'x\n'.repeat(300_000)}`);
-    const input = await openInput(path, null, intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder));
     let count = 0;
     for await (const batch of input.rows()) {
       expect(batch.length).toBeLessThanOrEqual(4096);
@@ -151,7 +151,7 @@ describe('an input', () => {
     const text = `n\n${Array.from({ length: 200_000 }, (_, i) => i).join('\n')}\n`;
     const whole = await readContent(folder, text);
     const path = await folder.write('limited.csv', text);
-    const input = await openInput(path, null, intakeOptions(folder, { limit: 3 }));
+    const input = await openInput(path, ...intakeOptions(folder, { limit: 3 }));
     const rows = await readAll(input);
     expect(rows.map((it) => it.raw)).toEqual(['0', '1', '2']);
     expect(input.contentHash()).toBe(whole.input.contentHash());
@@ -173,7 +173,7 @@ describe('an input', () => {
 
   it('reports how it treated blank lines once it was read', async () => {
     const path = await folder.write('blank.csv', 'a,b\n\n1,2\n');
-    const input = await openInput(path, null, intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder));
     await readAll(input);
     await readAll(input);
     expect(input.warnings).toEqual(['1 blank line ignored']);
@@ -215,7 +215,7 @@ describe('an encoding that shows late', () => {
 describe('an input that changes', () => {
   async function opened(name: string) {
     const path = await folder.write(name, 'a,b\n1,2\n');
-    const input = await openInput(path, null, intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder));
     await readAll(input);
     await input.assertUnchanged();
     return { path, input };

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Row } from '../../src/core/table.js';
-import type { Input } from '../../src/input/input.js';
-import { type IntakeOptions, openInput } from '../../src/input/open-input.js';
+import type { OpeningOptions } from '../../src/input/byte-source.js';
+import type { Input, ReadingSettings } from '../../src/input/input.js';
+import { openInput } from '../../src/input/open-input.js';
 
 export interface Folder {
   readonly path: string;
@@ -25,14 +26,27 @@ export async function createFolder(): Promise<Folder> {
   };
 }
 
-export function intakeOptions(folder: Folder, changes: Partial<IntakeOptions> = {}): IntakeOptions {
-  return {
-    hasHeader: true,
-    skipLines: 0,
-    limit: null,
-    spoolFolder: join(folder.path, 'spool'),
-    ...changes,
-  };
+/** The defaults. */
+export const READING: ReadingSettings = {
+  delimiter: null,
+  encoding: null,
+  header: true,
+  limit: null,
+  ragged: null,
+  records: null,
+  sheet: null,
+  skipLines: 0,
+};
+
+export function intakeOptions(
+  folder: Folder,
+  changes: Partial<ReadingSettings & OpeningOptions> = {},
+): [ReadingSettings, OpeningOptions] {
+  const { spoolFolder = join(folder.path, 'spool'), only, stop, stdin = null, ...settings } = changes;
+  return [
+    { ...READING, ...settings },
+    { spoolFolder, only, stop, stdin },
+  ];
 }
 
 export async function readAll(input: Input): Promise<Row[]> {
@@ -45,10 +59,10 @@ export async function readAll(input: Input): Promise<Row[]> {
 export async function readContent(
   folder: Folder,
   content: string | Buffer,
-  changes: Partial<IntakeOptions> & { name?: string } = {},
+  changes: Partial<ReadingSettings & OpeningOptions> & { name?: string } = {},
 ): Promise<{ input: Input; rows: Row[] }> {
   const { name = 'input.csv', ...options } = changes;
-  const input = await openInput(await folder.write(name, content), null, intakeOptions(folder, options));
+  const input = await openInput(await folder.write(name, content), ...intakeOptions(folder, options));
   try {
     return { input, rows: await readAll(input) };
   } finally {

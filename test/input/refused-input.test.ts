@@ -46,7 +46,7 @@ describe('an unreadable input stops with a reason', () => {
     ['a missing file', 'nowhere.csv'],
     ['a folder', '.'],
   ])('%s', async (_, name) => {
-    const opening = openInput(join(folder.path, name), null, intakeOptions(folder));
+    const opening = openInput(join(folder.path, name), ...intakeOptions(folder));
     await expect(opening).rejects.toMatchObject({ code: 'input-missing', exitCode: 5 });
   });
 
@@ -56,22 +56,25 @@ describe('an unreadable input stops with a reason', () => {
   });
 
   it('missing standard input', async () => {
-    await expect(openInput('-', null, intakeOptions(folder))).rejects.toMatchObject({
+    await expect(openInput('-', ...intakeOptions(folder))).rejects.toMatchObject({
       code: 'usage-invalid',
     });
   });
 
   it('standard input that breaks off', async () => {
     const stdin = new Readable({ read: () => undefined });
-    const opening = openInput('-', stdin, intakeOptions(folder));
+    const opening = openInput('-', ...intakeOptions(folder, { stdin }));
     stdin.destroy(new Error('gone'));
     await expect(opening).rejects.toMatchObject({ code: 'input-missing' });
   });
 
   it('a spool folder that cannot be used', async () => {
     const file = await folder.write('a-file', '');
-    const options = intakeOptions(folder, { spoolFolder: join(file, 'spool') });
-    const opening = openInput('-', Readable.from(['a']), options);
+    const options = intakeOptions(folder, {
+      spoolFolder: join(file, 'spool'),
+      stdin: Readable.from(['a']),
+    });
+    const opening = openInput('-', ...options);
     await expect(opening).rejects.toMatchObject({ code: 'output-unwritable' });
   });
 });

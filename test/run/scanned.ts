@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createReleasers } from '../../src/core/lifecycle.js';
 import type { Input } from '../../src/input/input.js';
-import { openInput } from '../../src/input/open-input.js';
-import { chooseFrom, intakeOf } from '../../src/run/scan/open-table.js';
+import { readTable } from '../../src/input/read-table.js';
 import { type Scan, type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
 import type { Settings } from '../../src/settings/settings.js';
 import { settingsWith } from '../support/default-settings.js';
@@ -25,7 +24,7 @@ export interface Scanned {
  */
 export async function scanText(
   text: string | Buffer,
-  options: Partial<ScanOptions & Settings> & { name?: string } = {},
+  options: Partial<ScanOptions & Settings> & { name?: string; stop?: AbortSignal } = {},
 ): Promise<Scanned> {
   const { name = 'customers.csv', ...some } = options;
   const settings = settingsWith({ ragged: 'invalid', ...some });
@@ -34,14 +33,10 @@ export async function scanText(
   await writeFile(path, text);
   const releasers = createReleasers();
   onTestFinished(() => releasers.releaseAll());
-  const input = await openInput(path, null, { ...intakeOf(settings), spoolFolder: folder });
+  const table = await readTable(path, settings, { spoolFolder: folder, stop: some.stop });
+  const { input } = table;
   releasers.push(() => input.close());
-  const scan = await scanInput(
-    { input, ...chooseFrom(input, { settings }) },
-    settings,
-    { folder, stop: new AbortController().signal, onRows: () => undefined, ...some },
-    releasers,
-  );
+  const scan = await scanInput(table, settings, { folder, onRows: () => undefined, ...some }, releasers);
   const texts = [...scan.identifiers.batches()].flatMap((batch) => batch.texts);
   return { scan, input, folder, texts };
 }

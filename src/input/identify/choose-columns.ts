@@ -3,10 +3,12 @@
  * sample of values. A tie or doubt stops the run and names the flags to use: a wrong guess costs
  * money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
  */
+import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import type { ColumnRequest } from '../../settings/column-value.js';
+import { isJson, JSON_MARKS, jsonKey, type TableShape } from '../../core/table.js';
+import type { Settings } from '../../settings/settings.js';
 import {
   assertHeader,
   doubtful,
@@ -16,7 +18,7 @@ import {
   MOST_TOGETHER,
   nothingClear,
 } from './column-advice.js';
-import { type ColumnChoice, columnLabel, findColumn } from './find-column.js';
+import { assertOwnColumn, type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import {
   type ColumnReading,
@@ -27,10 +29,61 @@ import {
 } from './judge-columns.js';
 import { assertKindsFit } from './kind-mismatch.js';
 import { areOfOneCompany, arePartiesOfRow, withoutOutranked } from './rank-columns.js';
+import { RowFilter } from './row-filter.js';
+
+/** The settings that say what of a table is read. */
+export type ChoiceSettings = Pick<
+  Settings,
+  'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where' | 'nameColumn'
+>;
+
+export type TableChoice = Readonly<ReturnType<typeof chooseFrom>>;
+
+interface SampledTable {
+  readonly name: string;
+  readonly shape: Pick<TableShape, 'columns' | 'format'>;
+  /** Cells of some rows. */
+  readonly sample: readonly (readonly string[])[];
+}
+
+/** Chooses what of a table is read. Throws `NeverStartError` if that is unclear. */
+export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
+  const { columns, format } = shape;
+  const { prefix, priority, nameColumn } = settings;
+  const filter = new RowFilter(columns, settings.where);
+  const selected = sample.filter((cells) => filter.reasonAgainst(cells) === null);
+  const isSeen = selected.length > 0;
+  const chosen = chooseColumns({
+    requested: settings.columns,
+    kind: settings.kind,
+    // Rows that are not looked up prove nothing against a kind.
+    allowMismatch: settings.allowMismatch || !isSeen,
+    fileName: basename(name),
+    columns,
+    sample: isSeen ? selected : sample,
+    prefix,
+    ...(isJson(format) && { key: jsonKey(prefix) }),
+  });
+  const find = (named: string, key: 'nameColumn' | 'priority') =>
+    findColumn(columns, { name: named, kind: null }, key).column;
+  /** Position of the column with the names to compare; null without `--name-column`. */
+  const nameAt = nameColumn === null ? null : find(nameColumn, 'nameColumn');
+  for (const at of filter.places) assertOwnColumn(columns, at, chosen.ours, 'where');
+  if (nameAt !== null) assertOwnColumn(columns, nameAt, chosen.ours, 'nameColumn');
+  /** Position of the column that says what is bought first; null without `--priority`. */
+  const priorityAt = priority && find(priority.name, 'priority');
+  const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
+  /**
+   * Columns whose cells are needed; null: all. Those of an earlier run are blank in most rows, or
+   * all cells of a row are looked at.
+   */
+  const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
+  return { chosen, filter, nameAt, priorityAt, wanted };
+}
 
 interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   /** From `--column`, in order; a kind in one of them wins over `kind`. */
-  readonly requested: readonly ColumnRequest[];
+  readonly requested: Settings['columns'];
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
@@ -184,8 +237,6 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
 
 /** All three are written by every run, so together they mark a file as ours. */
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
-/** The same in the object under our key. */
-export const JSON_MARKS = ['status', 'identifier', 'fetchedAt'] as const;
 
 /** Positions of our key and of the members of its object; none when another wrote them. */
 function findOurMembers(columns: readonly string[], key: string): number[] {

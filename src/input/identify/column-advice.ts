@@ -3,11 +3,11 @@
  * gaps, and what to write when none could be chosen. `choose-columns.ts` decides.
  */
 import { NeverStartError } from '../../core/errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
+import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnLabel, columnRequest, columnSetting, KIND_WORDS } from './find-column.js';
+import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
 import { isHeaderLike, isNeverSymbol, kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import {

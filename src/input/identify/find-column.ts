@@ -20,16 +20,6 @@ export interface ColumnChoice {
   readonly areMarkets?: boolean;
 }
 
-/** Values of each kind, for people. */
-export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
-  domain: 'domains',
-  ticker: 'tickers',
-  isin: 'ISINs',
-  crypto: 'crypto symbols',
-  id: 'brand ids',
-  auto: 'identifiers',
-};
-
 /** The settings that name a column. */
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 

@@ -5,11 +5,11 @@
  */
 import { Counter, commonestOf } from '../../core/counter.js';
 import { NeverStartError } from '../../core/errors.js';
-import type { IdentifierKind } from '../../core/identifier.js';
+import { type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnLabel, columnSetting, KIND_WORDS } from './find-column.js';
+import { type ColumnChoice, columnLabel, columnSetting } from './find-column.js';
 import { kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';

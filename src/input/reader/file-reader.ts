@@ -1,8 +1,8 @@
 /** Reads a workbook, a Parquet file or an archive, in a process that may die of it. */
-import { FailFileError } from '../../core/errors.js';
+import { FailFileError, readingStopped } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
-import { type ByteSource, readingStopped } from '../byte-source.js';
+import type { ByteSource } from '../byte-source.js';
 import type { FoundTable, ReaderReply, ReaderRequest, RowsEnd, TableOpening } from './messages.js';
 import {
   ReaderEnded,

@@ -7,6 +7,7 @@ import { readRowReason, writeRowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
 import { cutText, shortText } from '../../core/terminal-text.js';
 import { type BinaryTable, OverBounds } from '../binary-table.js';
+import type { ReadingSettings } from '../input.js';
 
 /** The file is descriptor 3. `name`: of the input, for messages. */
 export type ReaderRequest = { readonly name: string } & (
@@ -29,12 +30,8 @@ export interface RowsEnd {
   readonly notes: readonly string[];
 }
 
-/** What of the settings concerns binary tables; see `IntakeOptions`. */
-export interface TableOpening {
-  readonly hasHeader: boolean;
-  readonly skipLines: number;
-  readonly sheet: string | null;
-}
+/** The settings that concern binary tables. */
+export type TableOpening = Pick<ReadingSettings, 'header' | 'skipLines' | 'sheet'>;
 
 /** A table, or the name of the only one in an archive. */
 export type FoundTable =

@@ -62,9 +62,9 @@ function append(bytes: Buffer, more: Buffer, most: number): Buffer {
 }
 
 /** `asked`: by its usual name; undefined: detect. Throws `input-encoding` and `input-binary`. */
-export function chooseEncoding(name: string, asked: string | undefined, seen: LookAhead): ChosenEncoding {
+export function chooseEncoding(name: string, asked: string | null, seen: LookAhead): ChosenEncoding {
   const { head, stretch } = seen;
-  if (asked !== undefined) return confirmAsked(name, asked, seen);
+  if (asked !== null) return confirmAsked(name, asked, seen);
   const bom = findBom(head);
   if (bom !== null) return bom;
   const wide = sniffUtf16(head);

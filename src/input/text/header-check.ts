@@ -38,7 +38,7 @@ interface HeaderToCheck {
 
 /** How a table is to be read whose first record is not its header, and what to say of it. */
 export interface HeaderCorrection {
-  readonly options: { readonly hasHeader: false } | { readonly skipLines: number };
+  readonly options: { readonly header: false } | { readonly skipLines: number };
   readonly warning: Phrase;
 }
 
@@ -78,7 +78,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   if (data === null) return null;
   const names = 'columns are named column_1 and so on';
   const warning = `no header: the first line ('${shortName(data)}') is data like the others; ${names}`;
-  return { options: { hasHeader: false }, warning };
+  return { options: { header: false }, warning };
 }
 
 /** Whether what seems to be the table's header is a row below a header of several names. */

@@ -5,9 +5,10 @@
  */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { isJson, KEY_COLUMN, type Ragged, type TableFormat, type TableShape } from '../../core/table.js';
+import { isJson, KEY_COLUMN, type TableFormat, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { assertNoDocument } from '../binary-signature.js';
+import type { ReadingSettings } from '../input.js';
 import { ElementSplitter } from '../json/element-splitter.js';
 import { ColumnsSplitter, nameArrays } from '../json/json-columns.js';
 import {
@@ -54,21 +55,8 @@ export interface TableText extends Omit<SampleText, 'mode'> {
   readonly name: string;
 }
 
-export interface TableOptions {
-  /** One character, or `tab`; detected when absent. */
-  readonly delimiter?: string | undefined;
-  /** False for `--no-header`: the first record is data, the columns are `column_1` and on. */
-  readonly hasHeader: boolean;
-  /** Lines to pass over before the table begins. */
-  readonly skipLines: number;
-  /** The array of a JSON text with the rows, as keys between dots; found when absent. */
-  readonly records?: string;
-  /** The handling of rows that do not fit; absent: they are invalid, and too many stop the run. */
-  readonly ragged?: Ragged;
-}
-
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
-export function sniffTable(input: TableText, options: TableOptions): TableLayout {
+export function sniffTable(input: TableText, options: ReadingSettings): TableLayout {
   const { name } = input;
   const { skipLines } = options;
   const body = passOver(input.text, skipLines);
@@ -76,7 +64,7 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
-  const { format, table } = sniffFormat({ ...input, text: body }, options.records ?? null);
+  const { format, table } = sniffFormat({ ...input, text: body }, options.records);
   if (isJson(format)) return jsonLayout({ ...input, text: body }, format, options, table);
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, options);
@@ -125,12 +113,12 @@ const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
  * Whether this beginning of a text is too short for {@link sniffTable}: it is an object of JSON,
  * and its rows may begin behind it.
  */
-export function isTooShort(input: TableText, options: TableOptions): boolean {
+export function isTooShort(input: TableText, options: ReadingSettings): boolean {
   const { name, isWhole } = input;
   if (isWhole || LINES_NAME.test(name)) return false;
   const text = passOver(input.text, options.skipLines);
   if (!OBJECT_START.test(text.trimStart()) || readLines(text).includes(true)) return false;
-  return isCutBeforeRows({ name, text }, options.records ?? null);
+  return isCutBeforeRows({ name, text }, options.records);
 }
 
 /** Whether each of the first lines with text is an object. */
@@ -166,14 +154,14 @@ function sniffFormat(input: TableText, records: string | null): FoundFormat {
 function jsonLayout(
   input: TableText,
   format: TableFormat,
-  { skipLines, hasHeader }: TableOptions,
+  { skipLines, header }: ReadingSettings,
   table: JsonTable | null,
 ): TableLayout {
   const { name, text } = input;
   const mode = detectLineMode(text, false);
   const lines = new LineFinder(text, mode, true);
   const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
-  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: hasHeader }) : null;
+  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: header }) : null;
   const warnings: Phrase[] = [];
   const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')
@@ -226,17 +214,17 @@ const NAMED = {
 
 function csvLayout(
   { name, text: body, isWhole }: TableText,
-  options: TableOptions,
+  options: ReadingSettings,
 ): TableLayout | HeaderCorrection {
   const mode = detectLineMode(body, true);
   const warnings: Phrase[] = [];
   const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(body);
   const blank = /^(?:[ \t]*(?:\r\n|\n|\r))+/.exec(body.slice(hint?.[0].length ?? 0));
-  const above = (hint?.[0] ?? '') + (options.hasHeader ? (blank?.[0] ?? '') : '');
+  const above = (hint?.[0] ?? '') + (options.header ? (blank?.[0] ?? '') : '');
   const text = body.slice(above.length);
   const passLines = options.skipLines + new LineFinder(above, mode, true).count(0, above.length);
   if (hint !== null) warnings.push(`line ${options.skipLines + 1} sets the delimiter: not read as a row`);
-  if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: ignored');
+  if (blank !== null && options.header) warnings.push('blank lines above the header: ignored');
 
   const sample = { text, isWhole, mode };
   const asked = options.delimiter ?? hint?.[1];
@@ -255,21 +243,21 @@ function csvLayout(
     throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
   }
   const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
-  const hasHeader = options.hasHeader && !isBare;
-  if (options.hasHeader && isBare) {
+  const hasHeader = options.header && !isBare;
+  if (options.header && isBare) {
     warnings.push('no header: the first line is data like the others; the column is named column_1');
   }
   const fit = fitTable({
     header: hasHeader ? first.cells : null,
     rows: (hasHeader ? others : records).filter(isReadable).map(({ cells }) => cells),
-    ragged: options.ragged ?? null,
+    ragged: options.ragged,
   });
   const { columnCount, addedColumns } = fit;
   const header = [...first.cells, ...new Array<string>(addedColumns).fill('')];
   const lineOf = ({ line }: SplitRecord) => passLines + line;
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
   if (hasHeader) {
-    const isRagged = options.ragged !== undefined && first.cells.length > 1;
+    const isRagged = options.ragged !== null && first.cells.length > 1;
     // Who says how many lines to skip knows where the table begins.
     const isWidthSettled = addedColumns > 0 || isRagged || options.skipLines > 0;
     const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
@@ -278,7 +266,7 @@ function csvLayout(
       const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
       const found = `most rows end in ${some} than the header`;
       // The name that the header lacks may be any.
-      if (options.ragged === undefined) {
+      if (options.ragged === null) {
         throw new FailFileError({
           code: 'input-ragged',
           what: found,
@@ -304,7 +292,7 @@ function csvLayout(
     around: null,
     warnings,
     linesAbove: options.skipLines,
-    guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
+    guess: options.ragged === null ? { name, delimiter: shown, suspicion: oddQuotes } : null,
     createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),
   };
 }

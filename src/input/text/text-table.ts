@@ -1,15 +1,15 @@
 /** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
-import { FailFileError } from '../../core/errors.js';
+import { FailFileError, readingStopped } from '../../core/errors.js';
 import { createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
 import { isJson, type Row } from '../../core/table.js';
 import { assertNotBinary } from '../binary-signature.js';
-import { type ByteSource, readingStopped } from '../byte-source.js';
-import type { InputParts, OnBytes } from '../input.js';
+import type { ByteSource } from '../byte-source.js';
+import type { InputParts, OnBytes, ReadingSettings } from '../input.js';
 import { detectLineMode, LineFinder } from '../json/line-finder.js';
 import type { RowReader } from '../row-readers.js';
 import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
-import { isTooShort, showDelimiter, sniffTable, type TableOptions, type TableText } from './sniff-table.js';
+import { isTooShort, showDelimiter, sniffTable, type TableText } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 
 /** What is looked at of a JSON document whose rows are not in its first MiB. */
@@ -17,33 +17,27 @@ const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 /** Rows in one batch. */
 const MAX_BATCH_ROWS = 4096;
 
-export interface TextOptions extends TableOptions {
-  /** By its usual name; undefined: detect. */
-  readonly encoding: string | undefined;
-  readonly limit: number | null;
-  readonly stop: AbortSignal | undefined;
-}
-
 /** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `column-doubtful`. */
-export async function openTextTable(source: ByteSource, options: TextOptions): Promise<InputParts> {
+export async function openTextTable(
+  source: ByteSource,
+  settings: ReadingSettings,
+  stop: AbortSignal | undefined,
+): Promise<InputParts> {
   const { name, isGzip } = source;
-  const { encoding: asked, limit, stop } = options;
-  const seen = await lookAhead(
-    readUntilStopped(source, stop),
-    asked === undefined || !asked.startsWith('utf'),
-  );
+  const { encoding: asked, limit } = settings;
+  const seen = await lookAhead(readUntilStopped(source, stop), !asked?.startsWith('utf'));
   assertNotBinary(name, seen.head);
   const chosen = chooseEncoding(name, asked, seen);
   const bytes = seen.head.subarray(chosen.bomBytes);
   const start = { name, chosen, line: 1, rest: '' };
   const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
-  const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), options);
+  const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), settings);
   const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
   const leftOut = layout.linesAbove > 0 && { leftOut: { linesAbove: layout.linesAbove, sheets: [] } };
   const { encoding, bomBytes } = chosen;
   /** With as much of the text as it takes to find the rows of a JSON document. */
   async function longEnough(short: TableText): Promise<TableText> {
-    if (!isTooShort(short, options)) return short;
+    if (!isTooShort(short, settings)) return short;
     const { head, isWhole } = await lookAhead(readUntilStopped(source, stop), false, LONG_HEAD_BYTES);
     const bytes = head.subarray(chosen.bomBytes);
     return { name, isWhole, text: decode(createStrictDecoder(chosen.encoding), bytes, isWhole, start) };

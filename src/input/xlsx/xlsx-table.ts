@@ -23,7 +23,7 @@ const SHEETS_NAMED = 100;
 /** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
   const { name } = archive;
-  const { hasHeader: mayHaveHeader, skipLines } = opening;
+  const { header: mayHaveHeader, skipLines } = opening;
   const book = await readWorkbook(archive);
   const part = book.sharedStrings;
   const strings = part === null ? null : await SharedStrings.read(archive.read(part));

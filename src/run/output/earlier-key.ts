@@ -3,19 +3,12 @@ import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
-import type { Row } from '../../core/table.js';
+import { JSON_MARKS, type Row } from '../../core/table.js';
 import { cutText } from '../../core/terminal-text.js';
-import { JSON_MARKS } from '../../input/identify/choose-columns.js';
 import { RAW_COLUMN } from './columns.js';
 
 /** Where that object keeps the text of a line that could not be read. */
 const RAW_KEY = 'raw';
-
-/** Our key: the prefix without its trailing `_`, `.` and `-`; `brand` when nothing is left. */
-export function jsonKey(prefix: string): string {
-  const key = prefix.replace(/(?<![_.-])[_.-]+$/, '');
-  return key === '' ? 'brand' : key;
-}
 
 /** Whether the JSON text of a value under our key was written by an earlier run. */
 export function isEarlierValue(value: string): boolean {

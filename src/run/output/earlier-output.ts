@@ -5,13 +5,11 @@ import { NeverStartError } from '../../core/errors.js';
 import { membersOf } from '../../core/json-text.js';
 import { attempt, createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
-import { isJson, type Row } from '../../core/table.js';
-import { readingStopped } from '../../input/byte-source.js';
+import { isJson, jsonKey, type Row } from '../../core/table.js';
 import type { Input } from '../../input/input.js';
 import { openInput } from '../../input/open-input.js';
 import { isObject } from './brand-fields.js';
 import type { Column } from './columns.js';
-import { jsonKey } from './earlier-key.js';
 import { NOTHING_ASKED } from './output-plan.js';
 
 /** A matched row of it. */
@@ -48,13 +46,13 @@ export async function readEarlierOutput(
   const facts = await stat(path).catch(() => null);
   if (facts === null) return null;
   // As a run writes it, whatever became of single rows since.
-  const written = { encoding: 'utf-8', hasHeader: true, skipLines: 0, ragged: 'take', limit: null } as const;
-  const input = await openInput(path, null, { ...written, only: 'file', spoolFolder, stop });
+  const written = { encoding: 'utf-8', header: true, skipLines: 0, ragged: 'take', limit: null } as const;
+  const found = { delimiter: null, records: null, sheet: null };
+  const input = await openInput(path, { ...written, ...found }, { only: 'file', spoolFolder, stop });
   try {
     const read = isJson(input.shape.format) ? readerOfJson(options) : readerOfCells(input, options);
     const turns = createTurns();
     for await (const batch of input.rows()) {
-      if (stop.aborted) throw readingStopped(path);
       for (const row of batch) {
         if (turns.isOver()) await turns.next();
         const brand = read(row);

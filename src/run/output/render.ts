@@ -1,12 +1,12 @@
 /** Output records as text: the user's columns or object unchanged, then our columns or key. */
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { addMember } from '../../core/json-text.js';
-import { isJson, isTyped, uniqueNames } from '../../core/table.js';
+import { isJson, isTyped, jsonKey, uniqueNames } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { columnsFor, isoTime, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { escapeFormula, escapeRecord, sanitizeCell, splitRecord, writeCells } from './csv-record.js';
-import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
+import { rawMember, refusal, withoutOurs } from './earlier-key.js';
 import {
   type AnswerView,
   brandOf,

@@ -1,10 +1,10 @@
 /** The user's part of a row as cells, for outputs of another format than the input. */
 import { cellOfJson } from '../../core/json-text.js';
-import { isTyped } from '../../core/table.js';
+import { isTyped, jsonKey } from '../../core/table.js';
 import { readTyped, significantDigits, type TypedCell } from '../../core/typed-cell.js';
 import { RAW_COLUMN } from './columns.js';
 import { cellText, splitRecord } from './csv-record.js';
-import { jsonKey, withoutOurs } from './earlier-key.js';
+import { withoutOurs } from './earlier-key.js';
 import type { OutputPlan } from './output-plan.js';
 
 export interface UserCells {

@@ -5,7 +5,6 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
-import type { Around } from '../../input/input.js';
 import { type ListedRow, lineOf, listRow, readRow, reasonInCell } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
@@ -143,7 +142,7 @@ async function openTable(
   hasHeader: boolean,
   options: OutputOptions,
   types: readonly ColumnType[],
-  around: Around | null = null,
+  around: Scan['around'] = null,
 ): ReturnType<typeof createOutput> {
   const output = await createOutput(target, options);
   const encoder = await createEncoder(output.write, plan, hasHeader, types, around);
@@ -167,7 +166,7 @@ async function createEncoder(
   plan: OutputPlan,
   hasHeader: boolean,
   types: readonly ColumnType[],
-  around: Around | null,
+  around: Scan['around'],
 ): Promise<Encoder | null> {
   const { format, input } = plan;
   if (format === 'json') return inArray(send, around ?? { head: '', tail: '\n' });
@@ -183,7 +182,10 @@ async function createEncoder(
 }
 
 /** Records, which end in a line break, as elements of one JSON array with this text around it. */
-function inArray(send: (text: string) => Promise<void>, { head, tail }: Around): Encoder {
+function inArray(
+  send: (text: string) => Promise<void>,
+  { head, tail }: NonNullable<Scan['around']>,
+): Encoder {
   let before = `${head}[\n`;
   return {
     async write(record) {

@@ -5,7 +5,7 @@
  */
 import { NeverStartError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { columnLabel, findColumn } from '../../input/identify/find-column.js';
+import { columnLabel } from '../../input/identify/find-column.js';
 import type { Settings } from '../../settings/settings.js';
 import { grown } from './spool-file.js';
 
@@ -20,8 +20,6 @@ export type PriorityRequest = NonNullable<Settings['priority']>;
 const WORDS_AT_MOST = 100_000;
 
 export class Priorities {
-  /** Position of the column, from 0. */
-  readonly column: number;
   /** For people: what is bought first. */
   readonly sentence: string;
   readonly #label: string;
@@ -32,10 +30,9 @@ export class Priorities {
   #groups = new Uint8Array(1_024);
   #values = new Float64Array(1_024);
 
-  /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
-  constructor(columns: readonly string[], { name, direction }: PriorityRequest) {
-    this.column = findColumn(columns, { name, kind: null }, 'priority').column;
-    this.#label = columnLabel(columns, this.column);
+  /** `column`: its position, from 0. */
+  constructor(columns: readonly string[], column: number, direction: PriorityRequest['direction']) {
+    this.#label = columnLabel(columns, column);
     this.#sign = direction === 'desc' ? -1 : 1;
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }

@@ -3,35 +3,40 @@ import { Counter } from '../../core/counter.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import { createTurns, type Releasers } from '../../core/lifecycle.js';
 import { type RowReason, sayRowReason, writeRowReason } from '../../core/row-reason.js';
-import { isJson, type Row } from '../../core/table.js';
-import { readingStopped } from '../../input/byte-source.js';
+import { isJson, jsonKey, type Row } from '../../core/table.js';
+import type { OpeningOptions } from '../../input/byte-source.js';
 import { identifyRow } from '../../input/identify/identify-cell.js';
 import type { Input } from '../../input/input.js';
+import { readTable, type Table, type TableSettings } from '../../input/read-table.js';
 import type { Settings } from '../../settings/settings.js';
 import { Answers } from '../lookups/answers.js';
-import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
+import { earlierCells, earlierKey } from '../output/earlier-key.js';
 import { IdentifierSpool } from './identifier-spool.js';
-import { type OpenedTable, openTable, type TableRequest } from './open-table.js';
+import { Priorities } from './priorities.js';
 import { candidatesOf, type ListedRow, listRow, RowSpool } from './row-spool.js';
 import { openSpoolFolder, SpoolFile } from './spool-file.js';
 
 /** Scans the input, opening it unless `opened` is set. `releasers` close it. Throws as both do. */
 export async function openAndScan(
   request: ScanRequest,
-  opened: OpenedTable | null | undefined,
-  { stop, onRows }: Pick<ScanOptions, 'stop' | 'onRows'>,
+  opened: Table | null | undefined,
+  { stop, onRows }: Pick<ScanOptions, 'onRows'> & { readonly stop: AbortSignal },
   releasers: Releasers,
 ): Promise<{ readonly folder: string; readonly input: Input; readonly scan: Scan }> {
+  const { input: path, settings, stdin, only } = request;
   const folder = await openSpoolFolder(request.stateFolder);
-  const table = opened ?? (await openTable(request, folder, stop));
+  const table = opened ?? (await readTable(path, settings, { stdin, only, spoolFolder: folder, stop }));
   const { input } = table;
   releasers.push(() => input.close());
-  const scan = await scanInput(table, request.settings, { folder, stop, onRows }, releasers);
+  const scan = await scanInput(table, settings, { folder, onRows }, releasers);
   return { folder, input, scan };
 }
 
-export interface ScanRequest extends TableRequest {
-  readonly settings: TableRequest['settings'] & Pick<Settings, 'waterfall'>;
+export interface ScanRequest extends Pick<OpeningOptions, 'only'> {
+  /** A path, or `-` for standard input. */
+  readonly input: string;
+  readonly stdin: NodeJS.ReadableStream | null;
+  readonly settings: TableSettings & Pick<Settings, 'waterfall'>;
   /** Where spools live while the run does. */
   readonly stateFolder: string;
 }
@@ -39,8 +44,6 @@ export interface ScanRequest extends TableRequest {
 export interface ScanOptions {
   /** An existing folder for the spools. */
   readonly folder: string;
-  /** Looked at between batches: reading a large file can be stopped. */
-  readonly stop: AbortSignal;
   /** Called between batches with the rows read so far. */
   readonly onRows: (rows: number) => void;
 }
@@ -55,14 +58,16 @@ const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
-/** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
+/** Throws what reading throws. Wants each row's first candidate. */
 export async function scanInput(
-  { input, chosen, priorities, filter, nameAt }: OpenedTable,
-  { waterfall, prefix }: Pick<Settings, 'waterfall' | 'prefix'>,
-  { folder, stop, onRows }: ScanOptions,
+  { input, choice: { chosen, filter, nameAt, priorityAt, wanted: wantedColumns } }: Table,
+  { waterfall, prefix, priority }: Pick<Settings, 'waterfall' | 'prefix' | 'priority'>,
+  { folder, onRows }: ScanOptions,
   releasers: Releasers,
 ) {
   const { shape } = input;
+  const priorities =
+    priorityAt === null ? null : new Priorities(shape.columns, priorityAt, priority?.direction ?? 'desc');
   const earlierProblem = isJson(shape.format)
     ? earlierKey(jsonKey(prefix))
     : earlierCells(shape.columns, chosen.ours, prefix);
@@ -120,21 +125,8 @@ export async function scanInput(
   let severalFrom: number | null = null;
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
-  // Those of an earlier run are blank in most rows, or all cells of a row are looked at.
-  const wantedColumns =
-    chosen.ours.length > 0
-      ? null
-      : [
-          ...new Set([
-            ...chosen.choices.map(({ column }) => column),
-            ...(priorities === null ? [] : [priorities.column]),
-            ...filter.places,
-            ...(nameAt === null ? [] : [nameAt]),
-          ]),
-        ];
   const turns = createTurns();
   for await (const batch of input.rows(wantedColumns)) {
-    if (stop.aborted) throw readingStopped(input.name);
     for (const row of batch) {
       if (turns.isOver()) await turns.next();
       const { cells, line, problem } = row;
@@ -161,7 +153,7 @@ export async function scanInput(
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
-      const notePriority = (index: number) => priorities?.note(index, cells[priorities.column] ?? '', line);
+      const notePriority = (index: number) => priorities?.note(index, cells[priorityAt ?? -1] ?? '', line);
       if (known !== undefined) {
         counts.asked += 1;
         counts.duplicates += 1;

@@ -1,8 +1,10 @@
 /** Which array of a JSON text holds the rows. */
+
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import { findJsonTable, isCutBeforeRows } from '../../../src/input/json/json-table.js';
 import { sniffTable } from '../../../src/input/text/sniff-table.js';
+import { READING } from '../reading.js';
 
 const find = (text: string, records: string | null = null, isWhole = true) =>
   findJsonTable({ name: 'a.json', text, isWhole }, records);
@@ -125,16 +127,13 @@ describe('the format of a JSON text', () => {
     ['[[x]],y\n', 'csv'],
     ['{1234-5678},acme.com\n', 'csv'],
   ])('%j is %s', (text, format) => {
-    const layout = sniffTable({ name: 'a.txt', text, isWhole: true }, { hasHeader: true, skipLines: 0 });
+    const layout = sniffTable({ name: 'a.txt', text, isWhole: true }, READING);
     expect(layout.format).toBe(format);
   });
 
   it('says where the rows are, and where others are', () => {
     const text = '{"few": [{"a": 1}], "many": [{"a": 1}, {"a": 2}]}';
-    const { warnings } = sniffTable(
-      { name: 'a.json', text, isWhole: true },
-      { hasHeader: true, skipLines: 0 },
-    );
+    const { warnings } = sniffTable({ name: 'a.json', text, isWhole: true }, READING);
     expect(warnings.map((each) => sayPhrase(each, 'flags'))).toEqual([
       'the rows are read from the array "many"',
       'other tables: "few"; choose with --records',

@@ -1,4 +1,5 @@
 /** Tables of Parquet files: read, written as a run writes them, and read by a library. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
@@ -12,10 +13,10 @@ import { RowSpool } from '../../../src/run/scan/row-spool.js';
 import { SpoolFile } from '../../../src/run/scan/spool-file.js';
 import { MATCHED, planFor } from '../../run/output/plans.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { READING } from '../reading.js';
 
 export async function readTable(path: string) {
-  const options = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '/nowhere' };
-  const input = await openInput(path, null, options);
+  const input = await openInput(path, READING, { spoolFolder: '/nowhere' });
   try {
     const raws: string[] = [];
     const cells: (readonly string[])[] = [];

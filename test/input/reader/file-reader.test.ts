@@ -10,7 +10,7 @@ import { FileReader } from '../../../src/input/reader/file-reader.js';
 import { cell, row } from '../../support/hostile-files.js';
 import { commandOf, readersOf } from '../../support/reading-processes.js';
 import { OFFICE, workbookOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, intakeOptions } from '../reading.js';
+import { createFolder, type Folder, intakeOptions, READING } from '../reading.js';
 
 const ROWS = 30_000;
 let folder: Folder;
@@ -40,7 +40,7 @@ async function openReader(
 }
 
 const LIMITS = { heapMib: 512, memory: 2 ** 30, cpuMs: 60_000 };
-const OPENING = { hasHeader: true, skipLines: 0, sheet: null };
+const OPENING = { header: true, skipLines: 0, sheet: null };
 
 describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   it('has limits, and nothing of this one but the file', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it.each([1, 2])('that is killed %i times', async (kills) => {
-    const input = await openInput(book, null, intakeOptions(folder));
+    const input = await openInput(book, ...intakeOptions(folder));
     const numbers: number[] = [];
     const killed = new Set<number>();
     const reading = (async () => {
@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it('rests once the rows were read, and reads again', async () => {
-    const input = await openInput(book, null, intakeOptions(folder));
+    const input = await openInput(book, ...intakeOptions(folder));
     for (let pass = 0; pass < 2; pass += 1) {
       let rows = 0;
       for await (const batch of input.rows()) rows += batch.length;
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   it('ends with the program that started it, however that ends', async () => {
     const module = fileURLToPath(new URL('../../../dist/src/input/open-input.js', import.meta.url));
     const script = `import { openInput } from ${JSON.stringify(module)};
-      const input = await openInput(${JSON.stringify(book)}, null, { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '/nowhere' });
+      const input = await openInput(${JSON.stringify(book)}, ${JSON.stringify(READING)}, { spoolFolder: '/nowhere' });
       console.log('open'); setInterval(() => undefined, 1000);`;
     const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],

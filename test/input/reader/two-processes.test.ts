@@ -46,7 +46,7 @@ const failedWith = (error: unknown): Read => ({
 
 async function readThere(path: string): Promise<Read> {
   try {
-    const input = await openInput(path, null, intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder));
     try {
       const rows: Row[] = [];
       for await (const batch of input.rows()) rows.push(...batch);
@@ -64,7 +64,7 @@ async function readHere(path: string): Promise<Read> {
   const descriptor = openSync(path, 'r');
   try {
     const isParquet = readFileSync(path).toString('latin1', 0, 4) === 'PAR1';
-    const opening = { hasHeader: true, skipLines: 0, sheet: null };
+    const opening = { header: true, skipLines: 0, sheet: null };
     const table: BinaryTable = isParquet
       ? await openParquetTable({ name: path, descriptor, size: statSync(path).size })
       : await openXlsxTable(await ZipArchive.of(path, descriptor), opening);

@@ -5,7 +5,7 @@ import { chooseEncoding } from '../../../src/input/text/choose-encoding.js';
 function sniff(bytes: Buffer) {
   const begin = bytes.findIndex((byte) => byte > 127);
   const stretch = begin < 0 ? Buffer.alloc(0) : bytes.subarray(Math.max(0, begin - 4096));
-  return chooseEncoding('in.csv', undefined, { head: bytes, isWhole: true, stretch });
+  return chooseEncoding('in.csv', null, { head: bytes, isWhole: true, stretch });
 }
 
 const FILL = 'Acme Industries;acme.com\n';

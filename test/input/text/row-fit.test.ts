@@ -2,17 +2,16 @@
  * Which records fit their table: habits of whole files, and one delimiter too many or too few
  * anywhere.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ragged, Row } from '../../../src/core/table.js';
 import { fitTable, MisfitTally } from '../../../src/input/text/row-fit.js';
 import { sniffTable } from '../../../src/input/text/sniff-table.js';
+import { READING } from '../reading.js';
 
-function read(text: string, options: { ragged?: Ragged; delimiter?: string; hasHeader?: boolean } = {}) {
-  const layout = sniffTable(
-    { name: 'in.csv', text, isWhole: true },
-    { hasHeader: true, skipLines: 0, ...options },
-  );
+function read(text: string, options: { ragged?: Ragged; delimiter?: string; header?: boolean } = {}) {
+  const layout = sniffTable({ name: 'in.csv', text, isWhole: true }, { ...READING, ...options });
   const rows = layout.createReader().push(text, true);
   return { layout, rows, problems: rows.map((row) => row.problem), cells: rows.map((row) => row.cells) };
 }

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import { findDataInHeader, findPreamble, headerWarnings } from '../../../src/input/text/header-check.js';
 import { sniffTable } from '../../../src/input/text/sniff-table.js';
+import { READING } from '../reading.js';
 
 function sniff(text: string, options: Partial<Parameters<typeof sniffTable>[1]> & { name?: string } = {}) {
   const { name = 'in.csv', ...rest } = options;
-  return sniffTable({ name, text, isWhole: true }, { hasHeader: true, skipLines: 0, ...rest });
+  return sniffTable({ name, text, isWhole: true }, { ...READING, ...rest });
 }
 
 describe('the delimiter', () => {
@@ -56,7 +57,7 @@ describe('the header', () => {
   });
 
   it('is absent with --no-header: columns are numbered up to the commonest width', () => {
-    const layout = sniff('x\na.com,b\nc.com,d\n', { hasHeader: false });
+    const layout = sniff('x\na.com,b\nc.com,d\n', { header: false });
     expect(layout.columns).toEqual(['column_1', 'column_2']);
     expect(layout.rawHeader).toBe(null);
   });

@@ -235,7 +235,7 @@ describe('a cell', () => {
         'xl/styles.xml': quotes,
       },
     );
-    const { input } = await readContent(folder, book, { name: 'book.xlsx', hasHeader: false });
+    const { input } = await readContent(folder, book, { name: 'book.xlsx', header: false });
     expect(input.shape.typed?.codes).toContain('"d&y"0.00');
   });
 

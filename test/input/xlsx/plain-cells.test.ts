@@ -71,7 +71,7 @@ async function readRows(rows: string, strings: readonly string[], wanted: readon
   };
   const descriptor = openSync(await folder.write('book.xlsx', await workbookOf(rows, parts)), 'r');
   try {
-    const opening = { hasHeader: false, skipLines: 0, sheet: null };
+    const opening = { header: false, skipLines: 0, sheet: null };
     const table = await openXlsxTable(await ZipArchive.of('book.xlsx', descriptor), opening);
     const read: Row[] = [];
     for await (const batch of table.openRows(null, wanted).batches) read.push(...batch);

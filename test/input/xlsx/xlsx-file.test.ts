@@ -1,4 +1,5 @@
 /** Written workbooks: read by our reader and by other software; conversions. */
+
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import type { OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { CSV_SHAPE, INVALID, JSON_SHAPE, MATCHED, planFor } from '../../run/output/plans.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { READING } from '../reading.js';
 
 const codes = ['General', 'dd.mm.yyyy', '@', '0.0 "%"', 'mm-dd-yy'];
 
@@ -43,8 +45,7 @@ async function writeSheet(records: readonly string[], plan: SheetPlan): Promise<
 }
 
 async function readBook(path: string, hasHeader = true) {
-  const options = { hasHeader, skipLines: 0, limit: null, spoolFolder: '/nowhere' };
-  const input = await openInput(path, null, options);
+  const input = await openInput(path, { ...READING, header: hasHeader }, { spoolFolder: '/nowhere' });
   const rows: TypedCell[][] = [];
   const texts: string[][] = [];
   for await (const batch of input.rows()) {

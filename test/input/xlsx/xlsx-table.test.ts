@@ -95,7 +95,7 @@ describe('a workbook of other software', () => {
         ['c.com', 3],
       ],
     });
-    const bare = await readBook(book, { hasHeader: false, skipLines: 1, limit: 2 });
+    const bare = await readBook(book, { header: false, skipLines: 1, limit: 2 });
     expect(bare.input.shape).toMatchObject({ columns: ['column_1', 'column_2'], rawHeader: null });
     expect(bare.rows.map(({ cells }) => cells)).toEqual([
       ['a.com', '1'],

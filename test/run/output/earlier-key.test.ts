@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
-import { earlierCells, isEarlierValue, jsonKey, withoutOurs } from '../../../src/run/output/earlier-key.js';
+import { jsonKey } from '../../../src/core/table.js';
+import { earlierCells, isEarlierValue, withoutOurs } from '../../../src/run/output/earlier-key.js';
 
 const EARLIER = '{"status":"invalid","identifier":null,"fetchedAt":null}';
 

@@ -1,4 +1,5 @@
 /** From scanned rows and their answers to files: byte for byte, under the right names, counted. */
+
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -17,6 +18,7 @@ import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan
 import { createRenderer } from '../../../src/run/output/render.js';
 import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
 import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
+import { READING } from '../../input/reading.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Scanned, scanText } from '../scanned.js';
 import { expectGolden } from './golden.js';
@@ -598,12 +600,8 @@ describe('names of the list', () => {
       ['nobody.org', null],
     ]);
     const parquet = await write(rows, ANSWERED, { nameColumn, plan: { format: 'parquet', fields: null } });
-    const read = await openInput(join(parquet.folder, 'customers.enriched.parquet'), null, {
-      hasHeader: true,
-      skipLines: 0,
-      limit: null,
-      spoolFolder: parquet.folder,
-    });
+    const opening = { spoolFolder: parquet.folder };
+    const read = await openInput(join(parquet.folder, 'customers.enriched.parquet'), READING, opening);
     const place = read.shape.columns.indexOf('brand_name_match');
     expect(read.sample.map((cells) => cells[place])).toEqual(['', '1', LOW.brand_name_match, '', '']);
     await read.close();

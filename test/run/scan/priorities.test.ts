@@ -1,6 +1,7 @@
 /** Who is bought first: the order of priorities, and how it is determined in real files. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findColumn } from '../../../src/input/identify/find-column.js';
 import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
 import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
 import { refusal } from '../../settings/refusal.js';
@@ -10,7 +11,7 @@ const COLUMNS = ['id', 'worth'];
 
 /** Numbers of identifiers, best first; `cells[n]` are those of the rows of identifier n. */
 function orderOf(cells: readonly (readonly string[])[], direction: 'asc' | 'desc' = 'desc'): number[] {
-  const priorities = new Priorities(COLUMNS, { name: 'worth', direction });
+  const priorities = new Priorities(COLUMNS, COLUMNS.indexOf('worth'), direction);
   for (const [index, own] of cells.entries()) for (const cell of own) priorities.note(index, cell, index + 2);
   return [...priorities.order(cells.length)];
 }
@@ -57,7 +58,7 @@ describe('the order', () => {
   });
 
   it('knows the value of the best row', () => {
-    const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    const priorities = new Priorities(COLUMNS, COLUMNS.indexOf('worth'), 'desc');
     priorities.note(0, '3', 2);
     priorities.note(0, '7.50', 3);
     priorities.note(1, 'Gold', 4);
@@ -74,18 +75,18 @@ describe('an ambiguity stops the run before it spends', () => {
   });
 
   it('an unknown column, with the nearest name', () => {
-    const error = refusal(() => new Priorities(COLUMNS, { name: 'wrth', direction: 'desc' }));
+    const error = refusal(() => findColumn(COLUMNS, { name: 'wrth', kind: null }, 'priority'));
     expect(error.code).toBe('column-unknown');
     expect(error.message).toContain('"worth"');
   });
 
   it('two columns of one name, with the flag that decides', () => {
-    const error = refusal(() => new Priorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
+    const error = refusal(() => findColumn(['worth', 'worth'], { name: 'worth', kind: null }, 'priority'));
     expect(error.message).toContain('--priority position:1 or --priority position:2');
   });
 
   it('more different words than can be kept', () => {
-    const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    const priorities = new Priorities(COLUMNS, COLUMNS.indexOf('worth'), 'desc');
     for (let at = 0; at < 100_000; at += 1) priorities.note(at, `w${at}`, at);
     priorities.note(0, 'w5', 0);
     expect(() => priorities.note(0, 'one more', 7)).toThrow(/100,000 different words: "worth", line 7/);

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { InterruptedError } from '../../../src/core/errors.js';
-import { remediesIn, sayPhrase } from '../../../src/core/phrase.js';
-import { openTable } from '../../../src/run/scan/open-table.js';
-import { settingsWith } from '../../support/default-settings.js';
-import { temporaryFolder } from '../../support/temporary-folder.js';
+import { InterruptedError } from '../../src/core/errors.js';
+import { remediesIn, sayPhrase } from '../../src/core/phrase.js';
+import { readTable } from '../../src/input/read-table.js';
+import { settingsWith } from '../support/default-settings.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 type Sheet = { readonly name: string; readonly rows: string[][]; readonly hidden?: boolean };
 
@@ -38,7 +38,7 @@ async function open(sheets: readonly Sheet[], sheet?: string, stop?: AbortSignal
 
 async function openFile(input: string, sheet?: string, stop = new AbortController().signal) {
   const settings = settingsWith({ sheet: sheet ?? null });
-  const table = await openTable({ input, stdin: null, settings }, dirname(input), stop);
+  const table = await readTable(input, settings, { spoolFolder: dirname(input), stop });
   await table.input.close();
   return table;
 }

@@ -1,9 +1,8 @@
 /** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
 import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
-import { findColumn } from '../../input/identify/find-column.js';
-import type { RowCondition } from '../../settings/row-condition.js';
-import type { Settings } from '../../settings/settings.js';
+import { comparable, type RowCondition } from '../../settings/row-condition.js';
+import { findColumn } from './find-column.js';
 
 type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
 
@@ -40,20 +39,6 @@ export class RowFilter {
   get places(): readonly number[] {
     return this.#conditions.map(({ at }) => at);
   }
-}
-
-/**
- * The conditions in one order and spelling, for the key of a run: where they stand on the command
- * line does not matter.
- */
-export function keyOfConditions(where: Settings['where']): string[] {
-  const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
-  return [...new Set(texts)].sort();
-}
-
-/** Outer blanks, case and compatibility forms do not count. */
-function comparable(text: string): string {
-  return text.normalize('NFKC').trim().toLowerCase();
 }
 
 function reasonOf({ column, wants, value }: RowCondition): RowReason {

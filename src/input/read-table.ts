@@ -1,0 +1,142 @@
+/**
+ * The one way from a path to a table: its rows, its columns, what is chosen of them, and notes.
+ * Columns are chosen from the beginning of the file: errors show before anything else opens.
+ */
+import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { type ErrorCode, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
+import { joinPhrases, phrase } from '../core/phrase.js';
+import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
+import type { OpeningOptions } from './byte-source.js';
+import { type ChoiceSettings, chooseFrom, type TableChoice } from './identify/choose-columns.js';
+import type { Input, ReadingSettings } from './input.js';
+import { openInput, sheetNames } from './open-input.js';
+import { showDelimiter } from './text/sniff-table.js';
+
+/** How a table is read, and what of it. */
+export type TableSettings = ReadingSettings & ChoiceSettings;
+
+export interface Table {
+  /** Rows, columns and notes. The caller closes it. */
+  readonly input: Input;
+  readonly choice: TableChoice;
+}
+
+/**
+ * Opens a file, `-` for standard input, and chooses its columns. A workbook may begin with a cover
+ * sheet: then the one other sheet whose columns are clear is read. `onInput` is called with what is
+ * opened, also if its columns are unclear. Throws what opening and choosing throw.
+ */
+export async function readTable(
+  path: string,
+  settings: TableSettings,
+  opening: OpeningOptions,
+  onInput: (input: Input) => void = () => undefined,
+): Promise<Table> {
+  try {
+    return await openChosen(path, settings, opening, onInput);
+  } catch (error) {
+    const again = { ...opening, only: opening.only ?? 'file' } as const;
+    const sheet = await findOtherSheet(error, path, settings, again);
+    const table = await openChosen(path, { ...settings, sheet }, again, onInput);
+    const setting = { setting: 'sheet' };
+    const shown = `'${shortName(sheet)}'`;
+    table.input.note(
+      phrase`sheet ${shown} is read, because the first has no identifiers; choose another with ${setting}`,
+    );
+    return table;
+  }
+}
+
+/**
+ * The same before an engine is open. null: the input can be read only once, so it is kept in the
+ * state folder, which the engine makes.
+ */
+export async function readTableEarly(
+  path: string,
+  settings: TableSettings,
+  stop: AbortSignal,
+): Promise<Table | null> {
+  if (path === '-') return null;
+  const facts = await stat(path).catch(() => null);
+  if (facts !== null && !facts.isFile() && !facts.isDirectory()) return null;
+  return readTable(path, settings, { spoolFolder: tmpdir(), stop });
+}
+
+async function openChosen(
+  path: string,
+  settings: TableSettings,
+  opening: OpeningOptions,
+  onInput?: (input: Input) => void,
+): Promise<Table> {
+  const input = await openInput(path, settings, opening);
+  try {
+    onInput?.(input);
+    return { input, choice: chooseFrom(input, settings) };
+  } catch (error) {
+    await input.close();
+    throw error instanceof NeverStartError ? explained(error, input) : error;
+  }
+}
+
+/** Problems of a sheet without a table. */
+const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
+const SHEETS_TRIED = 10;
+
+/**
+ * The one other visible sheet whose columns are clear. Throws the error unless the user chose no
+ * sheet and the first has no identifiers; names several.
+ */
+async function findOtherSheet(
+  error: unknown,
+  path: string,
+  settings: TableSettings,
+  opening: OpeningOptions,
+): Promise<string> {
+  const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
+  const isElsewhere = isOurs && (NO_TABLE.includes(error.code) || error.hasNoIdentifiers);
+  if (!isElsewhere || path === '-' || settings.sheet !== null) throw error;
+  const names = await sheetNames(path, opening).catch(() => []);
+  const sheets: string[] = [];
+  for (const sheet of names.slice(1, 1 + SHEETS_TRIED)) {
+    if (sheet.length > NAME_AT_MOST) continue;
+    const table = await openChosen(path, { ...settings, sheet }, opening).catch(() => null);
+    await table?.input.close();
+    if (table !== null) sheets.push(sheet);
+  }
+  if (opening.stop?.aborted) throw readingStopped(path);
+  const [only, ...others] = sheets;
+  if (only === undefined) throw error;
+  if (others.length === 0) return only;
+  const { code, what, subject } = error.detail;
+  const { cause } = error;
+  const choices = sheets.map((sheet) => ({ set: { sheet } }));
+  const todo = phrase`choose a sheet with identifiers: ${joinPhrases(choices, ' or ')}`;
+  const Named = error instanceof NeverStartError ? NeverStartError : FailFileError;
+  throw new Named({ code, what: phrase`${what} in the first sheet`, subject, todo, cause });
+}
+
+/** In a column's name more likely a delimiter that was not recognised as one. */
+const MISSED_DELIMITER = /[;,|\t:^~]/;
+
+/** The error of a choice, with what was seen of the file where that may be the reason. */
+function explained(error: NeverStartError, { shape, detected, warnings }: Input): NeverStartError {
+  const { code, what, subject, todo } = error.detail;
+  // The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it.
+  if (shape.format === 'xlsx') {
+    const seen = joinPhrases([todo, `detected: ${detected}`, ...warnings], '; ');
+    return new NeverStartError({ ...error.detail, todo: seen });
+  }
+  // If a whole table became one column, its delimiter may be missing, not the identifiers.
+  const [only = '', ...others] = shape.columns;
+  const missed = MISSED_DELIMITER.exec(only)?.[0];
+  if (shape.format !== 'csv' || others.length > 0 || missed === undefined) return error;
+  const read = `the file was read as one column, with delimiter ${showDelimiter(shape.delimiter)}`;
+  const delimiter = missed === '\t' ? 'tab' : missed;
+  return new NeverStartError({
+    code,
+    what: phrase`${what} (${read})`,
+    subject,
+    todo: phrase`use ${{ set: { delimiter } }} if that separates the cells; otherwise ${todo}`,
+  });
+}
