@@ -51,26 +51,20 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const { clock } = runtime;
     const [startedAt, beganAt] = [clock.now(), clock.monotonic()];
     const stage = { request, runtime, releasers };
-    const prepared = await inTurn(runtime, () => prepare(stage));
+    let endReading = await runtime.beginReading?.();
+    releasers.push(() => endReading?.());
+    const prepared = await prepare(stage);
+    await endReading?.();
     const run = await startRun(prepared.toStart, runtime, releasers);
     return endIfFails(run, runtime, async () => {
       const looked = await lookUp(prepared, run, stage);
       await prepared.input.assertUnchanged();
-      const result = await inTurn(runtime, () => write(prepared, looked));
+      endReading = await runtime.beginReading?.();
+      const result = await write(prepared, looked);
       /** `tookMs`: from start to end, however the clock was set meanwhile. */
       return { ...result, startedAt, endedAt: clock.now(), tookMs: clock.monotonic() - beganAt };
     });
   });
-}
-
-/** Works with what is read of the file, once it is its turn. */
-async function inTurn<T>({ beginReading }: EnrichRuntime, work: () => Promise<T>): Promise<T> {
-  const endReading = await beginReading?.();
-  try {
-    return await work();
-  } finally {
-    await endReading?.();
-  }
 }
 
 type Prepared = Readonly<Awaited<ReturnType<typeof prepare>>>;
