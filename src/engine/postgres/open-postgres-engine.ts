@@ -1,4 +1,5 @@
 /** The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool. */
+import { Socket } from 'node:net';
 import type { PgPool } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, idleClock } from '../../core/clock.js';
@@ -13,8 +14,9 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { type StoreCalls, translated, unfit } from '../store-calls.js';
+import { checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
 import {
+  CONNECT_TIMEOUT_MS,
   connectionOf,
   durabilityWarnings,
   type PostgresServer,
@@ -24,7 +26,6 @@ import {
   withoutPassword,
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
-import { createSqlCalls, openPool, PAGE_ROWS } from './sql-calls.js';
 import { isEndedByServer, storeFailure } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
@@ -36,6 +37,12 @@ export type PostgresEngineOptions = EngineOptions & {
 
 /** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
+
+/** A call that takes longer has failed: the network is gone or the server hangs. */
+const QUERY_TIMEOUT_MS = 20_000;
+const CLOSE_DEADLINE_MS = 2_000;
+/** Answers that one call deletes: about half a second of the server's time. */
+export const PAGE_ROWS = 50_000;
 
 const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   pg_database_size(current_database()) AS bytes,
@@ -236,4 +243,57 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
     throw unfit(what, address, 'allow the user to create schemas in this database');
   }
+}
+
+/** The pool of one engine. Its close ends in time even when the server is gone. */
+function openPool({ connection, sessions }: PostgresServer, log: Log) {
+  const sockets = new Set<Socket>();
+  const pg = load('pg') as typeof import('pg');
+  const pool = new pg.Pool({
+    ...connection,
+    application_name: 'brand-enrich',
+    max: sessions,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    allowExitOnIdle: true,
+    keepAliveInitialDelayMillis: 10_000,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+  });
+  // Each queue and worker adds its own listener.
+  pool.setMaxListeners(0);
+  // One that is taken out of the pool when its session ends would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'lost a session with the engine'));
+  const close = async () => {
+    await withinDeadline(pool.end(), CLOSE_DEADLINE_MS);
+    for (const socket of sockets) socket.destroy();
+  };
+  return { pool, close };
+}
+
+/**
+ * The stores' way to PostgreSQL: one operation is one call of a function of the schema
+ * `brand_enrich`. Each gets `clockOffsetMs` first: what tests add to the store's clock.
+ */
+function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
+  const roundTrips = { count: 0 };
+  const call: StoreCalls['call'] = async (answer, operation, ...params) => {
+    roundTrips.count += 1;
+    const values = [clockOffsetMs(), ...params];
+    const places = values.map((_, index) => `$${index + 1}`);
+    // Named, so that a session parses it once. Every call of a function has the same number of
+    // parameters.
+    const text = `SELECT * FROM brand_enrich.${operation}(${places})`;
+    const asked = pool.query({ name: `brand_enrich.${operation}`, text, values });
+    const { rows, fields } = await translated(asked, (error) => storeFailure(server, error));
+    const answered = fields.length > 1 ? rows[0] : Object.values(rows[0] ?? { none: null })[0];
+    return checked(answer, answered, server.address);
+  };
+  return { address: server.address, roundTrips, call, walk: walkBy(call, PAGE_ROWS) };
 }

@@ -9,7 +9,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { openEngineOn, openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import {
+  openEngineOn,
+  openPostgresEngine,
+  PAGE_ROWS,
+} from '../../../src/engine/postgres/open-postgres-engine.js';
 import { connectionOf } from '../../../src/engine/postgres/postgres-server.js';
 import {
   FUNCTIONS,
@@ -18,7 +22,6 @@ import {
   underSchemaLock,
   VERSION,
 } from '../../../src/engine/postgres/schema.js';
-import { PAGE_ROWS } from '../../../src/engine/postgres/sql-calls.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';

@@ -7,7 +7,7 @@ import type { EnrichResult } from '../../../src/run/enrich-file.js';
 import { pageDataOf } from '../../../src/run/report/portable-report.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import type { RankedBrand } from '../../../src/run/report/run-summary.js';
-import { writeReportPage } from '../../../src/run/report/write-report.js';
+import { writeReportPage } from '../../../src/run/run-file.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RowReason } from '../../../src/core/row-reason.js';
 import { makeReport } from '../../../src/run/report/report.js';
-import { writeReport } from '../../../src/run/report/write-report.js';
+import { writeReport } from '../../../src/run/run-file.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { counterOf } from '../../support/counter.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
