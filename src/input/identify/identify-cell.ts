@@ -6,11 +6,10 @@
  */
 import type { Identified, Identifier, IdentifierKind, Unidentified } from '../../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../../core/isin.js';
-import { readBloomberg } from './bloomberg.js';
 import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
 import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
-import { coinOfMarket } from './known-symbols.js';
+import { coinOfMarket, readBloomberg } from './known-symbols.js';
 
 /** Their values can be checked; nearly any text may be one of the other kinds. */
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);

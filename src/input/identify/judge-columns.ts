@@ -8,12 +8,11 @@
 import type { IdentifierKind } from '../../core/identifier.js';
 import { readIsin } from '../../core/isin.js';
 import { onceFor } from '../../core/lifecycle.js';
-import { readBloomberg } from './bloomberg.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderMeaning, isSecurityCode, readHeader } from './header-words.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { coinOfMarket, isCurrency, KnownSymbols, nameShares } from './known-symbols.js';
+import { coinOfMarket, isCurrency, KnownSymbols, nameShares, readBloomberg } from './known-symbols.js';
 
 export interface ColumnReading {
   readonly column: number;

@@ -123,3 +123,55 @@ export const nameShares = onceFor((rows: readonly (readonly string[])[]): boolea
   const named = rows.filter((row) => row.some((cell) => cell.length < 200 && COMPANY.test(cell)));
   return named.length > 0 && named.length >= rows.length * LEAST_SHARE;
 });
+
+/** Bloomberg's codes of exchanges, composite and primary; American shares have no suffix. */
+const EXCHANGES = new Map(
+  Object.entries({
+    '': 'US UN UW UQ UA UR UP UF',
+    '.AS': 'NA',
+    '.AX': 'AU AT',
+    '.BR': 'BB',
+    '.CO': 'DC',
+    '.DE': 'GR GY',
+    '.HE': 'FH',
+    '.HK': 'HK',
+    '.JO': 'SJ',
+    '.KS': 'KS KP',
+    '.L': 'LN',
+    '.LS': 'PL',
+    '.MC': 'SM SQ',
+    '.MI': 'IM',
+    '.MX': 'MM',
+    '.NS': 'IS',
+    '.OL': 'NO',
+    '.PA': 'FP',
+    '.SA': 'BZ BS',
+    '.SI': 'SP',
+    '.ST': 'SS',
+    '.SW': 'SW SE VX',
+    '.T': 'JP JT',
+    '.TO': 'CN CT',
+    '.TW': 'TT',
+    '.VI': 'AV',
+    '.WA': 'PW',
+  }).flatMap(([suffix, codes]) => codes.split(' ').map((code) => [code, suffix] as const)),
+);
+const BLOOMBERG = /^([A-Z0-9]{1,8})(?:\/([A-Z]))? ([A-Z]{2})( E(?:quity|QUITY))?$/;
+/** Behind a name or a ticker these are something else (`BASF SE`, `WELLS FARGO NA`, `REI UN`). */
+const NAME_ENDS = new Set(['SE', 'NA', 'NO', 'IS', 'UN']);
+
+/** `0005 HK` is `5 HK` there; elsewhere it has four digits. */
+const LEAST_DIGITS = 4;
+
+/**
+ * The ticker with its exchange as a suffix (`SAP.DE`), of one as Bloomberg writes it (`AAPL US
+ * Equity`, `SAP GY`); null: it is not written so, or the exchange is not known.
+ */
+export function readBloomberg(text: string): string | null {
+  const [, code = '', shareClass, exchange = '', equity] = BLOOMBERG.exec(text) ?? [];
+  const suffix = EXCHANGES.get(exchange);
+  if (suffix === undefined || (equity === undefined && NAME_ENDS.has(exchange))) return null;
+  const ticker = suffix === '.HK' && /^\d+$/.test(code) ? code.padStart(LEAST_DIGITS, '0') : code;
+  const separator = suffix === '' ? '.' : '-';
+  return `${ticker}${shareClass === undefined ? '' : separator + shareClass}${suffix}`;
+}

@@ -4,7 +4,7 @@ import { cutText } from '../../core/terminal-text.js';
 import { momentShown, serialOfIso, significantDigits, textOfCell } from '../../core/typed-cell.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
-import { MOST_CELL_CHARS, unescapeXstring } from './xml-feed.js';
+import { MOST_CELL_CHARS, unescapeXstring } from './xml-text.js';
 
 interface Cell {
   readonly json: string;

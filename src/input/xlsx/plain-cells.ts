@@ -5,10 +5,10 @@
  */
 import { MAX_COLUMNS } from '../text/record-splitter.js';
 import type { createCells } from './cell-json.js';
-import { beginsWithInk, copyEscaped, endOfPlainText, hasBytes } from './plain-text.js';
 import type { RowBytes } from './row-bytes.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
+import { beginsWithInk, copyEscaped, endOfPlainText, hasBytes } from './xml-text.js';
 
 const SPACE = 0x20;
 const DOUBLE = 0x22;

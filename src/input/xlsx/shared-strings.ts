@@ -2,8 +2,15 @@
 
 import { cutText } from '../../core/terminal-text.js';
 import { OverBounds } from '../binary-table.js';
-import { copyEscaped, endOfPlainText, hasBytes } from './plain-text.js';
-import { addText, MOST_CELL_CHARS, readXml, unescapeXstring } from './xml-feed.js';
+import { readXml } from './xml-feed.js';
+import {
+  addText,
+  copyEscaped,
+  endOfPlainText,
+  hasBytes,
+  MOST_CELL_CHARS,
+  unescapeXstring,
+} from './xml-text.js';
 
 /** What to do about a workbook over a bound. */
 export const SPLIT = 'save the table as CSV, or as several workbooks';

@@ -8,7 +8,8 @@ import { createPlainCells } from './plain-cells.js';
 import { FEWER_COLUMNS, RowBytes } from './row-bytes.js';
 import { type SharedStrings, SPLIT } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
-import { addText, MOST_CELL_CHARS, parseXml } from './xml-feed.js';
+import { parseXml } from './xml-feed.js';
+import { addText, MOST_CELL_CHARS } from './xml-text.js';
 
 /** The last row of a sheet (Excel specifications and limits). */
 export const LAST_SHEET_ROW = 1_048_576;

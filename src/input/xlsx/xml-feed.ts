@@ -4,8 +4,8 @@
  * attributes become strings only where a handler asks for them.
  */
 import { isUtf8 } from 'node:buffer';
-import { TextDecoder } from 'node:util';
 import { shortName } from '../../core/terminal-text.js';
+import { assertAllowed, createDecoder, EMPTY, unescapeXml } from './xml-text.js';
 
 /**
  * Sees the elements of the namespace that the root has, whichever edition of the standard that is
@@ -45,17 +45,6 @@ const LONGEST_RUN = 4 * 1024 * 1024;
 const MOST_PREFIXES = 256;
 const MOST_SHORT = 4096;
 
-/** In a cell (Excel specifications and limits). */
-export const MOST_CELL_CHARS = 32_767;
-/** Each of them may be an escape of 7. */
-const MOST_ESCAPED = MOST_CELL_CHARS * 7;
-
-/** A text of several runs, no longer than is needed to see that it is too long for a cell. Pure. */
-export function addText(text: string, more: string): string {
-  if (text === '' && more.length <= MOST_ESCAPED) return more;
-  return text.length > MOST_ESCAPED ? text : text + more.slice(0, MOST_ESCAPED + 1 - text.length);
-}
-
 /** ECMA-376, part 3: of a choice, what a program takes that knows none of the newer namespaces. */
 const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/2006';
 /** Names of relations in both editions of the standard end so. */
@@ -77,8 +66,6 @@ const X = 0x78;
 /** U+FFFE and U+FFFF begin so in UTF-8. */
 const NEARLY_LAST = 0xef;
 
-/** XML 1.0, 2.2. */
-const FORBIDDEN = /(?![\t\n\r\x7f-\x9f])\p{Cc}|[\ufffe\uffff]/u;
 /** XML 1.0, 2.3, but for what no format uses. */
 const NAME_START = /^[\p{L}_]/u;
 
@@ -87,11 +74,6 @@ const isSpecial = (byte: number) => byte < SPACE || byte === AMPERSAND || byte =
 
 /** XML 1.0, 2.3. */
 const isSpace = (byte: number) => byte === SPACE || byte === 0x0a || byte === RETURN || byte === 0x09;
-
-function assertAllowed(text: string): string {
-  if (FORBIDDEN.test(text)) throw new Error('its XML has a character that XML does not allow');
-  return text;
-}
 
 /** Throws Error with a sentence for people if the XML is broken or out of bounds. */
 function createXmlFeed(handler: XmlHandler) {
@@ -405,52 +387,6 @@ const OTHER_MARKUP = [
   ['<?', '?>'],
 ] as const;
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** References and line ends (XML 1.0, 2.11, 3.3.3, 4.1). */
-function unescapeXml(text: string, isAttribute: boolean): string {
-  if (!/[&\r\n\t]/.test(text)) return text;
-  const lines = isAttribute ? text.replace(/\r\n|[\r\n\t]/g, ' ') : text.replace(/\r\n?/g, '\n');
-  return lines.replace(/&([^;&]{0,10};?)/g, (_whole, reference: string) => {
-    const [, hex, decimal] = /^#(?:x([0-9a-fA-F]+)|(\d+));$/.exec(reference) ?? [];
-    const code = hex !== undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    const isCharacter = code > 0 && code <= 0x10_ffff && (code & ~0x7ff) !== 0xd800;
-    const found = isCharacter ? String.fromCodePoint(code) : ENTITIES[reference.slice(0, -1)];
-    if (!reference.endsWith(';') || found === undefined || FORBIDDEN.test(found))
-      throw new Error(`its XML has a reference that is not known: &${reference}`);
-    return found;
-  });
-}
-
-/** Parts are in UTF-8 or UTF-16 (ECMA-376, part 2). */
-function createDecoder() {
-  let start: Buffer | null = EMPTY;
-  let utf16: TextDecoder | null = null;
-  /** null: there is no more. */
-  return (bytes: Buffer | null): Buffer => {
-    let whole = bytes ?? EMPTY;
-    if (start !== null) {
-      whole = Buffer.concat([start, whole]);
-      start = whole;
-      if (whole.length <= 3 && bytes !== null) return EMPTY;
-      start = null;
-      const label = UTF16[whole.toString('hex', 0, 2)];
-      if (label !== undefined) utf16 = new TextDecoder(label, { fatal: true });
-      else if (whole.toString('hex', 0, 3) === 'efbbbf') return whole.subarray(3);
-    }
-    return utf16 === null ? whole : Buffer.from(utf16.decode(whole, { stream: bytes !== null }));
-  };
-}
-
-const EMPTY: Buffer = Buffer.alloc(0);
-/** By the first two bytes: a mark, or a `<`. */
-const UTF16: Readonly<Record<string, string>> = {
-  fffe: 'utf-16le',
-  '3c00': 'utf-16le',
-  feff: 'utf-16be',
-  '003c': 'utf-16be',
-};
-
 /** Reads a part; pauses when the handler is full. Throws Error for broken XML, and the stream's. */
 export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
   const feed = createXmlFeed(handler);
@@ -466,13 +402,4 @@ export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandl
 /** Reads a whole part with `handler`, which is never full. Throws the errors of `parseXml`. */
 export async function readXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
   for await (const _ of parseXml(chunks, handler));
-}
-
-/**
- * `_x000D_` is a carriage return: the escape for characters that XML does not allow (ECMA-376,
- * 22.9.2).
- */
-export function unescapeXstring(text: string): string {
-  if (!text.includes('_x')) return text;
-  return text.replace(/_x([0-9a-fA-F]{4})_/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
