@@ -8,27 +8,24 @@ import { hostname } from 'node:os';
 import pLimit from 'p-limit';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
-import { type Identifier, identifierText } from '../core/identifier.js';
+import type { Identifier } from '../core/identifier.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
-import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
-import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import type { RunSettings } from '../engine/stores/run-store.js';
 import { SharedGovernor } from '../ledger/governor.js';
-import { ownOf } from '../ledger/ledger.js';
-import { isQuotaRefusal, sayWait, waitsUntil } from '../ledger/policy.js';
+import { sayWait, waitsUntil } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
-import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
 import { addCutOff, countInFlight, unansweredText } from './in-flight.js';
-import { judge, NO_SERIES, observe, trustOf } from './judge.js';
+import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
 import { createOwnChunks } from './own-chunks.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
@@ -71,8 +68,6 @@ export interface LookupWorkerOptions {
 
 /** A run looks for its halt three times a second, and goes on no sooner than this after it. */
 export const HALT_REMEMBERED_MS = 10_000;
-/** How long a caller waits for the ledger to have what this process knows. */
-const FLUSHED_WITHIN_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed; besides, those cut off. */
 const NOTHING_SENT = { requests: 0, billed: 0, cutOff: 0 };
@@ -135,6 +130,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     tallies: createRunTallies(engine.runs, clock),
   } satisfies ChunkContext;
 
+  const looks = createLooks(context, account, { stop, abort: aborting.signal });
+
   async function work(
     data: ChunkData,
     signal: AbortSignal | undefined,
@@ -177,47 +174,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await clock.sleep(LOOK_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
     }
-  }
-
-  /** Sends the one request of a look. null: the ledger permits none. Then to be settled. */
-  async function sendLook(
-    look: Parameters<typeof governor.takeLook>[0],
-    identifier: Identifier,
-    settings: RunSettings,
-    signal: AbortSignal,
-  ) {
-    const permit = await governor.takeLook(look, stopping.signal);
-    if (permit === null) return null;
-    const { allowNsfw, freeStatuses, period } = settings;
-    context.gauge.inFlight += 1;
-    const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
-    context.gauge.inFlight -= 1;
-    const address = addressOf(await learnTrust(answer, context), { settings }, context);
-    const observation = observe(answer, period, trustOf(answer, address), 0);
-    return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
-  }
-
-  async function checkOnce(identifier: Identifier, settings: RunSettings) {
-    const { allowNsfw, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
-    const key = outcomeKeys(service, allowNsfw)(identifierText(identifier));
-    const { now: asOf } = await engine.ledger.show(account);
-    const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
-    const [claim] = await engine.outcomes.claim({ worker: name, run: '', keys: [key], freshness });
-    if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
-    const look = await sendLook({ own: null, key, quotaCap }, identifier, settings, aborting.signal);
-    if (look?.step.type !== 'record') await engine.outcomes.release(name, [key]);
-    if (look === null) return { type: 'denied', ledger: governor.state } as const;
-    const { permit, answer, step, observation } = look;
-    const { meaning } = answer;
-    if (step.type === 'record') {
-      const outcome = newOutcome(key, step.meaning, answer.cost !== 'free');
-      await governor.record(outcome, { permit, as: answer.cost, observation });
-    } else if (meaning.type === 'refused') {
-      const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
-      governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
-    } else governor.settle(permit, answer.cost, observation);
-    await governor.flushed(FLUSHED_WITHIN_MS);
-    return { type: 'asked', answer, ledger: governor.state } as const;
   }
 
   // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
@@ -326,22 +282,12 @@ export function createLookupWorker(options: LookupWorkerOptions) {
      * Reads quota and usage by one request for the service's own brand: free once that is proven,
      * counted until then. `halt`: what ends each run. null: the ledger permits none now.
      */
-    async readUsage(ownDomain: string, { settings }: Pick<RunRecord, 'settings'>) {
-      const own = { own: ownOf(settings.service, ownDomain), key: null, quotaCap: settings.quotaCap };
-      const look = await sendLook(own, { kind: 'domain', value: ownDomain }, settings, stopping.signal);
-      if (look === null) return null;
-      const { permit, answer, step, observation } = look;
-      governor.settle(permit, answer.cost, observation);
-      await governor.flushed(FLUSHED_WITHIN_MS);
-      return { quota: answer.quota, halt: 'halt' in step ? step.halt : null };
-    },
+    readUsage: looks.readUsage,
     /**
      * Sends the one request beyond the limit that a person ordered, and keeps its answer. `denied`:
      * the ledger grants none; `fresh`: there is an answer; `busy`: another worker is asking.
      */
-    check(identifier: Identifier, settings: RunSettings) {
-      return untilDone(checkOnce(identifier, settings));
-    },
+    check: (identifier: Identifier, settings: RunSettings) => untilDone(looks.check(identifier, settings)),
     /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
     async settled(): Promise<void> {
       await governor.flushed(FLUSHED_WITHIN_MS);

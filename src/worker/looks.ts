@@ -1,0 +1,71 @@
+/** Requests outside of any run: a reading of the usage, and the check that a person ordered. */
+import { type Identifier, identifierText } from '../core/identifier.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import { type LookRequest, ownOf } from '../ledger/ledger.js';
+import { isQuotaRefusal } from '../ledger/policy.js';
+import type { AskSignals } from './asked.js';
+import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
+import { judge, NO_SERIES, observe, trustOf } from './judge.js';
+import type { ChunkContext } from './resolve-chunk.js';
+
+/** How long a caller waits for the ledger to have what this process knows. */
+export const FLUSHED_WITHIN_MS = 5_000;
+
+/** Those of one worker, of its account. `stop`: no new request; `abort`: cuts off a check. */
+export function createLooks(context: ChunkContext, account: string, { stop, abort }: AskSignals) {
+  const { engine, client, governor, gauge, worker } = context;
+
+  /** Sends the one request of a look. null: the ledger permits none. Then to be settled. */
+  async function send(
+    look: Omit<LookRequest, 'permit'>,
+    identifier: Identifier,
+    settings: RunSettings,
+    signal: AbortSignal,
+  ) {
+    const permit = await governor.takeLook(look, stop);
+    if (permit === null) return null;
+    const { allowNsfw, freeStatuses, period } = settings;
+    gauge.inFlight += 1;
+    const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
+    gauge.inFlight -= 1;
+    const address = addressOf(await learnTrust(answer, context), { settings }, context);
+    const observation = observe(answer, period, trustOf(answer, address), 0);
+    return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
+  }
+
+  return {
+    async readUsage(ownDomain: string, { settings }: Pick<RunRecord, 'settings'>) {
+      const own = { own: ownOf(settings.service, ownDomain), key: null, quotaCap: settings.quotaCap };
+      const look = await send(own, { kind: 'domain', value: ownDomain }, settings, stop);
+      if (look === null) return null;
+      const { permit, answer, step, observation } = look;
+      governor.settle(permit, answer.cost, observation);
+      await governor.flushed(FLUSHED_WITHIN_MS);
+      return { quota: answer.quota, halt: 'halt' in step ? step.halt : null };
+    },
+
+    async check(identifier: Identifier, settings: RunSettings) {
+      const { allowNsfw, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
+      const key = outcomeKeys(context.addressTrust.service, allowNsfw)(identifierText(identifier));
+      const { now: asOf } = await engine.ledger.show(account);
+      const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
+      const [claim] = await engine.outcomes.claim({ worker, run: '', keys: [key], freshness });
+      if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
+      const look = await send({ own: null, key, quotaCap }, identifier, settings, abort);
+      if (look?.step.type !== 'record') await engine.outcomes.release(worker, [key]);
+      if (look === null) return { type: 'denied', ledger: governor.state } as const;
+      const { permit, answer, step, observation } = look;
+      const { meaning } = answer;
+      if (step.type === 'record') {
+        const outcome = newOutcome(key, step.meaning, answer.cost !== 'free');
+        await governor.record(outcome, { permit, as: answer.cost, observation });
+      } else if (meaning.type === 'refused') {
+        const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
+        governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
+      } else governor.settle(permit, answer.cost, observation);
+      await governor.flushed(FLUSHED_WITHIN_MS);
+      return { type: 'asked', answer, ledger: governor.state } as const;
+    },
+  };
+}
