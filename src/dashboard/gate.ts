@@ -65,97 +65,11 @@ const FOREIGN_HOST =
 
 /** An app that lets through to what is added to it only who may look. */
 export function createGate(options: GateOptions): GatedApp {
-  const { host, url: ownUrl, password, linkToken, cookies, clock, log } = options;
+  const { host, url: ownUrl, linkToken, cookies } = options;
+  const { waitOf, attempt, enter, rememberBrowser } = createSignIn(options);
+  const sessions = createSessions(options);
   const app: GatedApp = new Hono();
-  const guesses = createGuessLimit();
   const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
-  /** Sessions that people ended, and when they would have ended by themselves. */
-  const signedOut = new Map<string, number>();
-  const warn = oncePerMinute(clock, (facts, others) =>
-    log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
-  );
-
-  async function addressOf(context: Context): Promise<Guesser> {
-    const { socket } = (context.env as HttpBindings).incoming;
-    return { type: 'address', address: socket.remoteAddress ?? '', user: await localUserOf(socket) };
-  }
-
-  async function guesserOf(context: Context): Promise<Guesser> {
-    const id = await cookies.read(context, 'browser');
-    return id === null ? addressOf(context) : { type: 'browser', id };
-  }
-
-  /** How long until the next attempt of this guesser is looked at; refused ones are unread. */
-  function waitOf(context: Context, guesser: Guesser): number {
-    const waitMs = guesses.waitMs(guesser, clock.monotonic());
-    if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
-    return waitMs;
-  }
-
-  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
-  function attempt(context: Context, guesser: Guesser, text: string): number | null {
-    const waitMs = waitOf(context, guesser);
-    if (waitMs > 0) return waitMs;
-    const now = clock.monotonic();
-    if (isSame(text, password)) {
-      guesses.noteRight(guesser, now);
-      return null;
-    }
-    guesses.noteWrong(guesser, now);
-    warn({ address: getConnInfo(context).remote.address });
-    return 0;
-  }
-
-  /** The user of this browser knew the password: strangers cannot use up its guesses. */
-  async function rememberBrowser(context: Context): Promise<void> {
-    const known = await cookies.read(context, 'browser');
-    await cookies.set(context, 'browser', known ?? randomId(), BROWSER_KEPT_MS);
-  }
-
-  /** Goes on to `path` with a new session. */
-  async function enter(context: Context, path: string, user: string): Promise<Response> {
-    const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
-    await cookies.set(context, 'session', content, SESSION_MS);
-    await rememberBrowser(context);
-    guesses.noteRight(await addressOf(context), clock.monotonic());
-    return context.redirect(path, 303);
-  }
-
-  /** The session of the cookie; null: there is none, or it has ended. */
-  async function sessionOf(context: Context) {
-    const content = await cookies.read(context, 'session');
-    const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];
-    if (content === null || user === undefined) return null;
-    if (Number(until) <= clock.now() || signedOut.has(id)) return null;
-    return { id, until: Number(until), user, formToken: formTokenOf(content) };
-  }
-
-  const formKey = cookies.keyFor('form');
-  const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
-
-  function endSession(id: string, until: number): void {
-    const now = clock.now();
-    for (const [each, end] of signedOut) if (end <= now) signedOut.delete(each);
-    signedOut.set(id, until);
-  }
-
-  /** Browsers name the origin of the page that posts a form; no page can choose it. */
-  function isOwnOrigin(context: Context): boolean {
-    const origin = context.req.header('origin') ?? '';
-    if (!/^https?:/.test(origin) || !URL.canParse(origin)) return false;
-    return origin === ownUrl || new URL(origin).host === new URL(context.req.url).host;
-  }
-
-  function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
-    const seconds = Math.ceil(waitMs / 1_000);
-    if (seconds > 0) context.header('retry-after', String(seconds));
-    const words = seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'Wrong password.';
-    const status = seconds > 0 ? 429 : 401;
-    return wantsPage(context)
-      ? sendPage(context, renderSignIn(next, words), status)
-      : answerText(context, words, status, seconds > 0 ? 'guesses-used-up' : 'password-wrong');
-  }
-
   // The referrer stays within the origin; without one, browsers would not name the origin of forms.
   app.use(
     secureHeaders({
@@ -177,8 +91,9 @@ export function createGate(options: GateOptions): GatedApp {
 
   app.get('/sign-in', (context) => sendPage(context, renderSignIn(ownPath(context.req.query('next')), null)));
   app.post('/sign-in', async (context) => {
-    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
-    const guesser = await guesserOf(context);
+    if (!isOwnOrigin(context, ownUrl)) return context.text(FOREIGN, 403);
+    const id = await cookies.read(context, 'browser');
+    const guesser: Guesser = id === null ? await addressOf(context) : { type: 'browser', id };
     const waitMs = waitOf(context, guesser);
     if (waitMs > 0) return refuse(context, '/', waitMs);
     const length = Number(context.req.header('content-length') ?? Number.NaN);
@@ -190,9 +105,9 @@ export function createGate(options: GateOptions): GatedApp {
     return nowMs === null ? enter(context, next, form.get('user') ?? '') : refuse(context, next, nowMs);
   });
   app.post('/sign-out', async (context) => {
-    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
-    const session = await sessionOf(context);
-    if (session !== null) endSession(session.id, session.until);
+    if (!isOwnOrigin(context, ownUrl)) return context.text(FOREIGN, 403);
+    const session = await sessions.read(context);
+    if (session !== null) sessions.end(session);
     cookies.clear(context, 'session');
     return context.redirect('/sign-in', 303);
   });
@@ -200,7 +115,7 @@ export function createGate(options: GateOptions): GatedApp {
   app.use(async (context, next) => {
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
-    const session = await sessionOf(context);
+    const session = await sessions.read(context);
     if (token !== null && context.req.method === 'GET') {
       const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
@@ -247,6 +162,98 @@ export function createGate(options: GateOptions): GatedApp {
     return answerText(context, signIn, 401, 'signed-out');
   });
   return app;
+}
+
+/** What a person or a program has to know to be let in, and how often it may guess. */
+function createSignIn({ password, cookies, clock, log }: GateOptions) {
+  const guesses = createGuessLimit();
+  const warn = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
+  );
+
+  /** How long until the next attempt of this guesser is looked at; refused ones are unread. */
+  function waitOf(context: Context, guesser: Guesser): number {
+    const waitMs = guesses.waitMs(guesser, clock.monotonic());
+    if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
+    return waitMs;
+  }
+
+  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
+  function attempt(context: Context, guesser: Guesser, text: string): number | null {
+    const waitMs = waitOf(context, guesser);
+    if (waitMs > 0) return waitMs;
+    const now = clock.monotonic();
+    if (isSame(text, password)) {
+      guesses.noteRight(guesser, now);
+      return null;
+    }
+    guesses.noteWrong(guesser, now);
+    warn({ address: getConnInfo(context).remote.address });
+    return 0;
+  }
+
+  /** The user of this browser knew the password: strangers cannot use up its guesses. */
+  async function rememberBrowser(context: Context): Promise<void> {
+    const known = await cookies.read(context, 'browser');
+    await cookies.set(context, 'browser', known ?? randomId(), BROWSER_KEPT_MS);
+  }
+
+  /** Goes on to `path` with a new session. */
+  async function enter(context: Context, path: string, user: string): Promise<Response> {
+    const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
+    await cookies.set(context, 'session', content, SESSION_MS);
+    await rememberBrowser(context);
+    guesses.noteRight(await addressOf(context), clock.monotonic());
+    return context.redirect(path, 303);
+  }
+
+  return { waitOf, attempt, enter, rememberBrowser };
+}
+
+async function addressOf(context: Context): Promise<Guesser> {
+  const { socket } = (context.env as HttpBindings).incoming;
+  return { type: 'address', address: socket.remoteAddress ?? '', user: await localUserOf(socket) };
+}
+
+/** Sessions that cookies name: read until they end, by themselves or by their person. */
+function createSessions({ cookies, clock }: GateOptions) {
+  /** Sessions that people ended, and when they would have ended by themselves. */
+  const signedOut = new Map<string, number>();
+  const formKey = cookies.keyFor('form');
+  const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
+
+  return {
+    /** The session of the cookie; null: there is none, or it has ended. */
+    async read(context: Context) {
+      const content = await cookies.read(context, 'session');
+      const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];
+      if (content === null || user === undefined) return null;
+      if (Number(until) <= clock.now() || signedOut.has(id)) return null;
+      return { id, until: Number(until), user, formToken: formTokenOf(content) };
+    },
+    end({ id, until }: { readonly id: string; readonly until: number }): void {
+      const now = clock.now();
+      for (const [each, end] of signedOut) if (end <= now) signedOut.delete(each);
+      signedOut.set(id, until);
+    },
+  };
+}
+
+/** Browsers name the origin of the page that posts a form; no page can choose it. */
+function isOwnOrigin(context: Context, ownUrl: string | null): boolean {
+  const origin = context.req.header('origin') ?? '';
+  if (!/^https?:/.test(origin) || !URL.canParse(origin)) return false;
+  return origin === ownUrl || new URL(origin).host === new URL(context.req.url).host;
+}
+
+function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
+  const seconds = Math.ceil(waitMs / 1_000);
+  if (seconds > 0) context.header('retry-after', String(seconds));
+  const words = seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'Wrong password.';
+  const status = seconds > 0 ? 429 : 401;
+  return wantsPage(context)
+    ? sendPage(context, renderSignIn(next, words), status)
+    : answerText(context, words, status, seconds > 0 ? 'guesses-used-up' : 'password-wrong');
 }
 
 /** By a program, or by this browser's user: not by a link of another page that has them in it. */
