@@ -1,6 +1,6 @@
 /**
  * A process that reads one workbook, Parquet file or archive for another one, which started it and
- * limits its memory and time: see `formats/reader/`. Descriptor 3 is the file; it knows nothing
+ * limits its memory and time: see `input/reader/`. Descriptor 3 is the file; it knows nothing
  * else.
  */
 import { Socket } from 'node:net';
