@@ -118,6 +118,17 @@ describe('an input', () => {
     await expect(opening).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
   });
 
+  it('a pass ends with an interruption when it is stopped between two batches', async () => {
+    const path = await folder.write('long.csv', `website\n${'acme.com\n'.repeat(10_000)}`);
+    const stop = new AbortController();
+    const input = await openInput(path, ...intakeOptions(folder, { stop: stop.signal }));
+    const rows = input.rows();
+    expect((await rows.next()).done).toBe(false);
+    stop.abort();
+    await expect(rows.next()).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
+    await input.close();
+  });
+
   it('of JSON lines knows the columns of the sample at once, and all of them in the end', async () => {
     const lines = Array.from({ length: 1500 }, (_, i) =>
       i === 1400 ? '{"a":"x","late":1}' : `{"a":"${i}"}`,
