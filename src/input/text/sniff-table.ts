@@ -56,21 +56,21 @@ export interface TableText extends Omit<SampleText, 'mode'> {
 }
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
-export function sniffTable(input: TableText, options: ReadingSettings): TableLayout {
+export function sniffTable(input: TableText, settings: ReadingSettings): TableLayout {
   const { name } = input;
-  const { skipLines } = options;
+  const { skipLines } = settings;
   const body = passOver(input.text, skipLines);
   if (body.trim() === '') {
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
-  const { format, table } = sniffFormat({ ...input, text: body }, options.records);
-  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, options, table);
+  const { format, table } = sniffFormat({ ...input, text: body }, settings.records);
+  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, settings, table);
   assertNoDocument(name, body);
-  const layout = csvLayout({ ...input, text: body }, options);
+  const layout = csvLayout({ ...input, text: body }, settings);
   if (!('options' in layout)) return layout;
   const { options: found, warning } = layout;
-  const corrected = sniffTable(input, { ...options, ...found });
+  const corrected = sniffTable(input, { ...settings, ...found });
   return { ...corrected, warnings: [warning, ...corrected.warnings] };
 }
 
@@ -113,12 +113,12 @@ const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
  * Whether this beginning of a text is too short for {@link sniffTable}: it is an object of JSON,
  * and its rows may begin behind it.
  */
-export function isTooShort(input: TableText, options: ReadingSettings): boolean {
+export function isTooShort(input: TableText, settings: ReadingSettings): boolean {
   const { name, isWhole } = input;
   if (isWhole || LINES_NAME.test(name)) return false;
-  const text = passOver(input.text, options.skipLines);
+  const text = passOver(input.text, settings.skipLines);
   if (!OBJECT_START.test(text.trimStart()) || readLines(text).includes(true)) return false;
-  return isCutBeforeRows({ name, text }, options.records);
+  return isCutBeforeRows({ name, text }, settings.records);
 }
 
 /** Whether each of the first lines with text is an object. */
@@ -214,20 +214,20 @@ const NAMED = {
 
 function csvLayout(
   { name, text: body, isWhole }: TableText,
-  options: ReadingSettings,
+  settings: ReadingSettings,
 ): TableLayout | HeaderCorrection {
   const mode = detectLineMode(body, true);
   const warnings: Phrase[] = [];
   const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(body);
   const blank = /^(?:[ \t]*(?:\r\n|\n|\r))+/.exec(body.slice(hint?.[0].length ?? 0));
-  const above = (hint?.[0] ?? '') + (options.header ? (blank?.[0] ?? '') : '');
+  const above = (hint?.[0] ?? '') + (settings.header ? (blank?.[0] ?? '') : '');
   const text = body.slice(above.length);
-  const passLines = options.skipLines + new LineFinder(above, mode, true).count(0, above.length);
-  if (hint !== null) warnings.push(`line ${options.skipLines + 1} sets the delimiter: not read as a row`);
-  if (blank !== null && options.header) warnings.push('blank lines above the header: ignored');
+  const passLines = settings.skipLines + new LineFinder(above, mode, true).count(0, above.length);
+  if (hint !== null) warnings.push(`line ${settings.skipLines + 1} sets the delimiter: not read as a row`);
+  if (blank !== null && settings.header) warnings.push('blank lines above the header: ignored');
 
   const sample = { text, isWhole, mode };
-  const asked = options.delimiter ?? hint?.[1];
+  const asked = settings.delimiter ?? hint?.[1];
   const found = sniffDelimiter(sample, /\.(tsv|tab)(\.gz)?$/i.test(name) ? '\t' : ',');
   const delimiter = asked ?? found.delimiter;
   if (asked === undefined && found.rivals.length > 0) {
@@ -243,30 +243,30 @@ function csvLayout(
     throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
   }
   const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
-  const hasHeader = options.header && !isBare;
-  if (options.header && isBare) {
+  const hasHeader = settings.header && !isBare;
+  if (settings.header && isBare) {
     warnings.push('no header: the first line is data like the others; the column is named column_1');
   }
   const fit = fitTable({
     header: hasHeader ? first.cells : null,
     rows: (hasHeader ? others : records).filter(isReadable).map(({ cells }) => cells),
-    ragged: options.ragged,
+    ragged: settings.ragged,
   });
   const { columnCount, addedColumns } = fit;
   const header = [...first.cells, ...new Array<string>(addedColumns).fill('')];
   const lineOf = ({ line }: SplitRecord) => passLines + line;
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
   if (hasHeader) {
-    const isRagged = options.ragged !== null && first.cells.length > 1;
+    const isRagged = settings.ragged !== null && first.cells.length > 1;
     // Who says how many lines to skip knows where the table begins.
-    const isWidthSettled = addedColumns > 0 || isRagged || options.skipLines > 0;
+    const isWidthSettled = addedColumns > 0 || isRagged || settings.skipLines > 0;
     const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
     if (correction !== null) return correction;
     if (addedColumns > 0) {
       const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
       const found = `most rows end in ${some} than the header`;
       // The name that the header lacks may be any.
-      if (options.ragged === null) {
+      if (settings.ragged === null) {
         throw new FailFileError({
           code: 'input-ragged',
           what: found,
@@ -291,8 +291,8 @@ function csvLayout(
     rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
     around: null,
     warnings,
-    linesAbove: options.skipLines,
-    guess: options.ragged === null ? { name, delimiter: shown, suspicion: oddQuotes } : null,
+    linesAbove: settings.skipLines,
+    guess: settings.ragged === null ? { name, delimiter: shown, suspicion: oddQuotes } : null,
     createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),
   };
 }
