@@ -63,7 +63,7 @@ const FOREIGN_HOST =
   'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the ' +
   'address that people use';
 
-/** An app that lets through to what is added to it only who may look. */
+/** Returns an app whose pages, added later, only a signed-in person or program reaches. */
 export function createGate(options: GateOptions): GatedApp {
   const { host, url: ownUrl, linkToken, cookies } = options;
   const { waitOf, attempt, enter, rememberBrowser } = createSignIn(options);
@@ -171,14 +171,14 @@ function createSignIn({ password, cookies, clock, log }: GateOptions) {
     log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
   );
 
-  /** How long until the next attempt of this guesser is looked at; refused ones are unread. */
+  /** Returns how long until an attempt of this guesser is read; 0: it may try. */
   function waitOf(context: Context, guesser: Guesser): number {
     const waitMs = guesses.waitMs(guesser, clock.monotonic());
     if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
     return waitMs;
   }
 
-  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
+  /** Checks a password. Returns null if it is right, else how long its guesser has to wait. */
   function attempt(context: Context, guesser: Guesser, text: string): number | null {
     const waitMs = waitOf(context, guesser);
     if (waitMs > 0) return waitMs;
@@ -223,7 +223,7 @@ function createSessions({ cookies, clock }: GateOptions) {
   const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
 
   return {
-    /** The session of the cookie; null: there is none, or it has ended. */
+    /** Returns the session of the cookie, or null without one or after its end. */
     async read(context: Context) {
       const content = await cookies.read(context, 'session');
       const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];

@@ -10,8 +10,8 @@ interface BinaryKind {
 }
 
 /**
- * How a file that begins so is packed; null: it is not. An archive without a part has a mark of its
- * own (APPNOTE, 4.3.7 and 4.3.16).
+ * Returns how a file with these first bytes is packed, or null for a file that is not packed. An
+ * empty archive has a mark of its own (APPNOTE, 4.3.7 and 4.3.16).
  */
 export function packingOf(start: Buffer): 'gzip' | 'parquet' | 'zip' | null {
   const mark = start.toString('latin1', 0, 4);

@@ -13,7 +13,7 @@ import type { Input, ReadingSettings } from './input.js';
 import { openInput, sheetNames } from './open-input.js';
 import { showDelimiter } from './text/sniff-table.js';
 
-/** How a table is read, and what of it. */
+/** How a table is read, and which of its columns and rows. */
 export type TableSettings = ReadingSettings & ChoiceSettings;
 
 export interface Table {
@@ -49,8 +49,8 @@ export async function readTable(
 }
 
 /**
- * The same before an engine is open. null: the input can be read only once, so it is kept in the
- * state folder, which the engine makes.
+ * Reads a table before an engine is open. Returns null for input that can be read only once: that
+ * is kept in the state folder, which the engine makes.
  */
 export async function readTableEarly(
   path: string,

@@ -169,7 +169,7 @@ async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   await writeAnew(side, left.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(left))}\n`);
 }
 
-/** Of the run that is over: a person sees the cost again, and says whether to try. */
+/** Settings of the ended run that are left out: a person sees the cost and decides anew. */
 const OF_ITS_RUN = ['try', 'maxCost'];
 /** As long as answers are kept: what the file has is not bought again. */
 const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };

@@ -269,8 +269,8 @@ export class SharedGovernor {
    * by name, so that what was granted or settled in a lost answer is not counted twice. Once it has
    * failed, answers go to the spool, and it is repeated when they are recorded, without the
    * settlements of those that could not be. Once the governor closes it asks one last time, at
-   * once; null: there was no answer, and what was to be settled runs out in the store and counts as
-   * sent.
+   * once. Returns null without an answer: permits that were to be settled expire in the store and
+   * count as sent.
    */
   async #exchangeUntilAnswered(
     request: ExchangeRequest,

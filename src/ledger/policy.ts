@@ -105,7 +105,7 @@ export function holdOf(
 /** A wait that is worth a word. */
 export const FAR_MS = 10_000;
 
-/** When a long wait that the service asked for (Retry-After) ends; null: no such wait. */
+/** Returns when a long wait that the service asked for (Retry-After) ends, or null. */
 export function waitsUntil({ now, pace }: Pick<LedgerState, 'now' | 'pace'>): number | null {
   return pace.floorMs >= FAR_MS ? now + pace.floorMs : null;
 }

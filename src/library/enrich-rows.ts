@@ -81,9 +81,9 @@ function quietly<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Returns `ask`, which asks for nothing more once too few of the first answers match. `minMatch`:
- * percent; null: at least one match. Until the first answers are judged, no more lookups are under
- * way than are missing of them.
+ * Returns an `ask` that stops asking once too few of the first answers match. `minMatch`: percent,
+ * or null for at least one match. Until the first answers are judged, no more lookups are under way
+ * than are missing of them.
  */
 export function holdUnmatched(ask: Ask, minMatch: number | null): Ask {
   const answers = new Map<string, Found['status']>();

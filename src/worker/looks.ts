@@ -16,7 +16,7 @@ export const FLUSHED_WITHIN_MS = 5_000;
 export function createLooks(context: ChunkContext, account: string, { stop, abort }: AskSignals) {
   const { engine, client, governor, gauge, worker } = context;
 
-  /** Sends the one request of a look. null: the ledger permits none. Then to be settled. */
+  /** Sends a look; its permit is the caller's to settle. Returns null without a permit. */
   async function send(
     look: Omit<LookRequest, 'permit'>,
     identifier: Identifier,

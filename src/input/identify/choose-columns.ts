@@ -31,7 +31,7 @@ import { assertKindsFit } from './kind-mismatch.js';
 import { areOfOneCompany, arePartiesOfRow, withoutOutranked } from './rank-columns.js';
 import { RowFilter } from './row-filter.js';
 
-/** The settings that say what of a table is read. */
+/** The settings that choose the columns and rows of a table. */
 export type ChoiceSettings = Pick<
   Settings,
   'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where' | 'nameColumn'
@@ -46,7 +46,7 @@ interface SampledTable {
   readonly sample: readonly (readonly string[])[];
 }
 
-/** Chooses what of a table is read. Throws `NeverStartError` if that is unclear. */
+/** Chooses the columns and rows that are read. Throws `NeverStartError` if they are unclear. */
 export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
   const { columns, format } = shape;
   const { prefix, priority, nameColumn } = settings;
@@ -74,8 +74,8 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
   /**
-   * Columns whose cells are needed; null: all. Those of an earlier run are blank in most rows, or
-   * all cells of a row are looked at.
+   * Columns whose cells are needed, or null for all of them: columns of an earlier run are blank in
+   * most rows, or all cells of a row are looked at.
    */
   const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
   return { chosen, filter, nameAt, priorityAt, wanted };

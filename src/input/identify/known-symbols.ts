@@ -164,8 +164,8 @@ const NAME_ENDS = new Set(['SE', 'NA', 'NO', 'IS', 'UN']);
 const LEAST_DIGITS = 4;
 
 /**
- * The ticker with its exchange as a suffix (`SAP.DE`), of one as Bloomberg writes it (`AAPL US
- * Equity`, `SAP GY`); null: it is not written so, or the exchange is not known.
+ * Returns a ticker with its exchange as a suffix (`SAP.DE`) for one of Bloomberg (`SAP GY`,
+ * `AAPL US Equity`), or null for other texts and unknown exchanges.
  */
 export function readBloomberg(text: string): string | null {
   const [, code = '', shareClass, exchange = '', equity] = BLOOMBERG.exec(text) ?? [];

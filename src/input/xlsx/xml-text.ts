@@ -54,7 +54,7 @@ export function unescapeXml(text: string, isAttribute: boolean): string {
 export function createDecoder() {
   let start: Buffer | null = EMPTY;
   let utf16: TextDecoder | null = null;
-  /** null: there is no more. */
+  /** Takes the next bytes, or null at the end; returns them in UTF-8. */
   return (bytes: Buffer | null): Buffer => {
     let whole = bytes ?? EMPTY;
     if (start !== null) {

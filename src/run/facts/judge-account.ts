@@ -41,7 +41,7 @@ export function judgeAccount(account: Account) {
     /** A permit could be taken now, if nothing is paused. */
     hasRoom: closedAt === null && left !== 0,
     isNearLimit: !isOver && limit !== null && limit > 0 && used >= WARN_AT * limit,
-    /** When a long wait that the service asked for (Retry-After) ends; null: no such wait. */
+    /** When the long wait ends that the service asked for (Retry-After), or null without one. */
     waitsUntil: waitsUntil(account),
     limit,
     cap,
