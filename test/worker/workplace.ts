@@ -31,7 +31,7 @@ import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
 import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
-import { temporaryPlace } from '../support/temporary-folder.js';
+import { temporaryFolder, temporaryPlace } from '../support/temporary-folder.js';
 
 export const SERVICE = 'http://service.example';
 export const keyOf = outcomeKeys(SERVICE, 'unset');
@@ -160,7 +160,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         spool: createRecorder({
           ...shared,
           store: engine.outcomes,
-          spoolFolder: '/nowhere',
+          spoolFolder: await temporaryFolder(),
           stop: new AbortController().signal,
         }),
         account: 'account',
