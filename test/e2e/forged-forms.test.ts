@@ -34,7 +34,7 @@ describeOn([redisEngine()], (engine) => {
 
   test('a form of another page, or without its token, does nothing', async () => {
     const scene = await createInboxScene(engine);
-    const up = scene.start(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'], {
+    const up = scene.startHere(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'], {
       BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD,
     });
     await up.untilSaid(/serving the dashboard/);

@@ -55,7 +55,7 @@ test('a finished run sends a signed notice with counts and names, and without to
 test('an inbox notifies of each file with the final path of its report, and of one that cannot be read', async () => {
   const scene = await createScene(engine);
   const hook = await startHook(200);
-  const watcher = scene.start(['watch', '.', '--settle', '200ms', '--notify-url', hook.url]);
+  const watcher = scene.startHere(['watch', '.', '--settle', '200ms', '--notify-url', hook.url]);
   await watcher.untilSaid(/watching the inbox/);
   await scene.write(join('inbox', 'list.csv'), domainList(5));
   await expect.poll(() => eventsOf(hook), { timeout: 60_000, interval: 50 }).toEqual(['finish']);

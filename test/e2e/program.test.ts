@@ -8,7 +8,7 @@ import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
-import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
+import { dashboardUrl, PASSWORD, startUp, startUpHere } from './start-up.js';
 
 type Run = Document<'run'>;
 
@@ -22,9 +22,10 @@ async function open(
   config: object = {},
   changes: Parameters<typeof createInboxScene>[1] = {},
   engine?: EngineUnderTest,
+  startWith: typeof startUp = startUpHere,
 ) {
   const scene = await createInboxScene(engine ?? (await quickEngine()), changes);
-  const up = await startUp(scene, config);
+  const up = await startWith(scene, config);
   const url = dashboardUrl(up);
   const authorization = `Basic ${Buffer.from(`etl:${PASSWORD}`).toString('base64')}`;
   const ask = async <Json>(path: string, init: RequestInit = {}): Promise<Answer<Json>> => {
@@ -126,7 +127,12 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
 test('a link leads to the run after a killed process has come back, and only what was in flight is paid again', {
   tags: ['long'],
 }, async () => {
-  const { scene, up, send, meter, authorization } = await open({ concurrency: 4 }, { latencyMs: 100 });
+  const { scene, up, send, meter, authorization } = await open(
+    { concurrency: 4 },
+    { latencyMs: 100 },
+    undefined,
+    startUp,
+  );
   const sent = await send({ name: 'list.csv' }, domainList(80));
   await scene.service.until(({ billed }) => billed >= 20);
   up.kill('SIGKILL');

@@ -10,11 +10,11 @@ import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { signIn } from './person.js';
-import { askAs, dashboardUrl, startUp } from './start-up.js';
+import { askAs, dashboardUrl, startUpHere } from './start-up.js';
 
 /** Starts `up` with its dashboard; `ask` is a program that knows the password. */
 async function startWithPages(scene: InboxScene) {
-  const up = await startUp(scene, { concurrency: 2 });
+  const up = await startUpHere(scene, { concurrency: 2 });
   const ask = askAs('job', up);
   const page = async (path: string) => {
     const answer = await ask(path);

@@ -9,12 +9,18 @@ export async function startUp(
   scene: Scene,
   settings: object = {},
   env: Record<string, string> = {},
+  start = scene.start,
 ): Promise<CliProcess> {
   const usual = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
   await scene.write('brand-enrich.config.json', JSON.stringify({ ...usual, ...settings }));
-  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD, ...env });
+  const up = start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD, ...env });
   await up.untilSaid(/"msg":"up"/);
   return up;
+}
+
+/** The same in this process: it cannot be killed. */
+export function startUpHere(scene: Scene, settings: object = {}): Promise<CliProcess> {
+  return startUp(scene, settings, {}, scene.startHere);
 }
 
 /** Ends with a slash. */

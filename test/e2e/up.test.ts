@@ -16,7 +16,7 @@ const PATIENCE = { timeout: 60_000, interval: 100 };
 const redis = redisEngine();
 
 async function startUp(scene: InboxScene): Promise<CliProcess> {
-  const process = scene.start(['up']);
+  const process = scene.startHere(['up']);
   await process.untilSaid(/"msg":"up"/);
   return process;
 }

@@ -10,13 +10,17 @@ import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { signIn } from './person.js';
-import { dashboardUrl, startUp } from './start-up.js';
+import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
 type Person = Awaited<ReturnType<typeof signIn>>;
 
-async function startScene(changes: Parameters<typeof createInboxScene>[1] = {}, config: object = {}) {
+async function startScene(
+  changes: Parameters<typeof createInboxScene>[1] = {},
+  config: object = {},
+  startWith: typeof startUp = startUpHere,
+) {
   const scene = await createInboxScene(await quickEngine(), changes);
-  const start = () => startUp(scene, config);
+  const start = () => startWith(scene, config);
   const up = await start();
   return { scene, up, start, person: await signIn(dashboardUrl(up)) };
 }
@@ -92,7 +96,7 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
   await scene.write('list.csv', domainList(5, 'scheduled'));
   const added = ['schedule', 'add', 'yearly', '--cron', '0 0 1 1 *', '--', 'run', 'list.csv'];
   expect((await scene.run(added)).code).toBe(0);
-  await startUp(scene, { try: 2 });
+  await startUpHere(scene, { try: 2 });
   expect((await scene.run(['schedule', 'run-now', 'yearly'])).code).toBe(0);
   await scene.service.until(({ billed }) => billed === 5);
   await scene.drop('dropped.csv', domainList(5, 'dropped'));
@@ -103,7 +107,7 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
 test('a try that is paused, killed, resumed and cancelled sends no more than it says', {
   tags: ['long'],
 }, async () => {
-  const { scene, up, person, start } = await startScene({ latencyMs: 500 }, { concurrency: 2 });
+  const { scene, up, person, start } = await startScene({ latencyMs: 500 }, { concurrency: 2 }, startUp);
   const { meter, options } = scene.service;
   const run = await begin(person, 'list.csv', domainList(60), { try: '20' });
   await scene.service.until(({ billed }) => billed >= 4);

@@ -16,11 +16,11 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
 import { plain, signIn } from './person.js';
-import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
+import { dashboardUrl, PASSWORD, startUpHere } from './start-up.js';
 
 async function startWithUploads(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
   const scene = await createInboxScene(await quickEngine(), changes);
-  const up = await startUp(scene, config);
+  const up = await startUpHere(scene, config);
   return { scene, up, url: dashboardUrl(up) };
 }
 

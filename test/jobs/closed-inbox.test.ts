@@ -45,7 +45,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
       await put(scene.path(`${folder}/brand-enrich.json`), scene);
       await writeFile(scene.path(`${folder}/inbox/list.csv`), domainList(3, folder));
     }
-    const up = scene.start(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
+    const up = scene.startHere(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
       BRAND_ENRICH_INBOX: ['good', ...broken.map(({ folder }) => folder)].join(','),
     });
     await up.untilSaid(/"msg":"up"/);

@@ -32,7 +32,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
 
   test('files that are paused, tried and capped stay so, others go on, and a person resumes', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 50 });
-    const first = await scene.watch('--concurrency', '2');
+    const first = await scene.watchAlone('--concurrency', '2');
     await scene.drop('paused.csv', domainList(60, 'paused'));
     await expect.poll(() => askedFor(scene, 'paused'), { timeout: 20_000 }).toBeGreaterThan(2);
     expect(await scene.run(['pause', 'paused.csv'])).toMatchObject({ code: 0 });

@@ -130,7 +130,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
 
 test('leaves a file alone while it is copied, in pieces or by a program that pauses', async () => {
   const scene = await createInboxScene(engine);
-  const watcher = await scene.watch('--poll', '100ms', '--settle', '500ms');
+  const watcher = await scene.watchAlone('--poll', '100ms', '--settle', '500ms');
   const [header = '', ...lines] = domainList(12).trimEnd().split('\n');
   const pieces = join(scene.path('inbox'), 'pieces.csv');
   const paused = join(scene.path('inbox'), 'paused.csv');
@@ -163,7 +163,7 @@ test('on the embedded engine: after a kill the next watcher takes the file over;
 }, async () => {
   const scene = await createInboxScene(embeddedEngine(), { latencyMs: 50 });
   const { meter } = scene.service;
-  const first = await scene.watch('--concurrency', '8');
+  const first = await scene.watchAlone('--concurrency', '8');
   await scene.drop('list.csv', domainList(300));
   await scene.service.until(() => meter.billed >= 60);
   first.kill('SIGKILL');

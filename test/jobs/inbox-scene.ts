@@ -13,8 +13,10 @@ import { createScene, type Scene } from '../support/scene.js';
 type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
 
 export interface InboxScene extends Scene {
-  /** Starts a watcher of the scene's folder and waits until it is watching. */
+  /** Starts a watcher of the scene's folder, in this process, and waits until it is watching. */
   watch(...flags: string[]): Promise<CliProcess>;
+  /** The same as a process, which can be killed. */
+  watchAlone(...flags: string[]): Promise<CliProcess>;
   /** Moves a complete file into the inbox in one step. */
   drop(name: string, content: string | Buffer): Promise<void>;
   /** Sorted names in one of the folders; empty while the folder does not exist. */
@@ -32,14 +34,18 @@ export async function createInboxScene(
 ): Promise<InboxScene> {
   const scene = await createScene(engine, changes);
   const list = async (place: Place) => (await readdir(scene.path(place)).catch(() => [])).sort();
+  const watchWith =
+    (start: Scene['start']) =>
+    async (...flags: string[]) => {
+      const watcher = start(['watch', '.', '--settle', '200ms', ...flags]);
+      await watcher.untilSaid(/watching the inbox/);
+      return watcher;
+    };
   return {
     ...scene,
     list,
-    async watch(...flags) {
-      const watcher = scene.start(['watch', '.', '--settle', '200ms', ...flags]);
-      await watcher.untilSaid(/watching the inbox/);
-      return watcher;
-    },
+    watch: watchWith(scene.startHere),
+    watchAlone: watchWith(scene.start),
     async drop(name, content) {
       const hidden = join(scene.path('inbox'), `.${name}.part`);
       await writeFile(hidden, content);

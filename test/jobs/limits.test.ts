@@ -139,7 +139,7 @@ test('refused credentials end the watcher with 4; every file is where it was', a
   await mkdir(scene.path('inbox'));
   for (let index = 0; index < 8; index += 1)
     await scene.drop(`list-${index}.csv`, domainList(5, `list${index}`));
-  const watcher = scene.start(['watch', '.', '--settle', '200ms'], { BRAND_API_TOKEN: newToken() });
+  const watcher = scene.startHere(['watch', '.', '--settle', '200ms'], { BRAND_API_TOKEN: newToken() });
   const { code, stderr } = await watcher.done;
   expect(code, stderr).toBe(4);
   expect(stderr).toContain('refuses the credentials');
@@ -151,7 +151,7 @@ test('refused credentials end the watcher with 4; every file is where it was', a
 test('the watcher waits for a missing inbox folder, and continues when it is back', async () => {
   const scene = await createInboxScene(engine);
   await mkdir(scene.path('share'));
-  const watcher = scene.start(['watch', 'share', '--settle', '200ms']);
+  const watcher = scene.startHere(['watch', 'share', '--settle', '200ms']);
   await watcher.untilSaid(/watching the inbox/);
   await rename(scene.path('share'), scene.path('unplugged'));
   await watcher.untilSaid(/the inbox folder is unavailable/);

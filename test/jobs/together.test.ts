@@ -28,7 +28,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
       await scene.drop(`list-${file}.csv`, `website\n${rows.join('\n')}\n`);
     }
     const flags = ['--concurrency', String(CONCURRENCY)];
-    const [doomed, survivor] = await Promise.all([scene.watch(...flags), scene.watch(...flags)]);
+    const [doomed, survivor] = await Promise.all([scene.watchAlone(...flags), scene.watchAlone(...flags)]);
     await scene.service.until(() => meter.billed >= 60);
     doomed.kill('SIGKILL');
     const done = await scene.until('done', FILES);

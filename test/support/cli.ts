@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
@@ -60,17 +61,7 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
     stdio: 'pipe',
     detached: isGroup,
   });
-  let stdout = '';
-  let stderr = '';
-  const watchers = new Set<() => void>();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const look of watchers) look();
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    for (const look of watchers) look();
-  });
+  const heard = listenTo(child);
   // A process killed while it reads its input is not an error of the test.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.stdin);
@@ -79,34 +70,50 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
     child.once('error', reject);
     child.once('close', (code, signal) => {
       RUNNING.delete(child);
-      resolve({ code, signal, stdout, stderr, seconds: (performance.now() - startedAt) / 1_000 });
+      resolve({ code, signal, ...heard.all(), seconds: (performance.now() - startedAt) / 1_000 });
     });
   });
   return {
     pid: child.pid ?? 0,
     done,
     get said() {
-      return stderr;
+      return heard.all().stderr;
     },
-    untilSaid(words) {
+    untilSaid: (words) => heard.until(words, done),
+    kill: (signal) => {
+      child.kill(signal);
+    },
+    killGroup: (signal) => {
+      process.kill(-(child.pid ?? 0), signal);
+    },
+  };
+}
+
+/** Collects what it says. */
+export function listenTo(streams: { readonly stdout: Readable; readonly stderr: Readable }) {
+  const said = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const)
+    streams[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+      for (const look of watchers) look();
+    });
+  return {
+    all: () => ({ ...said }),
+    /** Rejects when it is `done` first. */
+    until(words: RegExp, done: Promise<CliResult>): Promise<void> {
       return new Promise((resolve, reject) => {
         const look = () => {
-          if (!words.test(stderr) && !words.test(stdout)) return;
+          if (!words.test(said.stderr) && !words.test(said.stdout)) return;
           watchers.delete(look);
           resolve();
         };
         watchers.add(look);
         look();
         void done.then(({ code }) =>
-          reject(new Error(`ended with ${code} before it said ${words}: ${stderr}`)),
+          reject(new Error(`ended with ${code} before it said ${words}: ${said.stderr}`)),
         );
       });
-    },
-    kill: (signal) => {
-      child.kill(signal);
-    },
-    killGroup: (signal) => {
-      process.kill(-(child.pid ?? 0), signal);
     },
   };
 }

@@ -8,7 +8,7 @@ import { describe, onTestFinished } from 'vitest';
 import { type BrandService, startBrandService } from './brand-service.js';
 import { type CliProcess, type CliResult, startCli } from './cli.js';
 import type { EngineUnderTest } from './engines.js';
-import { runHere } from './run-here.js';
+import { runHere, startHere } from './run-here.js';
 import { newToken } from './service-options.js';
 import { temporaryFolder } from './temporary-folder.js';
 
@@ -23,6 +23,8 @@ export interface Scene {
   write(name: string, content: string | Buffer): Promise<string>;
   files(): Promise<string[]>;
   start(args: readonly string[], env?: Record<string, string>): CliProcess;
+  /** The same in this process, see `startHere`: where nothing but Ctrl-C and SIGTERM stops it. */
+  startHere(args: readonly string[], env?: Record<string, string>): CliProcess;
   /** In this process if possible, see `runHere`. */
   run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
 }
@@ -36,9 +38,11 @@ export async function createScene(
   const token = newToken();
   const service = await startBrandService({ tokens: [token], ...changes });
   const started = new Set<CliProcess>();
+  const startedHere = new Set<CliProcess>();
   onTestFinished(async () => {
     for (const process of started) process.kill('SIGKILL');
-    await Promise.all([...started].map((process) => process.done));
+    for (const command of startedHere) command.kill(command.pid === process.pid ? 'SIGTERM' : 'SIGKILL');
+    await Promise.all([...started, ...startedHere].map(({ done }) => done));
     await service.stop();
   });
   const env = { ...engine.env(folder), BRAND_API_URL: service.url, BRAND_API_TOKEN: token };
@@ -53,6 +57,12 @@ export async function createScene(
     token,
     env,
     start,
+    startHere(args, more = {}) {
+      const command = startHere(args, { cwd: folder, env: { ...env, ...more } });
+      startedHere.add(command);
+      void command.done.then(() => startedHere.delete(command));
+      return command;
+    },
     path: (name) => join(folder, name),
     async write(name, content) {
       const path = join(folder, name);
