@@ -133,6 +133,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it.each([true, false])(
     'the focus stays near what was pressed, with JavaScript or without: %s',
+    { tags: ['long'] },
     async (hasScript) => {
       const order = { by: 'Ada', at: NOW };
       const { schedules } = dashboardData();
@@ -186,6 +187,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it.each(['light', 'dark'] as const)(
     'an empty box looks as if one could check it: %s',
+    { tags: ['long'] },
     async (colorScheme) => {
       const { page, complaints } = await show(dashboardView(), { colorScheme });
       const boxes = ['', 'checked', 'disabled'].map(
@@ -219,7 +221,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     },
   );
 
-  it('the first Tab leads past the head of the page', async () => {
+  it('the first Tab leads past the head of the page', { tags: ['long'] }, async () => {
     const { page } = await show(dashboardView());
     await page.keyboard.press('Tab');
     const skip = page.getByRole('link', { name: 'Skip to the content' });
@@ -267,7 +269,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('shows the account and its days without JavaScript', async () => {
+  it('shows the account and its days without JavaScript', { tags: ['long'] }, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
     const chart = page.getByRole('img', { name: /^Requests used in this period by day/ });
     const [plot, used, projected] = await Promise.all(
@@ -283,7 +285,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
   });
 
-  it('on a phone a file is sent first, and the Tab key follows what is seen', async () => {
+  it('on a phone a file is sent first, and the Tab key follows what is seen', {
+    tags: ['long'],
+  }, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
     expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Files that wait or ended early']);
@@ -416,7 +420,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says that there are no data yet or no newer ones, and shows them once there are', async () => {
+  it('says that there are no data yet or no newer ones, and shows them once there are', {
+    tags: ['long'],
+  }, async () => {
     const { page, served, complaints } = await show(
       dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
     );

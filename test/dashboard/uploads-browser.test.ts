@@ -46,7 +46,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const drop = (page: Page, files: readonly (readonly [string, string])[]) =>
     page.evaluate(`(${DROP})(${JSON.stringify(files)})`);
 
-  it('says why a dropped file is refused, before it is sent; another goes to the chosen inbox', async () => {
+  it('says why a dropped file is refused, before it is sent; another goes to the chosen inbox', {
+    tags: ['long'],
+  }, async () => {
     const { page, uploads, roots } = await open();
     await page.getByLabel('Inbox', { exact: true }).selectOption('1');
     const alert = page.getByRole('alert');
@@ -96,7 +98,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
   });
 
-  it('says without JavaScript that sending needs it, and where else to put the file', async () => {
+  it('says without JavaScript that sending needs it, and where else to put the file', {
+    tags: ['long'],
+  }, async () => {
     const { page, roots } = await open({ javaScriptEnabled: false });
     expect(await page.locator('#upload').isVisible()).toBe(false);
     expect(await page.locator('#upload + noscript p').textContent()).toContain(
