@@ -1,6 +1,8 @@
 /**
  * An administrator ends the PostgreSQL sessions of a run again and again while it finishes; it
  * finishes nevertheless.
+ *
+ * @module-tag long
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

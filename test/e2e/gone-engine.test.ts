@@ -1,6 +1,8 @@
 /**
  * An engine that is gone for good: Ctrl-C ends the run soon when nothing is in flight, and the file
  * is written from what is known.
+ *
+ * @module-tag long
  */
 import { describe, expect, test } from 'vitest';
 import { engineAt } from '../support/engines.js';

@@ -1,6 +1,8 @@
 /**
  * The state folder under our feet: removed, in parts or as a whole, while a run works and between
  * runs; and what a crash of the machine leaves in it.
+ *
+ * @module-tag long
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

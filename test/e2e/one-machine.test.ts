@@ -1,6 +1,8 @@
 /**
  * Several processes on one state folder: runs, workers, inboxes and status commands side by side on
  * the embedded engine, as on any server.
+ *
+ * @module-tag long
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';

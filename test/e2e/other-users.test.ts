@@ -1,6 +1,8 @@
 /**
  * Other users of the machine: their state folders, links that they put in our way, and folders that
  * they made before us. Each is a user number without an account; only root can be several users.
+ *
+ * @module-tag long
  */
 import {
   chown,

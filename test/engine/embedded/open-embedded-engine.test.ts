@@ -1,3 +1,8 @@
+/**
+ * The embedded engine over data of other builds and users, damaged ones, and what closes it.
+ *
+ * @module-tag long
+ */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

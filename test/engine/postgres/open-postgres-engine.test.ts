@@ -1,3 +1,8 @@
+/**
+ * The PostgreSQL engine while its server hangs, ends, refuses, or holds locks.
+ *
+ * @module-tag long
+ */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

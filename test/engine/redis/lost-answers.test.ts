@@ -1,6 +1,8 @@
 /**
  * Lost answers, and servers that hang or die: nothing is counted twice, nothing acknowledged is
  * lost, and no call waits for ever.
+ *
+ * @module-tag long
  */
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
