@@ -5,6 +5,7 @@ import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { closeConnection, createConnection } from '../../../src/engine/redis/connect.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { freePort } from '../../support/free-port.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 
 describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
@@ -12,7 +13,9 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
   afterEach(() => releasers.releaseAll());
 
   async function start(...args: string[]) {
-    const redis = await startRedis({ args });
+    // The usual second port of a cluster's node, 10000 above, may be taken or be none.
+    const bus = args.includes('--cluster-enabled') ? ['--cluster-port', String(await freePort())] : [];
+    const redis = await startRedis({ args: [...args, ...bus] });
     releasers.push(() => redis.stop());
     const admin = new Redis(redis.url);
     releasers.push(() => admin.disconnect());
