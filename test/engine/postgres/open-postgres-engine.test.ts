@@ -328,8 +328,10 @@ describe('the postgres engine', () => {
         const engine = await open(url);
         const { session, lock } = await holding(url, rows);
         const taken = take(engine);
-        const isWaiting = async () =>
-          (await session.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount;
+        // What each engine does daily may wait for the same lock.
+        const waiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+          WHERE NOT granted AND query NOT LIKE '%.tidy(%'`;
+        const isWaiting = async () => (await session.query(waiting)).rowCount;
         await expect.poll(isWaiting).toBe(1);
         await lock('b');
         await session.query('COMMIT');
