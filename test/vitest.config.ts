@@ -29,7 +29,7 @@ export default defineConfig({
     isolate: false,
     // Most of the time is spent waiting for processes and servers, so more workers than vitest's
     // default help on two cores.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: ServersFirst },
     tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
     // The command line as it was built, for `runHere`.

@@ -6,41 +6,38 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ProcessFace } from '../../src/main.js';
-import { type CliOptions, type CliProcess, type CliResult, listenTo, runCli, startCli } from './cli.js';
+import { type CliOptions, type CliProcess, type CliResult, listenTo, startCli } from './cli.js';
 
 /** What Node, the linker or the clock of the system reads at the start of a process. */
 const OF_PROCESS = /^(NODE_|LD_|FAKETIME|TZ$)/;
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-/** The commands that run here, and the folder that they share. */
-const here = { count: 0, folder: '', before: '', home: process.env.HOME };
+/** One at a time: a process counts its requests in flight, whichever command sent them. */
+let isBusy = false;
 
-function canRunHere({ cwd, env = {}, stdin: _, ...ofProcess }: CliOptions): boolean {
-  const isFree = here.count === 0 || here.folder === cwd;
+function canRunHere({ cwd: _cwd, env = {}, stdin: _stdin, ...ofProcess }: CliOptions): boolean {
   const needsProcess = Object.keys(env).some((name) => OF_PROCESS.test(name));
-  return isFree && !needsProcess && Object.keys(ofProcess).length === 0;
+  return !isBusy && !needsProcess && Object.keys(ofProcess).length === 0;
 }
 
 /** Runs `brand-enrich` with these arguments to its end, as a process if it cannot run here. */
 export function runHere(args: readonly string[], options: CliOptions): Promise<CliResult> {
-  return canRunHere(options) ? start(args, options).done : runCli(args, options);
+  return startHere(args, options).done;
 }
 
 /**
- * Starts it; of signals it gets those that it handles, and no other can be sent to it. A second one
- * gets a process: what those of one process share is not to hide what those of two do not.
+ * Starts it, as a process if it cannot run here. Of signals it gets those that it handles, and no
+ * other can be sent to it.
  */
 export function startHere(args: readonly string[], options: CliOptions): CliProcess {
-  return here.count === 0 && canRunHere(options) ? start(args, options) : startCli(args, options);
+  return canRunHere(options) ? start(args, options) : startCli(args, options);
 }
 
 function start(args: readonly string[], { cwd, env = {}, stdin }: CliOptions): CliProcess {
-  if (here.count === 0) {
-    Object.assign(here, { folder: cwd, before: process.cwd(), home: process.env.HOME });
-    process.chdir(cwd);
-    process.env.HOME = cwd;
-  }
-  here.count += 1;
+  isBusy = true;
+  const before = { cwd: process.cwd(), home: process.env.HOME };
+  process.chdir(cwd);
+  process.env.HOME = cwd;
   const startedAt = performance.now();
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   const heard = listenTo(streams);
@@ -60,11 +57,9 @@ function start(args: readonly string[], { cwd, env = {}, stdin }: CliOptions): C
       await Promise.all(ended);
       return { code, signal: null, ...heard.all(), seconds: (performance.now() - startedAt) / 1_000 };
     } finally {
-      here.count -= 1;
-      if (here.count === 0) {
-        process.chdir(here.before);
-        process.env.HOME = here.home;
-      }
+      process.chdir(before.cwd);
+      process.env.HOME = before.home;
+      isBusy = false;
     }
   };
   const done = run();
