@@ -352,7 +352,9 @@ describeOn(engines, (under) => {
     });
     afterAll(() => browser?.close());
 
-    it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', async () => {
+    it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', {
+      tags: ['long'],
+    }, async () => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);

@@ -115,7 +115,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   });
   afterAll(() => browser?.close());
 
-  it('the pages of runs and files are legible, without barriers, and ask no other host', async () => {
+  it('the pages of runs and files are legible, without barriers, and ask no other host', {
+    tags: ['long'],
+  }, async () => {
     const { served } = await serve();
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });

@@ -19,7 +19,9 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('reports lookups, queue and limit, and is ready again when Redis is back', async () => {
+  test('reports lookups, queue and limit, and is ready again when Redis is back', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis);
     const worker = scene.start(['worker', '--metrics-port', '0', '--concurrency', '4']);
     await worker.untilSaid(METRICS_AT);

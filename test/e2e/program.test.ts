@@ -204,29 +204,33 @@ test('a program pauses, resumes and cancels, by the id of the file or of its run
   expect((await order('/resume', 'confirmed=yes')).status).toBe(200);
 });
 
-test.skipIf(!hasRedisServer())('an order is refused with 503 while the engine is away', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
-  const engine = engineAt('redis', redis.url);
-  const { scene, ask, send, until, authorization } = await open(
-    { concurrency: 1 },
-    { latencyMs: 500 },
-    engine,
-  );
-  const { json } = await send({ name: 'list.csv' }, domainList(60));
-  await scene.service.until(({ billed }) => billed >= 1);
-  const { run } = await until(json.links.run, (each) => each.run !== null);
-  await redis.kill('SIGKILL');
-  for (const path of [
-    `/runs/${json.id}/cancel`,
-    `/runs/${run.run?.id}/cancel`,
-    '/pause',
-    '/runs/r-nope/cancel',
-  ]) {
-    const answer = await ask<Document<'http-error'>>(path, orderOf(authorization, 'confirmed=yes'));
-    expect([path, answer.status, answer.json.error.code]).toEqual([path, 503, 'engine-unreachable']);
-  }
-});
+test.skipIf(!hasRedisServer())(
+  'an order is refused with 503 while the engine is away',
+  { tags: ['long'] },
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const engine = engineAt('redis', redis.url);
+    const { scene, ask, send, until, authorization } = await open(
+      { concurrency: 1 },
+      { latencyMs: 500 },
+      engine,
+    );
+    const { json } = await send({ name: 'list.csv' }, domainList(60));
+    await scene.service.until(({ billed }) => billed >= 1);
+    const { run } = await until(json.links.run, (each) => each.run !== null);
+    await redis.kill('SIGKILL');
+    for (const path of [
+      `/runs/${json.id}/cancel`,
+      `/runs/${run.run?.id}/cancel`,
+      '/pause',
+      '/runs/r-nope/cancel',
+    ]) {
+      const answer = await ask<Document<'http-error'>>(path, orderOf(authorization, 'confirmed=yes'));
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, 503, 'engine-unreachable']);
+    }
+  },
+);
 
 test('what a request may not say is refused in JSON, and nothing is kept or sent', async () => {
   const { scene, ask, send, authorization, meter } = await open();

@@ -1,6 +1,8 @@
 /**
  * A Redis that cannot serve for a moment (a failover, a restart that loads its data): a run waits
  * and continues.
+ *
+ * @module-tag long
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

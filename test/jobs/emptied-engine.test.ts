@@ -1,4 +1,8 @@
-/** What an emptied engine forgot, records know: files that wait for a person stay as they are. */
+/**
+ * What an emptied engine forgot, records know: files that wait for a person stay as they are.
+ *
+ * @module-tag long
+ */
 import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';

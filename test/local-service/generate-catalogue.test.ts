@@ -236,7 +236,7 @@ describe('generated keys', () => {
   const { brands, cryptoSymbols, etfTickers } = { ...SPECIFIED_COVERAGE, brands: 300_000 };
   const numbers = Array.from({ length: brands }, (_, n) => n);
 
-  test('never repeat in 300,000 brands', () => {
+  test('never repeat in 300,000 brands', { tags: ['long'] }, () => {
     expect(new Set(numbers.map(generatedDomain)).size).toBe(brands);
     expect(new Set(numbers.map(generatedId)).size).toBe(brands);
     expect(new Set(numbers.map(generatedIsin)).size).toBe(brands);

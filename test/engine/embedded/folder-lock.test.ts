@@ -1,3 +1,8 @@
+/**
+ * The lock of a folder among processes that die, hang or begin at the same moment.
+ *
+ * @module-tag long
+ */
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

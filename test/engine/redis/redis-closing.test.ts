@@ -1,4 +1,8 @@
-/** Closing releases every connection, whether Redis answers, is gone, or hangs. */
+/**
+ * Closing releases every connection, whether Redis answers, is gone, or hangs.
+ *
+ * @module-tag long
+ */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';

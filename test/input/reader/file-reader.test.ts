@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
     await input.close();
   });
 
-  it('ends with the program that started it, however that ends', async () => {
+  it('ends with the program that started it, however that ends', { tags: ['long'] }, async () => {
     const module = fileURLToPath(new URL('../../../dist/src/input/open-input.js', import.meta.url));
     const script = `import { openInput } from ${JSON.stringify(module)};
       const input = await openInput(${JSON.stringify(book)}, ${JSON.stringify(READING)}, { spoolFolder: '/nowhere' });
