@@ -287,44 +287,41 @@ const { tryAgain } = await import(process.env.MODULE);
 await tryAgain(process.env.ROOT, process.env.FOLDER, ${LATER}, { kind: 'crypto' });
 `;
 
-it(
-  'is in one place after a kill -9 between any two steps, and goes on from there',
-  { tags: ['long'] },
-  async () => {
-    const MODULE = pathToFileURL(resolve('dist/src/jobs/try-again.js')).href;
-    const placeOfOne = async () => {
-      const [inFailed, inWaiting] = [await readdir(folders.failed), await readdir(folders.waiting)];
-      expect([...inFailed, ...inWaiting]).toHaveLength(1);
-      return inFailed.length === 1 ? 'failed' : 'waiting';
-    };
-    let isKilled = true;
-    let steps = 0;
-    for (; isKilled; steps += 1) {
-      const { folder, id } = await failed({ 'list.csv.json': '{"maxRequests":5}', 'list.errors.csv': 'x' });
-      const env = { ...process.env, MODULE, STEPS: String(steps), ROOT: folders.root, FOLDER: folder };
-      isKilled = await new Promise<boolean>((ended, failing) =>
-        execFile(process.execPath, ['--input-type=module', '-e', KILLED], { env }, (error) =>
-          error === null || error.signal === 'SIGKILL' ? ended(error !== null) : failing(error),
-        ),
-      );
-      const place = await placeOfOne();
-      expect(place).toBe(isKilled ? 'failed' : 'waiting');
-      if (place === 'failed') {
-        expect(await readFile(join(folder, 'list.csv'), 'utf8')).toBe(CONTENT);
-        expect((await readRecord(folder))?.file).toBe('list.csv');
-        await tryAgain(folders.root, folder, LATER);
-      }
-      expect(await placeOfOne()).toBe('waiting');
-      const job = await waiting();
-      expect(job.id).not.toBe(id);
-      expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
-      expect(JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'))).toMatchObject({
-        maxRequests: 5,
-      });
-      await rm(job.folder, { recursive: true });
+it('is in one place after a kill -9 between any two steps, and goes on from there', {
+  tags: ['long'],
+}, async () => {
+  const MODULE = pathToFileURL(resolve('dist/src/jobs/try-again.js')).href;
+  const placeOfOne = async () => {
+    const [inFailed, inWaiting] = [await readdir(folders.failed), await readdir(folders.waiting)];
+    expect([...inFailed, ...inWaiting]).toHaveLength(1);
+    return inFailed.length === 1 ? 'failed' : 'waiting';
+  };
+  let isKilled = true;
+  let steps = 0;
+  for (; isKilled; steps += 1) {
+    const { folder, id } = await failed({ 'list.csv.json': '{"maxRequests":5}', 'list.errors.csv': 'x' });
+    const env = { ...process.env, MODULE, STEPS: String(steps), ROOT: folders.root, FOLDER: folder };
+    isKilled = await new Promise<boolean>((ended, failing) =>
+      execFile(process.execPath, ['--input-type=module', '-e', KILLED], { env }, (error) =>
+        error === null || error.signal === 'SIGKILL' ? ended(error !== null) : failing(error),
+      ),
+    );
+    const place = await placeOfOne();
+    expect(place).toBe(isKilled ? 'failed' : 'waiting');
+    if (place === 'failed') {
+      expect(await readFile(join(folder, 'list.csv'), 'utf8')).toBe(CONTENT);
+      expect((await readRecord(folder))?.file).toBe('list.csv');
+      await tryAgain(folders.root, folder, LATER);
     }
-    // Settings and record are written and renamed, results are removed, and the folder moves.
-    expect(steps).toBeGreaterThan(6);
-  },
-  120_000,
-);
+    expect(await placeOfOne()).toBe('waiting');
+    const job = await waiting();
+    expect(job.id).not.toBe(id);
+    expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
+    expect(JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'))).toMatchObject({
+      maxRequests: 5,
+    });
+    await rm(job.folder, { recursive: true });
+  }
+  // Settings and record are written and renamed, results are removed, and the folder moves.
+  expect(steps).toBeGreaterThan(6);
+});
