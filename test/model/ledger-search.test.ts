@@ -138,7 +138,7 @@ describe('by the rules the limit holds, and is used to the last request while no
   });
 });
 
-describe('the search catches a ledger', () => {
+describe('the search catches a ledger', LONG, () => {
   const LOOKING = { workers: 2, own: 'billed' } as const;
   const MORE_THAN_FOUR = /^(5 may be ours|5 billed to us|\d may be ours and [1-9] are others')/;
   test.each<[string, rules.LedgerRules, Accidents, Terms, RegExp]>([
