@@ -38,7 +38,7 @@ export interface Asker {
 }
 
 /** A spool that ends an answer when the test says so. */
-export interface ScriptedSpool extends AnswerSpool {
+interface ScriptedSpool extends AnswerSpool {
   /** What it was to record, and what it was to leave on disk. */
   readonly taken: readonly Fetched[];
   readonly left: readonly Fetched[];
