@@ -15,8 +15,8 @@ import { CLI, ENV, useStage } from './stage.ts';
 /** Twice the file, and a generous part for noise; with the square it would be 4. */
 const MOST_RATIO = 2.6;
 const ROUNDS = 5;
-/** CPU time below which noise decides, in seconds. */
-const LEAST_SECONDS = 0.2;
+/** CPU seconds below which noise decides. A square of these sizes takes minutes, so none hides. */
+const LEAST_SECONDS = 0.5;
 const stage = useStage();
 
 interface Best {
