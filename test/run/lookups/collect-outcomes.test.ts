@@ -4,13 +4,11 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
-import { Answers } from '../../../src/run/lookups/answers.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { createRenderer } from '../../../src/run/output/render.js';
-import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { FetchedAnswer } from '../../../src/worker/asked.js';
 import { planFor } from '../output/plans.js';
-import { openSpool } from '../spools.js';
+import { scanWanting } from '../spools.js';
 
 const FETCHED_AT = Date.UTC(2030, 0, 15, 12);
 
@@ -28,16 +26,11 @@ function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer 
 }
 
 async function begin(count: number) {
-  const answers = new Answers(await openSpool('answers'));
-  const identifiers = new IdentifierSpool(await openSpool('identifiers'));
-  for (let index = 0; index < count; index += 1) {
-    identifiers.add(`domain:b${index}.com`);
-    answers.want(index);
-  }
+  const scan = await scanWanting(count);
   const options = {
     // Must not be called.
     engine: {} as Engine,
-    scan: { identifiers, answers, priorities: null },
+    scan,
     renderer: createRenderer(planFor({ fields: ['name', 'source', 'fetched_at'] })),
     keyOf: (text: string) => `service:${text}`,
     freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
@@ -45,7 +38,7 @@ async function begin(count: number) {
   const collector = new OutcomeCollector(options);
   const batch = Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` }));
   collector.expect(batch);
-  return { options, answers, collector };
+  return { options, answers: scan.answers, collector };
 }
 
 describe('an answer of this process', () => {

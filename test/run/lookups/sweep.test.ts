@@ -7,13 +7,11 @@ import type { RunStop } from '../../../src/engine/stores/run-reasons.js';
 import type { LookupFailure, RunProgress, RunRecord } from '../../../src/engine/stores/run-store.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import type { EnrichRequest, EnrichRuntime } from '../../../src/run/enrich-request.js';
-import { Answers } from '../../../src/run/lookups/answers.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import { type SweepContext, sweep } from '../../../src/run/lookups/sweep.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import type { LookupsEnd } from '../../../src/run/run-end.js';
-import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { Scan } from '../../../src/run/scan/scan.js';
 import { untrustedReason } from '../../../src/worker/judge.js';
 import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
@@ -23,7 +21,7 @@ import { settingsWith } from '../../support/default-settings.js';
 import { HALTS } from '../../support/halts.js';
 import { ledgerState } from '../ledger-state.js';
 import { planFor } from '../output/plans.js';
-import { openSpool } from '../spools.js';
+import { scanWanting } from '../spools.js';
 
 const { limit: LIMIT, credentials: CREDENTIALS } = HALTS;
 const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
@@ -59,10 +57,10 @@ interface World {
 /** What a test configures of its run. */
 interface SweepOptions {
   readonly onLimit?: 'wait';
-  readonly ownDomain?: string;
   readonly maxFailures?: number;
-  readonly worker?: LookupWorker;
   readonly isWorkerShared?: boolean;
+  /** A worker of this process looks at the account through the own brand, if it is permitted. */
+  readonly looks?: 'permitted' | 'refused';
 }
 
 async function begin(options: SweepOptions = {}) {
@@ -87,12 +85,7 @@ async function begin(options: SweepOptions = {}) {
   };
   const answered = new Set<string>();
   const finished = new Set<number>();
-  const answers = new Answers(await openSpool('answers'));
-  const identifiers = new IdentifierSpool(await openSpool('identifiers'));
-  for (let index = 0; index < 3; index += 1) {
-    identifiers.add(`domain:b${index}.com`);
-    answers.want(index);
-  }
+  const scan = await scanWanting(3);
   const queue = {
     async add(chunks: readonly ChunkData[]) {
       for (const data of chunks) {
@@ -145,9 +138,9 @@ async function begin(options: SweepOptions = {}) {
     },
     ledger: { show: async () => ledgerState(world.ledger) },
   } as unknown as Engine;
-  const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
-  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = options;
-  const settings = runSettings({ timeoutMs: 5_000, ownDomain });
+  const { isWorkerShared = false, looks, onLimit = 'stop' } = options;
+  const settings = runSettings({ timeoutMs: 5_000, ownDomain: looks ? 'own.example' : null });
+  const seenByWorker: string[] = [];
   const stop = stopping.signal;
   const context: SweepContext = {
     queued: null,
@@ -161,7 +154,7 @@ async function begin(options: SweepOptions = {}) {
     } as Partial<EnrichRuntime> as EnrichRuntime,
     run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
     progress: null,
-    worker,
+    worker: looks ? workerIn(seenByWorker, looks === 'permitted') : null,
     trial: null,
     collector: new OutcomeCollector({
       engine,
@@ -170,7 +163,7 @@ async function begin(options: SweepOptions = {}) {
       keyOf: (text) => `service:${text}`,
       freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
     }),
-    scan,
+    scan: scan as Partial<Scan> as Scan,
     check: PASSED,
     dispatcher: new ChunkDispatcher({
       engine,
@@ -186,11 +179,22 @@ async function begin(options: SweepOptions = {}) {
     }),
     onParked: (halt) => world.seen.push(halt ? 'parked' : 'goes on'),
   };
-  return { world, context, answers };
+  return { world, context, answers: scan.answers, seenByWorker };
+}
+
+/** A second after its start, with the chunks in the queue and `world` changed like this. */
+async function beginAsleep(options: SweepOptions = {}, changes: Partial<World> = {}) {
+  const begun = await begin(options);
+  const { world } = begun;
+  Object.assign(world, { workers: 'sleep', ...changes });
+  const ending = sweep(begun.context);
+  await world.clock.advance(1_000);
+  const endsWithin = (ms: number) => endWithin(world.clock, ending, ms);
+  return { ...begun, endsWithin };
 }
 
 /** The part of a worker of this process that a run uses. */
-function workerIn(seen: World['seen'], isPermitted = true): LookupWorker {
+function workerIn(seen: string[], isPermitted: boolean): LookupWorker {
   return {
     readUsage: async () => {
       seen.push('free look');
@@ -271,6 +275,9 @@ describe('a trial', () => {
   });
 });
 
+const PAUSED = { isPaused: true, isPausedAlone: true };
+const FULL = { ledger: { quota: 100, sent: 100 } };
+
 describe('a run is stopped by', () => {
   it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd]>([
     ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }],
@@ -289,12 +296,9 @@ describe('a run is stopped by', () => {
     ],
     ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }],
   ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end) => {
-    const { world, context } = await begin(some);
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin } = await beginAsleep(some);
     world.shown = shown;
-    expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
+    expect(await endsWithin(1_000)).toEqual(end);
     expect(world.seen).toEqual(['chunk 0', end]);
     expect(world.queued.size).toBe(0);
   });
@@ -306,178 +310,124 @@ describe('a run is stopped by', () => {
   });
 
   it('a signal, which is seen at once and stops its own worker', async () => {
-    const seen: string[] = [];
-    const { world, context } = await begin({ worker: workerIn(seen) });
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin, seenByWorker } = await beginAsleep({ looks: 'permitted' });
     world.stopping.abort();
-    expect(await endWithin(world.clock, ending, 20)).toEqual({ type: 'stopped' });
-    expect(seen).toEqual(['worker stopped']);
+    expect(await endsWithin(20)).toEqual({ type: 'stopped' });
+    expect(seenByWorker).toEqual(['worker stopped']);
   });
 
   it('nothing before chunks in progress are finished, for as long as requests in flight may take', async () => {
-    const { world, context } = await begin({ isWorkerShared: true });
-    world.workers = 'sleep';
-    world.held.add(0);
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin } = await beginAsleep({ isWorkerShared: true }, { held: new Set([0]) });
     world.stopping.abort();
-    expect(await endWithin(world.clock, ending, 4_900)).toBeNull();
-    expect(await endWithin(world.clock, ending, 500)).toEqual({ type: 'stopped' });
+    expect(await endsWithin(4_900)).toBeNull();
+    expect(await endsWithin(500)).toEqual({ type: 'stopped' });
   });
 });
 
 describe('a limit', () => {
   it('is probed once more where that is free, and the run continues when there is room', async () => {
-    const seen: string[] = [];
-    const { world, context } = await begin({ ownDomain: 'own.example', worker: workerIn(seen) });
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin, seenByWorker } = await beginAsleep({ looks: 'permitted' });
     world.ledger = { quota: 200, sent: 100 };
     world.shown = { halt: LIMIT };
     world.workers = 'answer';
     // Workers elsewhere still remember the halt.
-    expect(await endWithin(world.clock, ending, 9_000)).toBeNull();
-    expect(seen).toEqual(['free look']);
-    expect(await endWithin(world.clock, ending, 3_000)).toEqual({ type: 'finished' });
-    expect(seen).toEqual(['free look', 'resumed']);
+    expect(await endsWithin(9_000)).toBeNull();
+    expect(seenByWorker).toEqual(['free look']);
+    expect(await endsWithin(3_000)).toEqual({ type: 'finished' });
+    expect(seenByWorker).toEqual(['free look', 'resumed']);
     expect(world.seen).toEqual(['chunk 0', 'halt cleared', 'chunk 1']);
   });
 
   it('is believed the second time', async () => {
-    const seen: string[] = [];
-    const { world, context } = await begin({ ownDomain: 'own.example', worker: workerIn(seen) });
-    world.workers = 'sleep';
-    world.ledger = { quota: 200, sent: 100 };
-    const ending = sweep(context);
-    for (const ms of [1_000, 11_000]) {
-      await world.clock.advance(ms);
-      world.shown = { halt: LIMIT };
-    }
-    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'halted', halt: LIMIT });
-    expect(seen.filter((each) => each === 'free look')).toHaveLength(1);
+    const room = { ledger: { quota: 200, sent: 100 } };
+    const { world, endsWithin, seenByWorker } = await beginAsleep({ looks: 'permitted' }, room);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(11_000);
+    world.shown = { halt: LIMIT };
+    expect(await endsWithin(2_000)).toEqual({ type: 'halted', halt: LIMIT });
+    expect(seenByWorker.filter((each) => each === 'free look')).toHaveLength(1);
   });
 
   it('is waited out with --on-limit wait: a minute at a time where a probe costs a request', async () => {
-    const { world, context } = await begin({ onLimit: 'wait' });
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin } = await beginAsleep({ onLimit: 'wait' });
     world.shown = { halt: LIMIT };
-    expect(await endWithin(world.clock, ending, 59_000)).toBeNull();
+    expect(await endsWithin(59_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0', 'parked']);
     world.workers = 'answer';
-    expect(await endWithin(world.clock, ending, 3_000)).toEqual({ type: 'finished' });
+    expect(await endsWithin(3_000)).toEqual({ type: 'finished' });
     expect(world.seen).toEqual(['chunk 0', 'parked', 'halt cleared', 'goes on', 'chunk 1']);
   });
 
-  it('is waited out until a free request finds room, every 30 s', async () => {
-    const seen: string[] = [];
-    const worker = workerIn(seen);
-    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
-    world.workers = 'sleep';
-    world.ledger = { quota: 100, sent: 100 };
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+  it.each([
+    ['finds room, every 30 s', 'permitted', 95_000, ['free look', 'free look', 'free look'], 300],
+    ['is permitted, a minute at most', 'refused', 58_000, ['free look'], 100],
+  ] as const)('is waited out until a free look %s', async (_what, looks, ms, seen, quota) => {
+    const { world, endsWithin, seenByWorker } = await beginAsleep({ onLimit: 'wait', looks }, FULL);
     world.shown = { halt: LIMIT };
-    expect(await endWithin(world.clock, ending, 95_000)).toBeNull();
-    expect(seen).toEqual(['free look', 'free look', 'free look']);
-    world.ledger = { quota: 300, sent: 100 };
+    expect(await endsWithin(ms)).toBeNull();
+    expect(seenByWorker).toEqual(seen);
+    world.ledger = { quota, sent: 100 };
     world.workers = 'answer';
-    expect(await endWithin(world.clock, ending, 30_000)).toEqual({ type: 'finished' });
-    expect(seen.slice(3)).toEqual(['free look', 'resumed']);
-  });
-
-  it('is tried again after a minute where the ledger permits no look', async () => {
-    const seen: string[] = [];
-    const worker = workerIn(seen, false);
-    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
-    world.workers = 'sleep';
-    world.ledger = { quota: 100, sent: 100 };
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
-    world.shown = { halt: LIMIT };
-    expect(await endWithin(world.clock, ending, 58_000)).toBeNull();
-    world.workers = 'answer';
-    expect(await endWithin(world.clock, ending, 6_000)).toEqual({ type: 'finished' });
-    expect(seen).toEqual(['free look', 'free look', 'resumed']);
+    expect(await endsWithin(30_000)).toEqual({ type: 'finished' });
+    expect(seenByWorker).toEqual([...seen, 'free look', 'resumed']);
   });
 
   it.each([
     ['a minute', {}],
-    ['free requests', { ownDomain: 'own.example', worker: workerIn([]) }],
-  ])('that is waited out with %s ends within two seconds when the run is cancelled', async (_with, some) => {
-    const { world, context } = await begin({ onLimit: 'wait', ...some });
-    world.workers = 'sleep';
-    world.ledger = { quota: 100, sent: 100 };
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
-    world.shown = { halt: LIMIT };
-    await world.clock.advance(10_000);
-    world.shown = { halt: LIMIT, isCancelled: true };
-    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'cancelled' });
-  });
+    ['free requests', { looks: 'permitted' }],
+  ] as const)(
+    'that is waited out with %s ends within two seconds when the run is cancelled',
+    async (_, some) => {
+      const { world, endsWithin } = await beginAsleep({ onLimit: 'wait', ...some }, FULL);
+      world.shown = { halt: LIMIT };
+      await world.clock.advance(10_000);
+      world.shown = { halt: LIMIT, isCancelled: true };
+      expect(await endsWithin(2_000)).toEqual({ type: 'cancelled' });
+    },
+  );
 
   it('that is waited out while the run is paused: nothing is sent before it is resumed', async () => {
-    const seen: string[] = [];
-    const worker = workerIn(seen);
-    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
-    world.workers = 'sleep';
-    world.ledger = { quota: 100, sent: 100 };
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const options = { onLimit: 'wait', looks: 'permitted' } as const;
+    const { world, endsWithin, seenByWorker } = await beginAsleep(options, FULL);
     world.shown = { halt: LIMIT };
     await world.clock.advance(10_000);
-    world.shown = { halt: LIMIT, isPaused: true, isPausedAlone: true };
+    world.shown = { halt: LIMIT, ...PAUSED };
     world.ledger = { quota: 300, sent: 100 };
-    expect(await endWithin(world.clock, ending, 120_000)).toBeNull();
-    expect([world.seen, seen]).toEqual([['chunk 0', 'parked'], []]);
+    expect(await endsWithin(120_000)).toBeNull();
+    expect([world.seen, seenByWorker]).toEqual([['chunk 0', 'parked'], []]);
     world.workers = 'answer';
     world.shown = { halt: LIMIT };
-    expect(await endWithin(world.clock, ending, 31_000)).toEqual({ type: 'finished' });
-    expect(seen).toEqual(['free look', 'resumed']);
+    expect(await endsWithin(31_000)).toEqual({ type: 'finished' });
+    expect(seenByWorker).toEqual(['free look', 'resumed']);
   });
 
   it('that is waited out ends with a signal', async () => {
-    const { world, context } = await begin({ onLimit: 'wait' });
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin } = await beginAsleep({ onLimit: 'wait' });
     world.shown = { halt: LIMIT };
     await world.clock.advance(10_000);
     world.stopping.abort();
-    expect(await endWithin(world.clock, ending, 0)).toEqual({ type: 'stopped' });
+    expect(await endsWithin(0)).toEqual({ type: 'stopped' });
   });
 });
 
 describe('silence of the workers', () => {
   it('is reported once, after 15 s, and ends nothing while the chunks are in the queue', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(14_000);
+    const { world, endsWithin } = await beginAsleep();
+    expect(await endsWithin(13_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0']);
-    expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
+    expect(await endsWithin(300_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0', 'silence']);
   });
 
   it('is expected while the account is paused', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    world.shown = { isPaused: true };
-    expect(await endWithin(world.clock, sweep(context), 300_000)).toBeNull();
+    const { world, endsWithin } = await beginAsleep({}, { shown: { isPaused: true } });
+    expect(await endsWithin(300_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0']);
   });
 
   it('is no silence while the run is paused alone: its chunks are taken back, and queued again when it is resumed', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    world.held.add(0);
-    world.shown = { isPaused: true, isPausedAlone: true };
-    const ending = sweep(context);
-    expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
+    const { world, endsWithin } = await beginAsleep({}, { held: new Set([0]), shown: PAUSED });
+    expect(await endsWithin(300_000)).toBeNull();
     expect([...world.queued.keys()]).toEqual([0]);
     world.held.clear();
     await world.clock.advance(2_000);
@@ -485,37 +435,31 @@ describe('silence of the workers', () => {
     expect(world.seen).toEqual(['chunk 0']);
     world.workers = 'answer';
     world.shown = {};
-    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(await endsWithin(1_000)).toEqual({ type: 'finished' });
     expect(world.seen).toEqual(['chunk 0', 'chunk 0']);
   });
 
   it('is paused and resumed while a worker keeps its chunk: nobody else is given those identifiers', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    world.held.add(0);
-    const ending = sweep(context);
+    const { world, endsWithin } = await beginAsleep({}, { held: new Set([0]) });
     for (let time = 0; time < 5; time += 1) {
-      world.shown = { isPaused: true, isPausedAlone: true };
+      world.shown = PAUSED;
       await world.clock.advance(400);
       world.shown = {};
       await world.clock.advance(400);
     }
-    expect(await endWithin(world.clock, ending, 30_000)).toBeNull();
+    expect(await endsWithin(30_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0', 'silence']);
     world.finish(0);
-    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(await endsWithin(1_000)).toEqual({ type: 'finished' });
     expect(world.seen).toEqual(['chunk 0', 'silence']);
   });
 
   it('is resumed with what is left of its chunks, and paused again', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    const ending = sweep(context);
-    await world.clock.advance(1_000);
+    const { world, endsWithin } = await beginAsleep();
     const left = { run: 'run', chunk: 0, identifiers: ['domain:b2.com'], attempts: { 'domain:b2.com': 2 } };
     world.queued.set(0, left);
     for (let time = 0; time < 2; time += 1) {
-      world.shown = { isPaused: true, isPausedAlone: true };
+      world.shown = PAUSED;
       await world.clock.advance(2_000);
       expect(world.queued.size).toBe(0);
       world.shown = {};
@@ -527,57 +471,41 @@ describe('silence of the workers', () => {
     // The answers of the others were never given: they are looked for once more.
     expect(world.seen).toEqual(['chunk 0', 'chunk 0', 'chunk 0', 'chunk 1']);
     world.stopping.abort();
-    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'stopped' });
+    expect(await endsWithin(8_000)).toEqual({ type: 'stopped' });
   });
 
   it.each([
     ['stopped by Ctrl-C', { type: 'stopped' }],
     ['cancelled', { type: 'cancelled' }],
   ])('ends a paused run when it is %s', async (_how, end) => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    world.shown = { isPaused: true, isPausedAlone: true };
-    const ending = sweep(context);
-    await world.clock.advance(2_000);
+    const { world, endsWithin } = await beginAsleep({}, { shown: PAUSED });
     if (end.type === 'stopped') world.stopping.abort();
     else world.shown = { isCancelled: true, isPaused: false, isPausedAlone: false };
-    expect(await endWithin(world.clock, ending, 8_000)).toEqual(end);
+    expect(await endsWithin(8_000)).toEqual(end);
     expect(world.seen).toEqual(['chunk 0', end]);
   });
 
   it('keeps a halt that comes while the run is paused until it is resumed', async () => {
-    const { world, context } = await begin();
-    world.workers = 'sleep';
-    world.shown = { isPaused: true, isPausedAlone: true };
-    const ending = sweep(context);
-    await world.clock.advance(2_000);
-    world.shown = { ...world.shown, halt: CREDENTIALS };
-    expect(await endWithin(world.clock, ending, 60_000)).toBeNull();
+    const { world, endsWithin } = await beginAsleep({}, { shown: PAUSED });
+    world.shown = { ...PAUSED, halt: CREDENTIALS };
+    expect(await endsWithin(60_000)).toBeNull();
     world.shown = { halt: CREDENTIALS };
-    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'halted', halt: CREDENTIALS });
+    expect(await endsWithin(8_000)).toEqual({ type: 'halted', halt: CREDENTIALS });
   });
 
   it('with an empty queue has the chunks queued again, three times in all', async () => {
-    const { world, context } = await begin();
-    world.workers = 'lose';
-    const ending = sweep(context);
-    expect(await endWithin(world.clock, ending, 170_000)).toBeNull();
-    const end = await endWithin(world.clock, ending, 20_000);
-    expect(end).toEqual({
-      type: 'halted',
-      halt: HALTS.lost,
-    });
+    const { world, endsWithin } = await beginAsleep({}, { workers: 'lose' });
+    expect(await endsWithin(169_000)).toBeNull();
+    expect(await endsWithin(20_000)).toEqual({ type: 'halted', halt: HALTS.lost });
     expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1', 'chunk 2']);
   });
 
   it('with an empty queue ends nothing when the chunks are answered the second time', async () => {
-    const { world, context } = await begin();
-    world.workers = 'lose';
-    const ending = sweep(context);
-    await world.clock.advance(30_000);
+    const { world, endsWithin } = await beginAsleep({}, { workers: 'lose' });
+    await world.clock.advance(29_000);
     world.workers = 'answer';
     // The second time waits for nothing that was lost.
-    expect(await endWithin(world.clock, ending, 33_000)).toEqual({ type: 'finished' });
+    expect(await endsWithin(33_000)).toEqual({ type: 'finished' });
     expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1']);
   });
 });
