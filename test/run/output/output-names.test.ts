@@ -65,80 +65,48 @@ describe('the names of a run', () => {
     expect(namesOf(options).complete).toBe(options.output);
   });
 
-  it.each<[Naming, string[]]>([
-    [
-      {},
-      [
-        'customers.enriched.csv',
-        'customers.enriched.partial.csv',
-        'customers.errors.csv',
-        'customers.report.json',
-      ],
-    ],
-    [{ output: 'out.csv' }, ['out.csv', 'out.partial.csv', 'out.errors.csv', 'out.report.json']],
-    [
-      { input: '/data/v1.2/a.b.tsv' },
-      [
-        '/data/v1.2/a.b.enriched.tsv',
-        '/data/v1.2/a.b.enriched.partial.tsv',
-        '/data/v1.2/a.b.errors.tsv',
-        '/data/v1.2/a.b.report.json',
-      ],
-    ],
-    [
-      { input: 'c.csv.gz', isGzip: true },
-      ['c.enriched.csv.gz', 'c.enriched.partial.csv.gz', 'c.errors.csv.gz', 'c.report.json'],
-    ],
-    [
-      { input: 'c.csv', isGzip: true },
-      ['c.enriched.csv.gz', 'c.enriched.partial.csv.gz', 'c.errors.csv.gz', 'c.report.json'],
-    ],
-    [
-      { input: 'c.csv.gz', isGzip: true, output: 'o.csv' },
-      ['o.csv', 'o.partial.csv', 'o.errors.csv', 'o.report.json'],
-    ],
-    [{ output: 'd/o.csv.gz' }, ['d/o.csv.gz', 'd/o.partial.csv.gz', 'd/o.errors.csv.gz', 'd/o.report.json']],
-    [
-      { format: 'jsonl' },
-      [
-        'customers.enriched.jsonl',
-        'customers.enriched.partial.jsonl',
-        'customers.errors.jsonl',
-        'customers.report.json',
-      ],
-    ],
-    [
-      { input: 'x.ndjson', inputFormat: 'jsonl', format: 'jsonl' },
-      ['x.enriched.ndjson', 'x.enriched.partial.ndjson', 'x.errors.ndjson', 'x.report.json'],
-    ],
-    [
-      { input: 'list' },
-      ['list.enriched.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'list.report.json'],
-    ],
-    [
-      { input: '.list' },
-      ['.list.enriched.csv', '.list.enriched.partial.csv', '.list.errors.csv', '.list.report.json'],
-    ],
-    [{ input: './a.csv' }, ['a.enriched.csv', 'a.enriched.partial.csv', 'a.errors.csv', 'a.report.json']],
-    [
-      { input: '../a.csv' },
-      ['../a.enriched.csv', '../a.enriched.partial.csv', '../a.errors.csv', '../a.report.json'],
-    ],
-    [{ output: 'out' }, ['out', 'out.partial', 'out.errors', 'out.report.json']],
-    [
-      { input: '-' },
-      ['stdin.enriched.csv', 'stdin.enriched.partial.csv', 'stdin.errors.csv', 'stdin.report.json'],
-    ],
-    [{ output: '-' }, ['-', '-', 'customers.errors.csv', 'customers.report.json']],
-    [{ input: '-', output: '-' }, ['-', '-', 'stdin.errors.csv', 'stdin.report.json']],
-    [{ output: '/dev/fd/63' }, ['/dev/fd/63', '/dev/fd/63', 'customers.errors.csv', 'customers.report.json']],
-    [
-      { errors: 'bad.csv', report: 'r.json' },
-      ['customers.enriched.csv', 'customers.enriched.partial.csv', 'bad.csv', 'r.json'],
-    ],
-  ])('for %j', (changes, expected) => {
-    const { complete, partial, errors, report } = namesOf(changes);
-    expect([complete, partial, errors, report]).toEqual(expected);
+  it.each<[Naming, stem: string, ending: string]>([
+    [{}, 'customers', '.csv'],
+    [{ input: '/data/v1.2/a.b.tsv' }, '/data/v1.2/a.b', '.tsv'],
+    [{ input: 'c.csv.gz', isGzip: true }, 'c', '.csv.gz'],
+    [{ input: 'c.csv', isGzip: true }, 'c', '.csv.gz'],
+    [{ format: 'jsonl' }, 'customers', '.jsonl'],
+    [{ input: 'x.ndjson', inputFormat: 'jsonl', format: 'jsonl' }, 'x', '.ndjson'],
+    [{ input: 'list' }, 'list', '.csv'],
+    [{ input: '.list' }, '.list', '.csv'],
+    [{ input: './a.csv' }, 'a', '.csv'],
+    [{ input: '../a.csv' }, '../a', '.csv'],
+    [{ input: '-' }, 'stdin', '.csv'],
+  ])('are those of the input, for %j', (changes, stem, ending) => {
+    const output = { complete: `${stem}.enriched${ending}`, partial: `${stem}.enriched.partial${ending}` };
+    const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
+    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+  });
+
+  it.each<[Naming & { output: string }, stem: string, ending: string]>([
+    [{ output: 'out.csv' }, 'out', '.csv'],
+    [{ input: 'c.csv.gz', isGzip: true, output: 'o.csv' }, 'o', '.csv'],
+    [{ output: 'd/o.csv.gz' }, 'd/o', '.csv.gz'],
+    [{ output: 'out' }, 'out', ''],
+  ])('are those of the output that is asked for: %j', (changes, stem, ending) => {
+    const output = { complete: changes.output, partial: `${stem}.partial${ending}` };
+    const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
+    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+  });
+
+  it.each<[Naming & { output: string }, stem: string]>([
+    [{ output: '-' }, 'customers'],
+    [{ input: '-', output: '-' }, 'stdin'],
+    [{ output: '/dev/fd/63' }, 'customers'],
+  ])('are those of the input beside an output that is a stream: %j', (changes, stem) => {
+    const output = { complete: changes.output, partial: changes.output };
+    const beside = { errors: `${stem}.errors.csv`, report: `${stem}.report.json` };
+    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+  });
+
+  it('may be asked for one by one', () => {
+    const named = { errors: 'bad.csv', report: 'r.json' };
+    expect(namesOf(named)).toMatchObject({ complete: 'customers.enriched.csv', ...named });
   });
 
   it('compresses by the name of the input or by the given name, and never a pipe', () => {
