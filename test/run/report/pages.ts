@@ -1,7 +1,9 @@
 /** Made-up data of a report page: a run that went well unless the test says otherwise. */
-import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
+import type { StatusCounts } from '../../../src/core/outcome.js';
 import type { PageData, ShownBrand } from '../../../src/run/report/portable-report.js';
-import type { RunReport } from '../../../src/run/report/report.js';
+import { makeReport, type RunReport } from '../../../src/run/report/report.js';
+import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { ledgerState } from '../ledger-state.js';
 
 export const NO_BINS = Array.from({ length: 15 }, () => 0);
 export const PIXEL =
@@ -16,115 +18,57 @@ export interface FigureParts
   readonly requests?: Partial<RunReport['requests']>;
 }
 
-/** Figures; records are the sum of the rows unless given. */
+/** As a run reports them that went well; records are the sum of the rows unless given. */
 export function figures(parts: FigureParts = {}): RunReport {
-  const rows = {
-    ...emptyCounts(),
-    ...(parts.rows ?? { matched: 52, not_found: 3, invalid: 2, skipped: 3 }),
-  };
-  const records = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const result = resultOf({
+    rows: parts.rows ?? { matched: 52, not_found: 3, invalid: 2, skipped: 3 },
+    tally: { requests: 50, billed: 49 },
+    overageBilled: 3,
+    ledger: ledgerState({ period: '2026-03-01', quota: 50, overage: 3, sent: 49, held: 1, others: 2 }),
+    facts: {
+      quality: { poor: 4, acceptable: 9, high: 37, unscored: 1 },
+      histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
+      oldestFetchedAt: Date.UTC(2026, 2, 14, 8, 5),
+      newestFetchedAt: STARTED_AT + 10_000,
+    },
+  });
+  const made = makeReport(requestFor(), result, 0);
+  const { matched, not_found: notFound, failed, deferred, invalid } = made.rows;
+  const outcomes = { matched, notFound, failed, deferred, stored: 4 };
   return {
-    version: 1,
-    currency: null,
-    files: { output: 'customers.enriched.csv', errors: null },
-    stopped: null,
-    reason: null,
+    ...made,
     next: null,
     listed: {
-      not_found: listedRows(rows.not_found),
-      failed: listedRows(rows.failed, 'the service answered 410'),
+      not_found: listedRows(notFound),
+      failed: listedRows(failed, 'the service answered 410'),
       invalid: [
         { line: 54, value: 'http://10.0.0.1/', reason: 'an IP address, not a domain name' },
         { line: 7, value: 'n/a <b>', reason: 'not a domain name' },
-      ].slice(0, rows.invalid),
+      ].slice(0, invalid),
     },
-    cost: {
-      brands: 51,
-      run: { requests: 49, overage: 3, overageCost: '0.3' },
-      inAll: { requests: 49, overage: 3, overageCost: '0.3' },
-    },
+    cost: { ...made.cost, brands: 51 },
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
-    failures: {},
-    changes: null,
-    nameMatch: null,
-    quality: {
-      poor: 4,
-      acceptable: 9,
-      high: 37,
-      unscored: 1,
-      histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
-    },
-    account: {
-      period: '2026-03-01',
-      quota: 50,
-      limit: 53,
-      cap: null,
-      used: 52,
-      left: 1,
-      sent: 49,
-      inFlight: 1,
-      others: 2,
-      free: 0,
-    },
-    fetchedAt: {
-      oldest: '2026-03-14T08:05:00.000Z',
-      newest: '2026-03-15T12:00:10.000Z',
-      scoresMayHaveDrifted: false,
-    },
-    accounting: { recordsRead: records, rowsByStatus: records, recordsWritten: records },
-    startedAt: '2026-03-15T12:00:00.000Z',
-    endedAt: '2026-03-15T12:00:12.000Z',
-    seconds: 12,
     ...parts,
-    rows,
+    rows: made.rows,
     identifiers: {
-      distinct: 53,
-      duplicateRows: 2,
-      byKind: { domain: 53 },
-      matched: rows.matched,
-      notFound: rows.not_found,
-      failed: rows.failed,
-      stored: 4,
-      deferred: rows.deferred,
-      beingFetched: 0,
+      ...made.identifiers,
+      ...{ distinct: 53, duplicateRows: 2, byKind: { domain: 53 } },
+      ...outcomes,
       ...parts.identifiers,
     },
     requests: {
-      sent: 50,
-      billed: 49,
-      unreported: 0,
-      overage: 3,
-      overageCost: '0.3',
+      ...made.requests,
       savedByStored: 4,
       savedByOthers: 0,
       savedByDuplicates: 2,
       ...parts.requests,
     },
     run: {
-      id: 'r-20260315-abcd',
-      key: 'key',
-      status: 'finished',
-      nothingMatched: false,
-      service: 'https://api.example',
-      isComplete: true,
-      exitCode: 0,
+      ...made.run,
+      ...{ id: 'r-20260315-abcd', service: 'https://api.example', nothingMatched: false },
       ...parts.run,
     },
-    input: {
-      name: 'customers.csv',
-      sha256: 'c0ffee',
-      records,
-      columns: [{ name: 'website', kind: 'domain' }],
-      detected: "CSV, delimiter ',', utf-8",
-      warnings: [],
-      where: null,
-      unreadable: 0,
-      misfits: 0,
-      short: 0,
-      long: 0,
-      examples: [{ line: 54, reason: 'not a domain name' }],
-      ...parts.input,
-    },
+    input: { ...made.input, examples: [{ line: 54, reason: 'not a domain name' }], ...parts.input },
   };
 }
 
@@ -197,89 +141,54 @@ const COLORS = [
   '#FDB813',
 ];
 
+/** Of a run without any brand. */
+function brandlessPage(parts: FigureParts): PageData {
+  const quality = { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS };
+  const fetchedAt = { oldest: null, newest: null, scoresMayHaveDrifted: false };
+  return pageData({ report: figures({ quality, fetchedAt, ...parts }), best: [], lowest: [] });
+}
+
 /** An empty file. */
 export function emptyPage(): PageData {
-  return pageData({
-    report: figures({
-      rows: {},
-      reasons: {},
-      identifiers: { distinct: 0, duplicateRows: 0, stored: 0, deferred: 0, beingFetched: 0 },
-      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
-      requests: {
-        sent: 0,
-        billed: 0,
-        unreported: 0,
-        overage: 0,
-        overageCost: '0',
-        savedByStored: 0,
-        savedByDuplicates: 0,
-      },
-      account: null,
-      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
-      input: { examples: [], warnings: [] },
-    }),
-    best: [],
-    lowest: [],
+  return brandlessPage({
+    rows: {},
+    reasons: {},
+    identifiers: { distinct: 0, duplicateRows: 0, stored: 0 },
+    requests: { sent: 0, billed: 0, overage: 0, overageCost: '0', savedByStored: 0, savedByDuplicates: 0 },
+    account: null,
+    input: { examples: [] },
   });
 }
 
 /** Nothing matched: every list is full, with names as long as they get. */
 export function unmatchedPage(): PageData {
-  const long = {
-    line: 1_048_576,
-    value: `${'x'.repeat(200)}…`,
-    reason: 'longer than 32 characters, not a ticker',
-  };
+  const reason = 'longer than 32 characters, not a ticker';
+  const long = { line: 1_048_576, value: `${'x'.repeat(200)}…`, reason };
   const rows = { not_found: 2_312, failed: 310, invalid: 140 };
   const { listed } = figures({ rows });
-  return pageData({
-    report: figures({
-      rows,
-      run: { exitCode: 1, nothingMatched: true },
-      next: 'some rows failed: run the same command again to retry only those',
-      listed: {
-        ...listed,
-        invalid: [long, ...listed.invalid, ...Array.from({ length: 97 }, () => ({ ...long, value: 'n/a' }))],
-      },
-      files: { output: 'customers.enriched.csv', errors: 'customers.errors.csv' },
-      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
-      cost: {
-        brands: 0,
-        run: { requests: 2_622, overage: 0, overageCost: '0' },
-        inAll: { requests: 2_622, overage: 0, overageCost: '0' },
-      },
-      account: {
-        period: '2026-03-01',
-        quota: 10_000,
-        limit: 3_000,
-        cap: 3_000,
-        used: 3_000,
-        left: 0,
-        sent: 2_622,
-        inFlight: 0,
-        others: 378,
-        free: 0,
-      },
-      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
-    }),
-    best: [],
-    lowest: [],
+  const spent = { requests: 2_622, overage: 0, overageCost: '0' };
+  const ledger = { period: '2026-03-01', quota: 10_000, quotaCap: 3_000, sent: 2_622, others: 378 };
+  return brandlessPage({
+    rows,
+    run: { exitCode: 1, nothingMatched: true },
+    next: 'some rows failed: run the same command again to retry only those',
+    listed: {
+      ...listed,
+      invalid: [long, ...listed.invalid, ...Array.from({ length: 97 }, () => ({ ...long, value: 'n/a' }))],
+    },
+    files: { output: 'customers.enriched.csv', errors: 'customers.errors.csv' },
+    cost: { brands: 0, run: spent, inAll: spent },
+    account: makeReport(requestFor(), resultOf({ ledger: ledgerState(ledger) }), 0).account,
   });
 }
 
 /** Everything was asked for and nothing answered. */
 export function failedPage(): PageData {
-  return pageData({
-    report: figures({
-      rows: { failed: 1_240 },
-      run: { exitCode: 1 },
-      reasons: {},
-      failures: { 'the service answered 503 five times': 1_200, 'the answer was damaged': 40 },
-      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
-      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
-    }),
-    best: [],
-    lowest: [],
+  return brandlessPage({
+    rows: { failed: 1_240 },
+    run: { exitCode: 1 },
+    reasons: {},
+    failures: { 'the service answered 503 five times': 1_200, 'the answer was damaged': 40 },
   });
 }
 

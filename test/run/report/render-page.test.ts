@@ -6,6 +6,7 @@ import { siteOf } from '../../../src/run/report/brands-section.js';
 import { STYLE } from '../../../src/run/report/kit/page.js';
 import type { PageData } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
+import type { RunReport } from '../../../src/run/report/report.js';
 import {
   brand,
   emptyPage,
@@ -113,18 +114,8 @@ describe('a page shows', () => {
   });
 
   it('an unknown quota, and brands without any score', () => {
-    const account = {
-      period: null,
-      quota: null,
-      limit: null,
-      cap: null,
-      used: 7,
-      left: null,
-      sent: 7,
-      inFlight: 0,
-      others: 0,
-      free: 0,
-    };
+    const unknown = { period: null, quota: null, limit: null, left: null };
+    const account = { ...(figures().account as NonNullable<RunReport['account']>), ...unknown };
     const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) })));
     expect(text).toContain('The service reports no quota');
