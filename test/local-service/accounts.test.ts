@@ -29,12 +29,8 @@ const problemOf = (text: string) => {
 describe('accounts', () => {
   it('an account without overage settings has the defaults of the specification', () => {
     const [account] = parse({ name: 'data', token: 't', quota: 5 }).all;
-    expect(account).toMatchObject({
-      plan: 'free',
-      period: 'month',
-      quota: 5,
-      notices: { webhook: null, email: null },
-    });
+    const notices = { webhook: null, email: null };
+    expect(account).toMatchObject({ plan: 'free', period: 'month', quota: 5, notices });
     expect(account && decimalText(account.overageBudget)).toBe('100');
     expect(account && decimalText(account.overagePrice)).toBe('0.1');
   });
@@ -53,11 +49,8 @@ describe('accounts', () => {
   });
 
   it('a hashed token is found by the token', () => {
-    const accounts = parse({
-      name: 'data',
-      tokenSha256: hashToken('t').toString('hex').toUpperCase(),
-      quota: 5,
-    });
+    const tokenSha256 = hashToken('t').toString('hex').toUpperCase();
+    const accounts = parse({ name: 'data', tokenSha256, quota: 5 });
     expect(accounts.authenticate('Bearer t')?.name).toBe('data');
     expect(accounts.authenticate('Bearer u')).toBeUndefined();
     expect(accounts.all[0]?.isInClear).toBe(false);
@@ -72,64 +65,37 @@ describe('accounts', () => {
   });
 
   const good = { name: 'data', token: 'secret-word', quota: 5 };
-  it.each([
-    ['not JSON', '{', 'not JSON'],
-    ['no accounts', JSON.stringify({ accounts: [] }), 'accounts'],
-    ['no token', JSON.stringify({ accounts: [{ name: 'data', quota: 5 }] }), 'tokenSha256 or token'],
-    [
-      'both tokens',
-      JSON.stringify({ accounts: [{ ...good, tokenSha256: 'a'.repeat(64) }] }),
-      'tokenSha256 or token',
-    ],
-    [
-      'a bad hash',
-      JSON.stringify({ accounts: [{ name: 'data', tokenSha256: 'abc', quota: 5 }] }),
-      'accounts.0.tokenSha256',
-    ],
-    ['a negative quota', JSON.stringify({ accounts: [{ ...good, quota: -1 }] }), 'accounts.0.quota'],
-    [
-      'a negative budget',
-      JSON.stringify({ accounts: [{ ...good, overageBudget: -1 }] }),
-      'accounts.0.overageBudget',
-    ],
-    [
-      'a price of nothing',
-      JSON.stringify({ accounts: [{ ...good, overagePrice: 0 }] }),
-      'accounts.0.overagePrice',
-    ],
-    ['an unknown plan', JSON.stringify({ accounts: [{ ...good, plan: 'gold' }] }), 'accounts.0.plan'],
-    ['an unknown key', JSON.stringify({ accounts: [{ ...good, qouta: 1 }] }), 'qouta'],
-    [
-      'one name twice',
-      JSON.stringify({ accounts: [good, { ...good, token: 'other' }] }),
-      'two accounts are named data',
-    ],
-    [
-      'one token twice',
-      JSON.stringify({ accounts: [good, { ...good, name: 'b' }] }),
-      'two accounts share a token',
-    ],
-    [
-      'e-mail without a server',
-      JSON.stringify({ accounts: [{ ...good, notices: { email: 'a@b.example' } }] }),
-      'needs smtp',
-    ],
-  ])('%s is refused with the problem named and no token shown', (_title, text, words) => {
-    const message = problemOf(text);
+  const { token: _, ...bare } = good;
+  it.each<[string, object[], string]>([
+    ['no accounts', [], 'accounts'],
+    ['no token', [bare], 'tokenSha256 or token'],
+    ['both tokens', [{ ...good, tokenSha256: 'a'.repeat(64) }], 'tokenSha256 or token'],
+    ['a bad hash', [{ ...bare, tokenSha256: 'abc' }], 'accounts.0.tokenSha256'],
+    ['a negative quota', [{ ...good, quota: -1 }], 'accounts.0.quota'],
+    ['a negative budget', [{ ...good, overageBudget: -1 }], 'accounts.0.overageBudget'],
+    ['a price of nothing', [{ ...good, overagePrice: 0 }], 'accounts.0.overagePrice'],
+    ['an unknown plan', [{ ...good, plan: 'gold' }], 'accounts.0.plan'],
+    ['an unknown key', [{ ...good, qouta: 1 }], 'qouta'],
+    ['one name twice', [good, { ...good, token: 'other' }], 'two accounts are named data'],
+    ['one token twice', [good, { ...good, name: 'b' }], 'two accounts share a token'],
+    ['e-mail without a server', [{ ...good, notices: { email: 'a@b.example' } }], 'needs smtp'],
+  ])('%s is refused with the problem named and no token shown', (_title, accounts, words) => {
+    const message = problemOf(JSON.stringify({ accounts }));
     expect(message).toContain('accounts.json');
     expect(message).toContain(words);
     expect(message).not.toContain('secret-word');
   });
 
+  it('what is not JSON is refused', () => {
+    expect(problemOf('{')).toMatch(/accounts.json.*not JSON/);
+  });
+
   it('every problem is listed at once', () => {
-    const message = problemOf(
-      JSON.stringify({
-        accounts: [
-          { ...good, quota: -1 },
-          { ...good, plan: 'gold' },
-        ],
-      }),
-    );
+    const accounts = [
+      { ...good, quota: -1 },
+      { ...good, plan: 'gold' },
+    ];
+    const message = problemOf(JSON.stringify({ accounts }));
     expect(message).toContain('accounts.0.quota');
     expect(message).toContain('accounts.1.plan');
   });

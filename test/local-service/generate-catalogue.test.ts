@@ -28,13 +28,8 @@ import {
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
 import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
 
-const options: GenerateOptions = {
-  brands: 1_200,
-  cryptoSymbols: 200,
-  etfTickers: 400,
-  etfProviders: 30,
-  seed: 7,
-};
+const sizes = { brands: 1_200, cryptoSymbols: 200, etfTickers: 400, etfProviders: 30 };
+const options: GenerateOptions = { ...sizes, seed: 7 };
 interface Line {
   readonly brand: Brand;
   readonly keys: { readonly [kind in 'domains' | 'tickers' | 'isins' | 'crypto']: string[] };
@@ -74,12 +69,12 @@ describe('a generated catalogue', () => {
     await writeCatalogue(path, options);
     const catalogue = await loadCatalogue(path);
     expect(catalogue.size).toBe(options.brands);
-    for (let n = 0; n < options.brands; n += 1)
-      expect(catalogue.find('domain', generatedDomain(n))).toBeDefined();
-    for (let n = 0; n < options.cryptoSymbols; n += 1)
-      expect(catalogue.find('crypto', generatedCrypto(n))).toBeDefined();
-    for (let n = 0; n < options.etfTickers; n += 1)
-      expect(catalogue.find('ticker', generatedEtf(n))).toBeDefined();
+    for (const [kind, count, keyOf] of [
+      ['domain', options.brands, generatedDomain],
+      ['crypto', options.cryptoSymbols, generatedCrypto],
+      ['ticker', options.etfTickers, generatedEtf],
+    ] as const)
+      for (let n = 0; n < count; n += 1) expect(catalogue.find(kind, keyOf(n))).toBeDefined();
   });
 
   test('resolves ETF tickers to the requested number of providers', () => {
@@ -88,13 +83,8 @@ describe('a generated catalogue', () => {
   });
 
   test('has more symbols per brand when there are few brands', () => {
-    const [only] = generateCatalogue({
-      brands: 1,
-      cryptoSymbols: 3,
-      etfTickers: 2,
-      etfProviders: 1,
-      seed: 1,
-    });
+    const few = { brands: 1, cryptoSymbols: 3, etfTickers: 2, etfProviders: 1, seed: 1 };
+    const [only] = generateCatalogue(few);
     const { keys } = JSON.parse(only ?? '') as Line;
     expect([keys.crypto.length, keys.tickers.length]).toEqual([3, 3]);
   });
@@ -106,60 +96,37 @@ describe('a generated catalogue', () => {
       expect(specifiedBrand.safeParse(brand).error?.issues ?? []).toEqual([]);
   });
 
-  test.each<[string, readonly unknown[], (brand: Brand) => readonly unknown[]]>([
+  const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'];
+  const COMPANY_KINDS = [
+    ...['EDUCATIONAL', 'GOVERNMENT_AGENCY', 'NON_PROFIT', 'PARTNERSHIP', 'PRIVATELY_HELD'],
+    ...['PUBLIC_COMPANY', 'SELF_EMPLOYED', 'SELF_OWNED', null],
+  ];
+  const parentsOf = ({ company }: Brand) => company?.industries?.map(({ parent }) => shapeOf(parent));
+  type Read = (brand: Brand) => readonly unknown[] | null | undefined;
+  test.each<[string, readonly unknown[], Read]>([
     ['names', [null], ({ name }) => [name]],
     ['descriptions', [null], ({ description }) => [description]],
     ['long descriptions', [null], ({ longDescription }) => [longDescription]],
-    [
-      'links',
-      ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
-      ({ links }) => links?.map(({ name }) => name) ?? [],
-    ],
-    ['logo types', ['icon', 'logo', 'symbol', 'other'], ({ logos }) => logos?.map(({ type }) => type) ?? []],
-    ['themes', ['dark', 'light', null], ({ logos }) => logos?.map(({ theme }) => theme) ?? []],
-    [
-      'logo tags',
-      ['photographic', 'portrait'],
-      ({ logos }) => logos?.flatMap(({ tags }) => tags ?? []) ?? [],
-    ],
-    ['image types', ['banner', 'other'], ({ images }) => images?.map(({ type }) => type) ?? []],
-    ['image tags', ['photographic'], ({ images }) => images?.flatMap(({ tags }) => tags ?? []) ?? []],
+    ['links', LINKS, ({ links }) => links?.map(({ name }) => name)],
+    ['logo types', ['icon', 'logo', 'symbol', 'other'], ({ logos }) => logos?.map(({ type }) => type)],
+    ['themes', ['dark', 'light', null], ({ logos }) => logos?.map(({ theme }) => theme)],
+    ['logo tags', ['photographic', 'portrait'], ({ logos }) => logos?.flatMap(({ tags }) => tags ?? [])],
+    ['image types', ['banner', 'other'], ({ images }) => images?.map(({ type }) => type)],
+    ['image tags', ['photographic'], ({ images }) => images?.flatMap(({ tags }) => tags ?? [])],
     ['formats', ['svg', 'webp', 'png', 'jpeg'], (brand) => formatsOf(brand).map(({ format }) => format)],
     ['backgrounds', ['transparent', null], (brand) => formatsOf(brand).map(({ background }) => background)],
     ['widths', [null, undefined], (brand) => formatsOf(brand).map(({ width }) => width)],
-    [
-      'colour types',
-      ['accent', 'dark', 'light', 'brand', 'palette'],
-      ({ colors }) => colors?.map(({ type }) => type) ?? [],
-    ],
-    ['font types', ['title', 'body'], ({ fonts }) => fonts?.map(({ type }) => type) ?? []],
-    ['font origins', ['google', 'custom', 'system'], ({ fonts }) => fonts?.map(({ origin }) => origin) ?? []],
-    ['font names', [null], ({ fonts }) => fonts?.flatMap(({ name, originId }) => [name, originId]) ?? []],
-    ['numbers of font weights', [0, 2], ({ fonts }) => fonts?.map(({ weights }) => weights?.length) ?? []],
-    [
-      'company kinds',
-      [
-        'EDUCATIONAL',
-        'GOVERNMENT_AGENCY',
-        'NON_PROFIT',
-        'PARTNERSHIP',
-        'PRIVATELY_HELD',
-        'PUBLIC_COMPANY',
-        'SELF_EMPLOYED',
-        'SELF_OWNED',
-        null,
-      ],
-      ({ company }) => (company ? [company.kind] : []),
-    ],
+    ['colours', ['accent', 'dark', 'light', 'brand', 'palette'], (it) => it.colors?.map(({ type }) => type)],
+    ['font types', ['title', 'body'], ({ fonts }) => fonts?.map(({ type }) => type)],
+    ['font origins', ['google', 'custom', 'system'], ({ fonts }) => fonts?.map(({ origin }) => origin)],
+    ['font names', [null], ({ fonts }) => fonts?.flatMap(({ name, originId }) => [name, originId])],
+    ['numbers of font weights', [0, 2], ({ fonts }) => fonts?.map(({ weights }) => weights?.length)],
+    ['company kinds', COMPANY_KINDS, ({ company }) => company && [company.kind]],
     ['companies', [null], ({ company }) => [company]],
-    ['bands of employees', [...EMPLOYEE_BANDS, null], ({ company }) => (company ? [company.employees] : [])],
-    [
-      'parents of industries',
-      ['array', 'object', 'null'],
-      ({ company }) => company?.industries?.map(({ parent }) => shapeOf(parent)) ?? [],
-    ],
+    ['bands of employees', [...EMPLOYEE_BANDS, null], ({ company }) => company && [company.employees]],
+    ['parents of industries', ['array', 'object', 'null'], parentsOf],
   ])('has all documented %s', (_what, documented, read) => {
-    const seen = new Set(lines.slice(0, 200).flatMap(({ brand }) => read(brand)));
+    const seen = new Set(lines.slice(0, 200).flatMap(({ brand }) => read(brand) ?? []));
     expect(documented.filter((value) => !seen.has(value))).toEqual([]);
   });
 

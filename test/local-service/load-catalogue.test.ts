@@ -71,16 +71,14 @@ describe('loading', () => {
         '',
       );
     const keys = '{"domains":["a.com"],"tickers":[],"isins":[],"crypto":[],"id":"id_x"}';
-    const catalogue = await loadCatalogue(
-      await fileOf(`{"keys": ${keys} , "brand" : ${body} , "adult":"none"}`),
-    );
+    const path = await fileOf(`{"keys": ${keys} , "brand" : ${body} , "adult":"none"}`);
+    const catalogue = await loadCatalogue(path);
     expect(catalogue.find('id', 'id_x')?.body.toString()).toBe(body);
   });
 
   test('reads lines that are longer than one read of the file', async () => {
-    const long = changedLine((draft) => {
-      draft.brand.longDescription = 'é'.repeat(800_000);
-    });
+    const longDescription = 'é'.repeat(800_000);
+    const long = changedLine(({ brand }) => Object.assign(brand, { longDescription }));
     const catalogue = await loadCatalogue(await fileOf([long, ...lines.slice(1)].join('\n')));
     expect(catalogue.size).toBe(40);
     expect(catalogue.find('domain', generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
@@ -98,63 +96,28 @@ describe('loading', () => {
 });
 
 describe('a bad line', () => {
+  const withLine = (more: object) => changedLine((draft) => Object.assign(draft, more));
+  const withBrand = (more: object) => changedLine(({ brand }) => Object.assign(brand, more));
+  const withKeys = (more: object) => changedLine(({ keys }) => Object.assign(keys, more));
+  const wide = { logos: [{ formats: [{ width: 'x' }] }] };
+
   test.each<[string, string, string]>([
     ['that is not JSON', '{"brand": ', 'is not JSON'],
     ['that is a list', '[]', 'line: '],
     ['without a brand', '{"keys":{},"adult":"none"}', 'brand: '],
-    ['with an unknown member', changedLine((d) => Object.assign(d, { extra: 1 })), 'extra'],
-    ['without a required field', changedLine((d) => delete d.brand.urn), 'brand.urn: '],
-    [
-      'with a score above 1',
-      changedLine((d) => Object.assign(d.brand, { qualityScore: 1.2 })),
-      'brand.qualityScore: ',
-    ],
-    [
-      'with a score below 0',
-      changedLine((d) => Object.assign(d.brand, { qualityScore: -0.1 })),
-      'brand.qualityScore: ',
-    ],
-    [
-      'with a score as text',
-      changedLine((d) => Object.assign(d.brand, { qualityScore: '1' })),
-      'brand.qualityScore: ',
-    ],
-    [
-      'with a wrong check digit',
-      changedLine((d) => Object.assign(d.keys, { isins: ['US0378331006'] })),
-      'keys.isins[0]: ',
-    ],
-    [
-      'with a domain that is a URL',
-      changedLine((d) => Object.assign(d.keys, { domains: ['https://a.com'] })),
-      'keys.domains[0]: ',
-    ],
-    [
-      'with a ticker of blanks',
-      changedLine((d) => Object.assign(d.keys, { tickers: [' '] })),
-      'keys.tickers[0]: ',
-    ],
-    [
-      'with another id in its keys',
-      changedLine((d) => Object.assign(d.keys, { id: 'id_other' })),
-      'keys.id: must equal brand.id',
-    ],
-    ['with an unknown adult status', changedLine((d) => Object.assign(d, { adult: 'maybe' })), 'adult: '],
-    [
-      'that is adult and not isNsfw',
-      changedLine((d) => Object.assign(d, { adult: 'flagged' })),
-      'brand.isNsfw: ',
-    ],
-    [
-      'with a wrong type deep inside',
-      changedLine((d) => Object.assign(d.brand.logos[0] ?? {}, { formats: [{ width: 'x' }] })),
-      'brand.logos[0].formats[0].width: ',
-    ],
-    [
-      'with a colour that is none',
-      changedLine((d) => Object.assign(d.brand, { colors: [{ hex: 'red' }] })),
-      'brand.colors[0].hex: ',
-    ],
+    ['with an unknown member', withLine({ extra: 1 }), 'extra'],
+    ['without a required field', withBrand({ urn: undefined }), 'brand.urn: '],
+    ['with a score above 1', withBrand({ qualityScore: 1.2 }), 'brand.qualityScore: '],
+    ['with a score below 0', withBrand({ qualityScore: -0.1 }), 'brand.qualityScore: '],
+    ['with a score as text', withBrand({ qualityScore: '1' }), 'brand.qualityScore: '],
+    ['with a wrong check digit', withKeys({ isins: ['US0378331006'] }), 'keys.isins[0]: '],
+    ['with a domain that is a URL', withKeys({ domains: ['https://a.com'] }), 'keys.domains[0]: '],
+    ['with a ticker of blanks', withKeys({ tickers: [' '] }), 'keys.tickers[0]: '],
+    ['with another id in its keys', withKeys({ id: 'id_other' }), 'keys.id: must equal brand.id'],
+    ['with an unknown adult status', withLine({ adult: 'maybe' }), 'adult: '],
+    ['that is adult and not isNsfw', withLine({ adult: 'flagged' }), 'brand.isNsfw: '],
+    ['with a wrong type deep inside', withBrand(wide), 'brand.logos[0].formats[0].width: '],
+    ['with a colour that is none', withBrand({ colors: [{ hex: 'red' }] }), 'brand.colors[0].hex: '],
   ])('%s is named with its field', async (_, line, words) => {
     const message = await messageOf(await fileOf([lines[5], line, lines[6]].join('\n')));
     expect(message).toContain(`.jsonl line 2, `);
@@ -186,9 +149,8 @@ describe('a bad line', () => {
   });
 
   test('without end is refused before it fills the memory', async () => {
-    expect(await messageOf(await fileOf(Buffer.alloc(6 * 1024 * 1024, 'x')))).toContain(
-      'a line of more than',
-    );
+    const path = await fileOf(Buffer.alloc(6 * 1024 * 1024, 'x'));
+    expect(await messageOf(path)).toContain('a line of more than');
   });
 });
 
@@ -217,13 +179,9 @@ describe('a file', () => {
 
 describe('finding a member in JSON bytes', () => {
   test('returns what JSON.parse returns, for any JSON', () => {
-    const spaced = fc.tuple(
-      fc.dictionary(fc.string(), fc.jsonValue()),
-      fc.jsonValue(),
-      fc.integer({ max: 3, min: 0 }),
-    );
+    const members = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
-      fc.property(spaced, ([others, value, indent]) => {
+      fc.property(members, fc.jsonValue(), fc.integer({ max: 3, min: 0 }), (others, value, indent) => {
         const bytes = Buffer.from(JSON.stringify({ ...others, brand: value, after: others }, null, indent));
         expect(JSON.parse(memberBytes(bytes, 'brand').toString())).toEqual(JSON.parse(JSON.stringify(value)));
       }),
@@ -235,9 +193,8 @@ describe('finding a member in JSON bytes', () => {
   });
 
   test('does not search other members', () => {
-    expect(memberBytes(Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}'), 'brand').toString()).toBe(
-      '[{"brand":3}]',
-    );
+    const bytes = Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}');
+    expect(memberBytes(bytes, 'brand').toString()).toBe('[{"brand":3}]');
   });
 
   test('does not copy', () => {
