@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { Banners, headlineOf, needsOf, silenceOf, verdictOf } from '../../src/dashboard/overview.js';
 import { renderParts } from '../../src/dashboard/render-dashboard.js';
-import type { ParkState } from '../../src/jobs/job-folder.js';
 import { CANCELLED } from '../../src/jobs/job-folder.js';
 import { htmlOf } from '../../src/run/report/kit/page.js';
 import { HALTS } from '../support/halts.js';
@@ -14,10 +13,12 @@ import {
   dashboardView,
   ENDED_WELL as ENDED,
   emptyView,
+  inboxState,
   NOW,
   runRecord,
   scheduleState,
   VIEWER,
+  waitingFile,
 } from './views.js';
 
 const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
@@ -63,60 +64,32 @@ describe('the status sentence', () => {
   });
 });
 
+const WAITING = ['limit', 'unreachable', 'throttled', 'tried', 'again', 'paused'] as const;
 const CANCELLED_REASON = { headline: 'Cancelled by ada.', details: '', code: CANCELLED };
 
 describe('what needs a person', () => {
-  const [inbox] = dashboardData().inboxes;
   const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
-  const waits = (why: ParkState['why'], capMark: string | null = null) =>
-    ({
-      job: 'j-a',
-      run: null,
-      file: 'a.csv',
-      folder: 'a',
-      since: 1,
-      reason: 'x',
-      state: { why, capMark },
-    }) as const;
-  const withInbox = (parts: Partial<NonNullable<typeof inbox>>) => ({
-    inboxes: inbox === undefined ? [] : [{ ...inbox, ...parts }],
-  });
-  const QUIET = { runs: [], schedules: [], ...withInbox({ waiting: [] }) };
+  const withInbox = (parts: Parameters<typeof inboxState>[0]) => ({ inboxes: [inboxState(parts)] });
+  const QUIET = { runs: [], schedules: [], ...withInbox({}) };
+  const cancelled = { file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON };
 
   it.each<[string, Partial<DashboardData>, string[]]>([
     ['nothing', {}, []],
     ['failed files', { failed: [{ count: 5, cancelled: 0, files: [] }] }, ['5 files failed: #files, bad']],
-    [
-      'none that a person cancelled',
-      {
-        failed: [
-          {
-            count: 1,
-            cancelled: 1,
-            files: [{ file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON }],
-          },
-        ],
-      },
-      [],
-    ],
+    ['none that a person cancelled', { failed: [{ count: 1, cancelled: 1, files: [cancelled] }] }, []],
     [
       'files that wait, by what they wait for; those whose turn comes are not meant',
       withInbox({
         waiting: [
-          waits('limit'),
-          waits('unreachable'),
-          waits('throttled'),
-          waits('limit', '40'),
-          waits('tried'),
-          waits('again'),
-          waits('paused'),
+          ...WAITING.map((why) => waitingFile(why)),
+          waitingFile('limit', { state: { why: 'limit', capMark: '40' } }),
         ],
       }),
       [
         '1 file waits for quota: #files, warn',
         '2 files wait for the service: #files, warn',
-        '1 file waits at a cap: #files, warn',
         '1 file waits for your word: #files, warn',
+        '1 file waits at a cap: #files, warn',
       ],
     ],
     ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],

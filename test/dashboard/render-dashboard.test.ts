@@ -17,11 +17,13 @@ import {
   dashboardView,
   emptyView,
   hostileView,
+  inboxState,
   NOW,
   runRecord,
   scheduleState,
   troubledView,
   VIEWER,
+  waitingFile,
 } from './views.js';
 
 /** A line for each block, style and scripts left out. `REWRITE_GOLDEN=1` rewrites it. */
@@ -197,7 +199,7 @@ it('names settings instead of flags, except in commands', () => {
     runRecord({ paused: { by: 'ada', at: 1 } }),
   ];
   const closed = 'this setting is not allowed in an inbox: x; the administrator of the inbox sets baseUrl';
-  const inboxes = dashboardData().inboxes.map((each) => ({ ...each, closed }));
+  const inboxes = [inboxState({ closed, waiting: [waitingFile('limit')] })];
   const views = [
     dashboardView(),
     troubledView(),
@@ -215,11 +217,8 @@ it.each([
   [null, 'Stopped'],
 ] as const)('a stopped run whose file waits for %s is %s', (why, word) => {
   const run = runRecord({ job: 'j-1', owner: 'j-1', status: 'stopped', tally: { stored: 7 } });
-  const [inbox] = dashboardData().inboxes;
-  const [waits] = inbox?.waiting ?? [];
-  if (inbox === undefined || waits === undefined) throw new Error('nothing waits');
-  const waiting = why === null ? [] : [{ ...waits, job: 'j-1', state: { why, capMark: null } }];
-  const data = dashboardData({ runs: [run], inboxes: [{ ...inbox, waiting }] });
+  const waiting = why === null ? [] : [waitingFile(why, { job: 'j-1' })];
+  const data = dashboardData({ runs: [run], inboxes: [inboxState({ waiting })] });
   const page = renderParts(dashboardView({ data }), VIEWER);
   const [row = ''] = /<li class="run">.*?<\/li>/s.exec(page) ?? [];
   expect(row).toContain(`<span class="state warn">${word}</span>`);
@@ -229,31 +228,20 @@ it.each([
 
 describe('the last cell of a run says where its result is', () => {
   const ofInbox = { job: 'j-1', owner: 'j-1' };
+  const done = { status: 'completed' } as const;
+  const elsewhere = { label: { host: 'etl-2', name: 'customers.csv' } };
+  const settings = { output: '/a/out.csv' };
   it.each<[string, Parameters<typeof runRecord>[0], string | null, string]>([
-    ['here', { ...ofInbox, status: 'completed' }, 'output', 'Download result of customers.csv'],
+    ['here', { ...ofInbox, ...done }, 'output', 'Download result of customers.csv'],
     ['here, so far', { ...ofInbox, status: 'stopped' }, 'partial', 'Partial result of customers.csv'],
     ['nowhere yet', ofInbox, null, 'no result yet'],
-    ['nowhere any more', { ...ofInbox, status: 'completed' }, null, 'moved or removed'],
+    ['nowhere any more', { ...ofInbox, ...done }, null, 'moved or removed'],
     ['nowhere, as it was cancelled', { ...ofInbox, status: 'cancelled' }, null, 'no result'],
-    [
-      'in an inbox elsewhere',
-      { ...ofInbox, status: 'completed', label: { host: 'etl-2', name: 'customers.csv' } },
-      null,
-      'on etl-2',
-    ],
-    ['at a path here', { status: 'completed', settings: { output: '/a/out.csv' } }, null, '/a/out.csv'],
-    ['in a folder here', { status: 'stopped', settings: { output: '/a/out.csv' } }, null, '/a/'],
-    [
-      'at a path elsewhere',
-      {
-        status: 'completed',
-        settings: { output: '/a/out.csv' },
-        label: { host: 'etl-2', name: 'customers.csv' },
-      },
-      null,
-      'etl-2: /a/out.csv',
-    ],
-    ['with the program that asked', { status: 'completed' }, null, 'not a file'],
+    ['in an inbox elsewhere', { ...ofInbox, ...done, ...elsewhere }, null, 'on etl-2'],
+    ['at a path here', { ...done, settings }, null, '/a/out.csv'],
+    ['in a folder here', { status: 'stopped', settings }, null, '/a/'],
+    ['at a path elsewhere', { ...done, settings, ...elsewhere }, null, 'etl-2: /a/out.csv'],
+    ['with the program that asked', done, null, 'not a file'],
   ])('%s', (_, parts, result, words) => {
     const run = runRecord({ tally: { matched: 5 }, ...parts });
     const results = new Map(result === null ? [] : [[run.id, result as 'output']]);

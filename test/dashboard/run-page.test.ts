@@ -40,44 +40,44 @@ const partsOf = (view: RunView) => renderRunParts(view, VIEWER, TERMS);
 const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
 
 describe('the headline', () => {
+  const DONE = '765 of 1,400 identifiers are done.';
+  const DEAD = `${DONE} No heartbeat for 12\u00a0min: it was killed, or lost its engine.`;
+  const silent = { heartbeatAt: NOW - 12 * MINUTE, tally };
+  const paused = { by: 'ada', at: 1 };
   it.each<[string, Parameters<typeof runRecord>[0], string]>([
-    ['works', { tally }, '765 of 1,400 identifiers are done.'],
+    ['works', { tally }, DONE],
     ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
     [
       'is paused alone',
-      { tally, paused: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. “Resume” continues it.',
+      { tally, paused },
+      `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC. “Resume” continues it.`,
     ],
     [
       'is paused, with requests in flight',
-      { tally, paused: { by: 'Anna', at: 1 }, spent: 694 },
-      '765 of 1,400 identifiers are done. Paused by Anna, 53 requests in flight are awaited.',
+      { tally, paused, spent: 694 },
+      `${DONE} Paused by ada, 53 requests in flight are awaited.`,
     ],
     [
       'was stopped, and is paused',
-      { status: 'stopped', tally, paused: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.',
+      { status: 'stopped', tally, paused },
+      `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.`,
     ],
     [
       'was cancelled',
-      { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done. Cancelled by ada on 1 Jan 1970, 00:00 UTC.',
+      { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: paused },
+      `${DONE} Cancelled by ada on 1 Jan 1970, 00:00 UTC.`,
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [
       'stopped',
       { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit }, tally },
-      '765 of 1,400 identifiers are done. The quota is used up.',
+      `${DONE} The quota is used up.`,
     ],
-    [
-      'is dead',
-      { heartbeatAt: NOW - 12 * MINUTE, tally },
-      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue. Paid answers are stored.',
-    ],
+    ['is dead', silent, `${DEAD} Run the same command again to continue. Paid answers are stored.`],
     [
       'of an inbox is dead',
-      { heartbeatAt: NOW - 12 * MINUTE, tally, job: 'j-1', owner: 'j-1' },
-      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. The next watcher or scheduled start goes on with it. Paid answers are stored.',
+      { ...silent, job: 'j-1', owner: 'j-1' },
+      `${DEAD} The next watcher or scheduled start goes on with it. Paid answers are stored.`,
     ],
     [
       'ended before it knew its size',
@@ -103,20 +103,14 @@ it('begins with the question of a held run', () => {
 });
 
 describe('what is offered', () => {
+  const dead = { heartbeatAt: NOW - 12 * MINUTE };
+  const paused = { by: 'ada', at: 1 };
   it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
     ['a running run', {}, ['pause', 'cancel']],
-    ['a paused run', { paused: { by: 'ada', at: 1 } }, ['resume', 'cancel']],
-    [
-      'a run that stopped, and is paused',
-      { status: 'stopped', paused: { by: 'ada', at: 1 } },
-      ['resume', 'cancel'],
-    ],
-    ['a dead run', { heartbeatAt: NOW - 12 * MINUTE }, []],
-    [
-      'a file of a process that was killed',
-      { heartbeatAt: NOW - 12 * MINUTE, job: 'j-1' },
-      ['pause', 'cancel'],
-    ],
+    ['a paused run', { paused }, ['resume', 'cancel']],
+    ['a run that stopped, and is paused', { status: 'stopped', paused }, ['resume', 'cancel']],
+    ['a dead run', dead, []],
+    ['a file of a process that was killed', { ...dead, job: 'j-1' }, ['pause', 'cancel']],
     ['a finished run', { status: 'completed' }, []],
     ['a stopped run', { status: 'stopped' }, []],
     ['a cancelled run', { status: 'cancelled' }, []],
@@ -254,52 +248,17 @@ describe('the money', () => {
 
 describe('the speed', () => {
   const run = runRecord({ tally: { matched: 100, stored: 50 }, asOf: NOW - 10_000 });
-
-  it.each<[string, Parameters<typeof speedOf>, ReturnType<typeof speedOf>]>([
-    [
-      'two looks',
-      [
-        run,
-        [
-          { at: 0, answered: 50 },
-          { at: 5_000, answered: 150 },
-        ],
-        NOW,
-      ],
-      { perSecond: 20, spanMs: 5_000 },
-    ],
-    [
-      'its average, without stored answers, after one look',
-      [run, [{ at: 0, answered: 150 }], NOW],
-      { perSecond: 10, spanMs: null },
-    ],
-    [
-      'its average while looks are close together',
-      [
-        run,
-        [
-          { at: 0, answered: 50 },
-          { at: 1_000, answered: 150 },
-        ],
-        NOW,
-      ],
-      { perSecond: 10, spanMs: null },
-    ],
-    ['nothing right after its start', [run, [], run.asOf + 1_000], null],
-    [
-      'standing still',
-      [
-        run,
-        [
-          { at: 0, answered: 150 },
-          { at: 60_000, answered: 150 },
-        ],
-        NOW,
-      ],
-      { perSecond: 0, spanMs: 60_000 },
-    ],
-  ])('is that of %s', (_, args, speed) => {
-    expect(speedOf(...args)).toEqual(speed);
+  const average = { perSecond: 10, spanMs: null };
+  // By moments of looks: how many were answered.
+  it.each<[string, Record<number, number>, number, ReturnType<typeof speedOf>]>([
+    ['two looks', { 0: 50, 5000: 150 }, NOW, { perSecond: 20, spanMs: 5_000 }],
+    ['its average, without stored answers, after one look', { 0: 150 }, NOW, average],
+    ['its average while looks are close together', { 0: 50, 1000: 150 }, NOW, average],
+    ['nothing right after its start', {}, run.asOf + 1_000, null],
+    ['standing still', { 0: 150, 60000: 150 }, NOW, { perSecond: 0, spanMs: 60_000 }],
+  ])('is that of %s', (_, looks, now, speed) => {
+    const seen = Object.entries(looks).map(([at, answered]) => ({ at: Number(at), answered }));
+    expect(speedOf(run, seen, now)).toEqual(speed);
   });
 
   it('looks back a minute, for as many runs as are looked at', () => {
@@ -328,42 +287,40 @@ describe('the speed', () => {
 });
 
 describe('the files', () => {
+  const here = { isOfThisHost: true };
+  const settings = { output: '/srv/a/out.csv' };
+  const owner = 'r-20261120-8ce9ee49';
   it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
     ['at work', {}, {}, 'They are written when the run ends.'],
     [
       'of a command',
       {},
-      { status: 'completed', settings: { output: '/srv/a/out.csv' } },
+      { status: 'completed', settings },
       'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1</bdi>.',
     ],
     [
       'of a command that was stopped',
       {},
-      { status: 'stopped', settings: { output: '/srv/a/out.csv' } },
+      { status: 'stopped', settings },
       'Its files so far are in <code>/srv/a/</code> on <bdi>etl-1</bdi>.',
     ],
     [
       'of a pipe or a program',
-      { isOfThisHost: true },
+      here,
       { status: 'completed' },
-      'It wrote no file: a program or a pipe on etl-1 took its result.',
+      'a program or a pipe on etl-1 took its result.',
     ],
-    [
-      'of an inbox of another machine',
-      {},
-      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
-      'Its files are in its inbox on etl-1.',
-    ],
+    ['of an inbox elsewhere', {}, { status: 'completed', owner }, 'Its files are in its inbox on etl-1.'],
     [
       'of an inbox here, moved since',
-      { isOfThisHost: true },
-      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      here,
+      { status: 'completed', owner },
       'Its files were moved or removed, or its inbox is no longer watched here.',
     ],
     [
       'of an inbox here, put back',
-      { isOfThisHost: true },
-      { status: 'stopped', owner: 'r-20261120-8ce9ee49' },
+      here,
+      { status: 'stopped', owner },
       'It left no files here: its file went back into the inbox, or was moved since.',
     ],
   ])('of a run %s', (_, parts, run, words) => {

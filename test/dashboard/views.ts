@@ -1,10 +1,12 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import type { RunRecord, Tally } from '../../src/engine/stores/run-store.js';
+import type { ParkState } from '../../src/jobs/job-folder.js';
 import type { EndedRun, ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../src/jobs/schedules/schedule-files.js';
 import { projectPeriodEnd } from '../../src/ledger/projection.js';
 import { judgeAccount, judgeBudget } from '../../src/run/facts/judge-account.js';
+import { runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { stoppedBy } from '../support/halts.js';
 
@@ -47,26 +49,14 @@ export function runRecord(
     spent: parts.tally?.billed ?? 0,
     overageBilled: 0,
     ...parts,
-    settings: {
+    settings: runSettings({
       service: 'https://api.example',
       account: ACCOUNT,
-      allowNsfw: 'unset',
-      allowUnknown: false,
-      maxAgeMs: 7 * DAY,
-      maxAgeMissingMs: DAY,
-      refresh: false,
       plan: 'paid',
-      quotaCap: null,
       overage: 1_000,
-      period: 'month',
       freeStatuses: [],
-      maxRate: null,
-      maxRequests: null,
-      maxOverageRequests: null,
-      timeoutMs: 40_000,
-      ownDomain: null,
       ...parts.settings,
-    },
+    }),
     tally: { ...NOTHING, ...parts.tally },
   };
 }
@@ -108,6 +98,23 @@ export function scheduleState(
     ...parts,
     schedule: parts.schedule === null ? null : schedule,
   };
+}
+
+type Inbox = DashboardData['inboxes'][number];
+
+/** An inbox in which nothing happens. */
+export function inboxState(parts: Partial<Inbox> = {}): Inbox {
+  const idle = { closed: null, queued: [], inProgress: [], jobs: [], waiting: [] };
+  return { folder: '/data/brands', ...idle, ...parts };
+}
+
+/** A file that waits for this. */
+export function waitingFile(
+  why: ParkState['why'],
+  parts: Partial<NonNullable<Inbox['waiting']>[number]> = {},
+): NonNullable<Inbox['waiting']>[number] {
+  const ids = { job: 'j-waiting', run: 'r-waiting', file: 'a.csv', folder: 'a' };
+  return { ...ids, since: 1, reason: 'x', state: { why, capMark: null }, ...parts };
 }
 
 const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
@@ -171,31 +178,20 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         isRunning: true,
       }),
     ],
-    inboxes: [
-      {
-        folder: '/data/brands',
-        closed: null,
-        queued: [],
-        inProgress: [],
-        jobs: [],
-        waiting: [
-          {
-            job: 'j-waiting',
-            run: 'r-waiting',
-            file: 'Kunden März.csv',
-            folder: 'Kunden März-2026-11-20T11-22-47Z',
-            since: NOW - 2 * HOUR,
-            reason: 'maxRequests 40 is reached for this run.',
-            state: { why: 'limit', capMark: '40' },
-          },
-        ],
-      },
-    ],
+    inboxes: [inboxState({ waiting: [MARCH] })],
     failed: [{ count: 0, cancelled: 0, files: [] }],
     results: new Map(),
     ...parts,
   };
 }
+
+const MARCH = waitingFile('limit', {
+  file: 'Kunden März.csv',
+  folder: 'Kunden März-2026-11-20T11-22-47Z',
+  since: NOW - 2 * HOUR,
+  reason: 'maxRequests 40 is reached for this run.',
+  state: { why: 'limit', capMark: '40' },
+});
 
 /** Quiet weekends, and nothing seen on the first two days. */
 const DAYS = [0, 0, 900, 2_400, 3_600, 4_700, 4_710, 4_710, 5_900, 6_800, 7_300, 8_200, 8_900, 8_900, 8_910]
@@ -266,7 +262,7 @@ export function emptyView(): DashboardView {
       outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
-      inboxes: [{ folder: '/data/brands', closed: null, queued: [], inProgress: [], jobs: [], waiting: [] }],
+      inboxes: [inboxState()],
     }),
   });
 }
@@ -305,11 +301,7 @@ export function crowdedView(): DashboardView {
     size: 48_000 * at,
     at: NOW - at * MINUTE,
   });
-  const [inbox] = dashboardData().inboxes;
-  const waiting = inbox?.waiting?.map((each) => ({
-    ...each,
-    state: { why: 'limit', capMark: null } as const,
-  }));
+  const waiting = [{ ...MARCH, state: { why: 'limit', capMark: null } as const }];
   const busy = dashboardData();
   return dashboardView({
     uploads: { roots: ['/data/brands'], received: [1, 2, 3, 4, 5].map(sent) },
@@ -317,11 +309,13 @@ export function crowdedView(): DashboardView {
       ...busy,
       runs: [...busy.runs, ...runs],
       results: new Map(runs.map(({ id }) => [id, 'output'])),
-      inboxes: inbox === undefined ? [] : [{ ...inbox, waiting: waiting ?? [] }],
+      inboxes: [inboxState({ waiting })],
       failed: [{ count: 5, cancelled: 0, files: failed }],
     },
   });
 }
+
+const DAYS_AGO = NOW - 3 * DAY;
 
 /** Everything that can go wrong at once, with very long names. */
 export function troubledView(): DashboardView {
@@ -332,12 +326,7 @@ export function troubledView(): DashboardView {
     outageNoticedAt: NOW + MINUTE,
     serviceOutage: 'it cannot be reached (connection refused)',
     data: dashboardData({
-      ...accountParts({
-        quota: 5_000,
-        sent: 5_600,
-        others: 430,
-        closedAt: NOW - 42 * MINUTE,
-      }),
+      ...accountParts({ quota: 5_000, sent: 5_600, others: 430, closedAt: NOW - 42 * MINUTE }),
       runs: [
         runRecord({ tally: { matched: 300, failed: 700, requests: 1_000, billed: 300 } }),
         runRecord({
@@ -346,13 +335,7 @@ export function troubledView(): DashboardView {
           status: 'cancelled',
           stop: { type: 'cancelled' },
         }),
-        runRecord({
-          id: 'r-3',
-          heartbeatAt: NOW - 3 * DAY,
-          asOf: NOW - 3 * DAY,
-          identifiers: null,
-          rows: null,
-        }),
+        runRecord({ id: 'r-3', asOf: DAYS_AGO, heartbeatAt: DAYS_AGO, identifiers: null, rows: null }),
       ],
       workers: null,
       schedules: [
@@ -367,35 +350,19 @@ export function troubledView(): DashboardView {
         scheduleState({ schedule: null, name: 'planted', isMissing: true, ended: null, runs: [] }),
       ],
       inboxes: [
-        {
+        inboxState({
           folder: '/mnt/share/marketing/brands',
-          closed: null,
-          queued: [],
-          inProgress: [],
-          jobs: [],
           waiting: [
-            {
-              job: 'j-waiting',
-              run: 'r-waiting',
+            waitingFile('limit', {
               file: long,
-              folder: `${long}-2026-11-18T09-00-00Z`,
               since: NOW - 2 * DAY,
               reason:
                 'The service refuses further requests: its quota is reached (5600 sent by us, 430 by others, limit 6000).',
-              state: { why: 'limit', capMark: null },
-            },
-            {
-              job: 'j-waiting',
-              run: 'r-waiting',
-              file: 'b.csv',
-              folder: 'b-2026-11-18T09-00-00Z',
-              since: 0,
-              reason: 'The service is away.',
-              state: { why: 'unreachable', capMark: null },
-            },
+            }),
+            waitingFile('unreachable'),
           ],
-        },
-        { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], jobs: [], waiting: null },
+        }),
+        inboxState({ folder: '/mnt/gone', waiting: null }),
       ],
     }),
   });
@@ -405,11 +372,8 @@ export function troubledView(): DashboardView {
 export function hostileView(attack: string): DashboardView {
   const view = troubledView();
   const data = view.data ?? dashboardData();
-  const state = { why: 'limit', capMark: null } as const;
-  const waiting = [
-    { job: attack, run: attack, file: attack, folder: attack, since: 1, reason: attack, state },
-  ];
-  const inbox = { folder: attack, closed: null, queued: [], inProgress: [], jobs: [], waiting };
+  const texts = { job: attack, run: attack, file: attack, folder: attack, reason: attack };
+  const inbox = inboxState({ folder: attack, waiting: [waitingFile('limit', texts)] });
   const schedule = { name: attack, line: attack, host: attack, cron: attack, tz: attack };
   return {
     ...view,
