@@ -1,5 +1,4 @@
 /** The check of the account that a person may order on the dashboard. */
-import { Writable } from 'node:stream';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { accountSection, CHECK_PATH } from '../../src/dashboard/account-section.js';
@@ -20,12 +19,7 @@ function scene(account: Partial<LedgerState> = {}, noted = 'newest') {
   const settings = runSettings({ plan: 'paid' });
   const asked: string[] = [];
   const lines: Record<string, unknown>[] = [];
-  const sink = new Writable({
-    write(line, _encoding, next) {
-      lines.push(JSON.parse(String(line)));
-      next();
-    },
-  });
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const run = (id: string, asOf: number) => ({ id, asOf, settings }) as Partial<RunRecord> as RunRecord;
   const text = JSON.stringify({ run: noted, identifier: 'domain:next.com' });
   const engine = {
@@ -41,7 +35,7 @@ function scene(account: Partial<LedgerState> = {}, noted = 'newest') {
     },
   } as unknown as LookupWorker;
   const terms = { overagePrice: '0.1', currency: 'EUR' };
-  const [check] = accountActions(engine, { worker, settings }, terms, pino({ base: null }, sink));
+  const [check] = accountActions(engine, { worker, settings }, terms, log);
   if (check === undefined) throw new Error('there is no action');
   return { check, asked, lines };
 }

@@ -1,13 +1,12 @@
 /** Actions of the dashboard: who may do them, what is asked, and what is logged. */
 import { type IncomingMessage, request } from 'node:http';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError, usageProblem } from '../../src/core/errors.js';
 import { type Action, noEngine, RefusedAction } from '../../src/dashboard/actions.js';
 import { faultsOf } from '../support/schemas.js';
-import { basic } from './asking.js';
+import { ask, basic, cookieOf, sessionFor } from './asking.js';
 import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -16,15 +15,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 async function withActions() {
   const done: string[] = [];
   const lines: Record<string, unknown>[] = [];
-  const log = pino(
-    { base: null },
-    new Writable({
-      write(line, _encoding, next) {
-        lines.push(JSON.parse(String(line)));
-        next();
-      },
-    }),
-  );
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const actions: Action[] = [
     {
       path: '/runs/:id/resume',
@@ -56,90 +47,65 @@ async function withActions() {
   return { done, lines, served: await startDashboard({ actions, log }) };
 }
 
-async function signIn(served: ServedDashboard, user: string) {
-  const body = new URLSearchParams({ user, password: PASSWORD });
-  const answer = await fetch(`${served.url}sign-in`, {
-    method: 'POST',
-    headers: { origin: new URL(served.url).origin },
-    body,
-    redirect: 'manual',
-  });
-  const cookie = answer.headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; ');
-  const page = await (await fetch(served.url, { headers: { cookie } })).text();
-  return { cookie, token: /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '' };
-}
-
 const post = (served: ServedDashboard, path: string, cookie: string, fields: Record<string, string>) =>
-  fetch(new URL(path, served.url), {
+  ask(served, path, {
     method: 'POST',
     headers: { ...FORM, cookie },
     body: new URLSearchParams(fields).toString(),
-    redirect: 'manual',
   });
 
 describe('an action', () => {
   it('is done once it was confirmed, and logged with the name of the session', async () => {
     const { served, done, lines } = await withActions();
-    const { cookie, token } = await signIn(served, 'Ada\u202e\nKing ');
+    const { cookie, token } = await sessionFor(served, 'Ada\u202e\nKing ');
     const question = await post(served, 'runs/r-1/resume', cookie, { token });
     expect(question.status).toBe(200);
-    const page = await question.text();
-    expect(page).toContain('Resume r-1?');
-    expect(page).toContain('It may cost 3.00.');
-    expect(page).toContain(`value="${token}"`);
+    for (const text of ['Resume r-1?', 'It may cost 3.00.', `value="${token}"`])
+      expect(question.text).toContain(text);
     expect(done).toEqual([]);
     const answer = await post(served, 'runs/r-1/resume', cookie, { token, confirmed: 'yes' });
     expect(answer.status).toBe(303);
     expect(done).toEqual(['resume r-1']);
-    expect(lines).toMatchObject([
-      {
-        by: 'Ada King',
-        address: '127.0.0.1',
-        action: '/runs/r-1/resume',
-        subject: 'r-1',
-        msg: 'r-1 goes on',
-      },
-    ]);
+    const line = { by: 'Ada King', address: '127.0.0.1', action: '/runs/r-1/resume', subject: 'r-1' };
+    expect(lines).toMatchObject([{ ...line, msg: 'r-1 goes on' }]);
   });
 
   it('says on the next page, once, what was done, escaped', async () => {
     const { served } = await withActions();
-    const { cookie, token } = await signIn(served, '');
+    const { cookie, token } = await sessionFor(served, '');
     const answer = await post(served, 'runs/r-1/pause', cookie, { token });
-    const both = `${cookie}; ${answer.headers.getSetCookie()[0]?.split(';')[0]}`;
-    const next = await fetch(served.url, { headers: { cookie: both } });
-    expect(await next.text()).toContain('&lt;b&gt;r-1&lt;/b&gt; is paused');
-    expect(next.headers.getSetCookie()[0]).toMatch(/^brand-enrich-notice-\d+=;.*Max-Age=0/);
+    const both = `${cookie}; ${cookieOf(answer).split(';')[0]}`;
+    const next = await ask(served, '/', { headers: { cookie: both } });
+    expect(next.text).toContain('&lt;b&gt;r-1&lt;/b&gt; is paused');
+    expect(cookieOf(next)).toMatch(/^brand-enrich-notice-\d+=;.*Max-Age=0/);
   });
 
   it('that cannot be done says why, is logged, and goes back to our own pages only', async () => {
     const { served, done, lines } = await withActions();
-    const { cookie, token } = await signIn(served, 'Ada');
+    const { cookie, token } = await sessionFor(served, 'Ada');
     const refused = await post(served, 'runs/r-gone/pause', cookie, { token, back: '//evil.example' });
-    expect([refused.status, refused.headers.get('location')]).toEqual([303, '/']);
-    expect(decodeURIComponent(refused.headers.getSetCookie()[0] ?? '')).toContain('no such run');
+    expect([refused.status, refused.headers.location]).toEqual([303, '/']);
+    expect(decodeURIComponent(cookieOf(refused))).toContain('no such run');
     expect(lines).toMatchObject([{ by: 'Ada', msg: 'refused on the dashboard' }]);
     expect(done).toEqual([]);
   });
 
-  it.each<[string, Record<string, string>]>([
-    ['no token', {}],
-    ['a wrong token', { token: 'x' }],
-    ['an empty token', { token: '' }],
-  ])('is refused with %s', async (_name, fields) => {
+  it.each<[string, (token: string) => Record<string, string>]>([
+    ['no token', () => ({})],
+    ['an empty token', () => ({ token: '' })],
+    ['the token of another session', (token) => ({ token })],
+  ])('is refused with %s', async (_name, fieldsOf) => {
     const { served, done } = await withActions();
-    const { cookie } = await signIn(served, 'Ada');
-    const answer = await post(served, 'runs/r-1/pause', cookie, { ...fields, confirmed: 'yes' });
+    const { token } = await sessionFor(served, 'Ada');
+    const { cookie } = await sessionFor(served, 'Ada');
+    const answer = await post(served, 'runs/r-1/pause', cookie, { ...fieldsOf(token), confirmed: 'yes' });
     expect(answer.status).toBe(403);
     expect(done).toEqual([]);
   });
 
   it('that is forged is logged without its fields, once a minute with the number of others', async () => {
     const { served, lines } = await withActions();
-    const { cookie } = await signIn(served, 'Ada');
+    const { cookie } = await sessionFor(served, 'Ada');
     const forge = () => post(served, 'runs/r-1/pause', cookie, { token: 'stolen' });
     for (let times = 0; times < 3; times += 1) expect((await forge()).status).toBe(403);
     const line = { by: 'Ada', action: '/runs/r-1/pause', msg: 'a forged form was refused' };
@@ -150,44 +116,25 @@ describe('an action', () => {
     expect(lines.slice(1)).toMatchObject([{ ...line, unlogged: 2 }]);
   });
 
-  it('is refused with the token of another session', async () => {
-    const { served, done } = await withActions();
-    const { token } = await signIn(served, 'Ada');
-    const { cookie } = await signIn(served, 'Ada');
-    expect((await post(served, 'runs/r-1/pause', cookie, { token })).status).toBe(403);
-    expect(done).toEqual([]);
-  });
-
   it('is open to programs with HTTP Basic, but not to the pages of other sites in a browser that sends it', async () => {
     const { served, done } = await withActions();
-    const ask = (headers: Record<string, string>) => {
-      const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
-      const url = new URL('runs/r-1/pause', served.url);
-      return new Promise<number>((resolve, reject) => {
-        const asked = request(url, {
-          method: 'POST',
-          headers: { ...FORM, 'content-length': 0, authorization, ...headers },
-        });
-        asked
-          .on('response', (answer) => resolve(answer.resume().statusCode ?? 0))
-          .on('error', reject)
-          .end();
-      });
+    const statusWith = async (some: Record<string, string>) => {
+      const headers = { ...FORM, ...basic(PASSWORD, 'job'), ...some };
+      return (await ask(served, '/runs/r-1/pause', { method: 'POST', headers })).status;
     };
-    expect(await ask({ origin: 'https://evil.example' })).toBe(403);
-    expect(await ask({ origin: 'null' })).toBe(403);
-    expect(await ask({ 'sec-fetch-site': 'cross-site' })).toBe(401);
+    expect(await statusWith({ origin: 'https://evil.example' })).toBe(403);
+    expect(await statusWith({ origin: 'null' })).toBe(403);
+    expect(await statusWith({ 'sec-fetch-site': 'cross-site' })).toBe(401);
     expect(done).toEqual([]);
-    expect(await ask({})).toBe(200);
+    expect(await statusWith({})).toBe(200);
     expect(done).toEqual(['pause r-1']);
   });
 
   it('is refused when its form is too long', async () => {
     const { served } = await withActions();
-    const { cookie, token } = await signIn(served, 'Ada');
-    expect((await post(served, 'runs/r-1/pause', cookie, { token, more: 'x'.repeat(20_000) })).status).toBe(
-      413,
-    );
+    const { cookie, token } = await sessionFor(served, 'Ada');
+    const answer = await post(served, 'runs/r-1/pause', cookie, { token, more: 'x'.repeat(20_000) });
+    expect(answer.status).toBe(413);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Requests to a served dashboard, as browsers, programs and hostile pages send them. */
 import { request } from 'node:http';
-import type { ServedDashboard } from './served.js';
+import { PASSWORD, type ServedDashboard } from './served.js';
 
 export interface Answer {
   readonly status: number;
@@ -54,3 +54,11 @@ export const cookiesOf = ({ headers }: Answer) => ({
 
 /** The session's cookie alone. */
 export const sessionOf = (answer: Answer) => ({ cookie: cookieOf(answer).split(';', 1)[0] ?? '' });
+
+/** A new session of this user: its cookie, and the token of its forms. */
+export async function sessionFor(served: ServedDashboard, user: string) {
+  const body = new URLSearchParams({ user, password: PASSWORD }).toString();
+  const headers = cookiesOf(await ask(served, '/sign-in', { ...signIn(PASSWORD), body }));
+  const { text } = await ask(served, '/', { headers });
+  return { ...headers, token: /name="form-token" content="([^"]+)"/.exec(text)?.[1] ?? '' };
+}

@@ -1,11 +1,12 @@
 /** Where the dashboard listens, and when it does not. */
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { createReleasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
 import { type DashboardContext, openDashboard, serveDashboard } from '../../src/dashboard/open-dashboard.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
+import { ask, basic } from './asking.js';
 import { NO_CAPS, noUploads, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -31,10 +32,9 @@ it('names the flag to change when the port is taken', async () => {
 
 it('writes the details of a bug to the log, not to the response', async () => {
   const served = await startDashboard();
-  const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
-  const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
+  const answer = await ask(served, '/queue/', { headers: basic(PASSWORD) });
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('internal error; see the log\n');
+  expect(answer.text).toBe('internal error; see the log\n');
   expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
@@ -73,18 +73,12 @@ it('refuses to listen for other hosts without a password', async () => {
 });
 
 it('its links begin with --dashboard-url', async () => {
-  const printed: string[] = [];
-  const stderr = new Writable({
-    write(text, _encoding, done) {
-      printed.push(String(text));
-      done();
-    },
-  });
+  const stderr = new PassThrough();
   const flags = { dashboardPort: '0', dashboardUrl: 'https://brands.example.com/' };
   const releasers = createReleasers();
   onTestFinished(() => releasers.releaseAll());
   const opened = await open(flags, { stderr, releasers, engine: {} as Engine });
   expect(opened?.url).toBe('https://brands.example.com/');
-  expect(printed).toEqual([`dashboard: ${opened?.signInUrl}\n`]);
+  expect(String(stderr.read())).toBe(`dashboard: ${opened?.signInUrl}\n`);
   expect(opened?.signInUrl).toMatch(/^https:\/\/brands\.example\.com\/\?token=[\w-]{32}$/);
 });

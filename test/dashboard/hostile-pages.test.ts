@@ -4,24 +4,21 @@
  */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { randomPassword } from '../../src/dashboard/gate.js';
-import { ask, basic, cookieOf, cookiesOf, PAGE, sessionOf, signIn } from './asking.js';
+import { ask, basic, cookieOf, cookiesOf, PAGE, sessionFor, sessionOf, signIn } from './asking.js';
 import { LINK_TOKEN, PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 import { NOW } from './views.js';
 
 const FOREIGN = { origin: 'https://evil.example' };
-const right = (served: ServedDashboard, headers = {}) => {
-  const form = signIn(PASSWORD);
+const signInWith = (served: ServedDashboard, password: string, headers: object) => {
+  const form = signIn(password);
   return ask(served, '/sign-in', { ...form, headers: { ...form.headers, ...headers } });
 };
-const guess = (served: ServedDashboard, headers: object = {}) => {
-  const form = signIn('wrong-guess');
-  return ask(served, '/sign-in', { ...form, headers: { ...form.headers, ...headers } });
-};
+const right = (served: ServedDashboard, headers = {}) => signInWith(served, PASSWORD, headers);
+const guess = (served: ServedDashboard, headers = {}) => signInWith(served, 'wrong-guess', headers);
 
 it('no page of another site can lock anybody out', async () => {
   const served = await startDashboard();
@@ -43,8 +40,7 @@ it('no page of another site can lock anybody out', async () => {
 
 it('a form without an origin is no sign-in: programs use HTTP Basic', async () => {
   const served = await startDashboard();
-  const form = signIn(PASSWORD);
-  const answer = await ask(served, '/sign-in', { ...form, headers: { ...form.headers, origin: '' } });
+  const answer = await right(served, { origin: '' });
   expect(answer.status).toBe(403);
   expect(answer.text).toContain('HTTP Basic');
   expect((await ask(served, '/status.json', { headers: basic(PASSWORD) })).status).toBe(200);
@@ -81,11 +77,7 @@ it('the link works while another user of this machine guesses', async () => {
   expect((await right(served)).status).toBe(429);
   const asked = await ask(served, `/?token=${LINK_TOKEN}`, { headers: PAGE });
   expect(asked.status).toBe(200);
-  const form = signIn(LINK_TOKEN);
-  const answer = await ask(served, '/sign-in', {
-    ...form,
-    headers: { ...form.headers, ...cookiesOf(asked) },
-  });
+  const answer = await signInWith(served, LINK_TOKEN, cookiesOf(asked));
   expect(answer.status).toBe(303);
 });
 
@@ -142,13 +134,8 @@ it('guesses beyond the limit are refused before they are read', async () => {
 
 it('wrong passwords are logged, one line a minute, without what was guessed', async () => {
   const lines: Record<string, unknown>[] = [];
-  const stream = new Writable({
-    write(line, _encoding, done) {
-      lines.push(JSON.parse(String(line)));
-      done();
-    },
-  });
-  const served = await startDashboard({ log: pino({ base: null }, stream) });
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const served = await startDashboard({ log });
   await right(served);
   await guess(served, FOREIGN);
   expect(lines).toEqual([]);
@@ -193,10 +180,9 @@ it('the name of a file forges no session: each cookie is signed for its purpose'
     carryOut: async () => ({ path: '/', sentence: `${name} was discarded.`, subject: name }),
   };
   const served = await startDashboard({ actions: [discard] });
-  const session = sessionOf(await right(served));
-  const { text } = await ask(served, '/', { headers: session });
-  const [, token = ''] = /name="form-token" content="([^"]+)"/.exec(text) ?? [];
-  const done = await ask(served, '/forge', { method: 'POST', headers: session, body: `token=${token}` });
+  const { cookie: session, token } = await sessionFor(served, 'Ada');
+  const headers = { cookie: session };
+  const done = await ask(served, '/forge', { method: 'POST', headers, body: `token=${token}` });
   const [, notice = ''] = /=([^;]+)/.exec(cookieOf(done)) ?? [];
   expect(decodeURIComponent(notice)).toContain(name);
   const { port } = new URL(served.url);

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';
@@ -32,6 +32,7 @@ import {
 import { describeOn } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
 import { newToken } from '../support/service-options.js';
+import { basic } from './asking.js';
 import { NO_CAPS, noUploads } from './served.js';
 import { runRecord, SCHEDULE } from './views.js';
 
@@ -64,24 +65,13 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const token = newToken();
   const names = accountNames(SERVICE, token, null);
   const env = { ...under.env(folder), BRAND_API_URL: SERVICE, BRAND_API_TOKEN: token };
-  const { settings } = loadSettings({
-    flags: { dashboardPort: '0' },
-    env,
-    file: null,
-    command: 'up',
-    home: folder,
-  });
+  const flags = { dashboardPort: '0' };
+  const { settings } = loadSettings({ flags, env, file: null, command: 'up', home: folder });
   const log = silentLog();
   const engine: Engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
   releasers.push(() => engine.close());
   const inbox = join(folder, 'brands');
-  const printed: string[] = [];
-  const stderr = new Writable({
-    write(chunk, _encoding, done) {
-      printed.push(String(chunk));
-      done();
-    },
-  });
+  const stderr = new PassThrough();
   const opened = await openDashboard({
     settings,
     engine,
@@ -98,16 +88,15 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   if (opened?.signInUrl == null) throw new Error('no dashboard was opened');
   const { url, signInUrl } = opened;
   const password = new URL(signInUrl).searchParams.get('token') ?? '';
-  const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
   const ask = (path: string, init: RequestInit = {}) =>
-    fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
+    fetch(new URL(path, url), { ...init, headers: { ...basic(password), accept: '*/*', ...init.headers } });
   const status = async () => {
     const document = await (await ask('/status.json')).json();
     expect(faultsOf('dashboard', document)).toEqual([]);
     return document as Status;
   };
   const schedules = createScheduleFiles(settings.state);
-  return { token, names, engine, inbox, schedules, printed, url, signInUrl, ask, status, folder, env };
+  return { token, names, engine, inbox, schedules, stderr, url, signInUrl, ask, status, folder, env };
 }
 
 type Scene = Awaited<ReturnType<typeof createScene>>;
@@ -116,21 +105,12 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   const { id, key, label, settings } = runRecord({ settings: { account: names.account } });
   await engine.runs.start({ id, key, label, settings });
   await engine.runs.setSize(id, { rows: 120, identifiers: 100 });
-  await engine.runs.addTally(id, 'worker', {
-    matched: 7,
-    notFound: 2,
-    failed: 1,
-    stored: 0,
-    requests: 10,
-    billed: 9,
-  });
+  const tally = { matched: 7, notFound: 2, failed: 1, stored: 0, requests: 10, billed: 9 };
+  await engine.runs.addTally(id, 'worker', tally);
   const queue = engine.openQueue(names.queueName);
   releasers.push(() => queue.close().catch(() => undefined));
-  await queue.add(
-    'chunk',
-    { run: id, chunk: 0, identifiers: ['domain:acme.example'], attempts: {} },
-    { jobId: `${id}-0` },
-  );
+  const chunk = { run: id, chunk: 0, identifiers: ['domain:acme.example'], attempts: {} };
+  await queue.add('chunk', chunk, { jobId: `${id}-0` });
   await createScheduleBook(engine, schedules).add({ ...SCHEDULE, host: hostname() });
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
@@ -284,7 +264,7 @@ describeOn(engines, (under) => {
   it('prints the sign-in link once, outside the log, and shows neither service token nor password on any page', async () => {
     const { runId } = furniture;
     const { queueName } = scene.names;
-    expect(scene.printed).toEqual([`dashboard: ${scene.signInUrl}\n`]);
+    expect(String(scene.stderr.read())).toBe(`dashboard: ${scene.signInUrl}\n`);
     const password = new URL(scene.signInUrl).searchParams.get('token') ?? '';
     expect(password.length).toBeGreaterThanOrEqual(32);
     for (const path of [
@@ -307,13 +287,8 @@ describeOn(engines, (under) => {
     const { engine, folder, env } = scene;
     const begin = async (id: string, process?: string) => {
       const { settings } = runRecord({ settings: { account: scene.names.account } });
-      const run = {
-        id,
-        key: id,
-        label: { host: 'etl-1', name: `${id}.csv` },
-        settings: { ...settings, ...(process && { process }) },
-      };
-      await engine.runs.start(run);
+      const label = { host: 'etl-1', name: `${id}.csv` };
+      await engine.runs.start({ id, key: id, label, settings: { ...settings, ...(process && { process }) } });
     };
     const child = spawnSync(process.execPath, ['--version']);
     await begin('old-and-alive');
