@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
 import { addRunRoutes, attachmentOf, contentTypeOf, failedActions } from '../../src/dashboard/run-routes.js';
@@ -14,6 +15,7 @@ import { writeRecord } from '../../src/jobs/job-folder.js';
 import { keepJob } from '../../src/jobs/placed-files.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { basic } from './asking.js';
 import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -32,7 +34,6 @@ async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error
     addPages: (app, viewerOf) =>
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps: NO_CAPS, terms, now: () => NOW }),
   });
-  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
   /** The path goes out as it is: `fetch` would resolve its dots. */
   const get = (path: string, method = 'GET', body = '') =>
     new Promise<{ status: number; headers: Record<string, string>; bytes: Buffer; text: string }>(
@@ -42,12 +43,10 @@ async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error
           'content-length': Buffer.byteLength(body),
         };
         const { port } = new URL(dashboard.url);
-        const headers = { authorization, accept: '*/*', ...form };
+        const headers = { ...basic(PASSWORD, 'job'), accept: '*/*', ...form };
         request({ host: '127.0.0.1', port, path, method, headers })
           .on('response', async (answer) => {
-            const chunks: Buffer[] = [];
-            for await (const chunk of answer) chunks.push(chunk as Buffer);
-            const bytes = Buffer.concat(chunks);
+            const bytes = await buffer(answer);
             const status = answer.statusCode ?? 0;
             resolve({ status, headers: answer.headers as never, bytes, text: bytes.toString() });
           })
@@ -93,12 +92,9 @@ describe('a download', () => {
       );
       return links.filter((each) => each.startsWith(done)).length;
     };
-    const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
     const stop = new AbortController();
-    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), {
-      headers: { authorization },
-      signal: stop.signal,
-    });
+    const asked = { headers: basic(PASSWORD), signal: stop.signal };
+    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), asked);
     await answer.body?.getReader().read();
     expect(await openFiles()).toBe(1);
     stop.abort();
@@ -122,14 +118,8 @@ describe('a download', () => {
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-disposition']).toBeUndefined();
     const policy = headers['content-security-policy'] ?? '';
-    for (const part of [
-      "default-src 'none'",
-      "script-src 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-    ])
-      expect(policy).toContain(part);
+    for (const part of ['default-src', 'script-src', 'form-action', 'frame-ancestors', 'base-uri'])
+      expect(policy).toContain(`${part} 'none'`);
     // Any other page is not opened, whoever put it there.
     await put('x.html', '<script>alert(1)</script>');
     expect((await get(`${path}x.html`)).headers).toMatchObject({

@@ -2,12 +2,13 @@
  * Sending files to a served dashboard: streamed to a hidden folder, whole or not at all, by who may
  * act, under safe names, and started into the inbox without replacing anything.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, link, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
@@ -18,7 +19,8 @@ import { planKey } from '../../src/jobs/plan-upload.js';
 import { createUploads, UPLOADS_FOLDER } from '../../src/jobs/uploads.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
-import { PASSWORD, startDashboard, uploadPages } from './served.js';
+import { ask, basic, cookieOf, sessionFor } from './asking.js';
+import { PASSWORD, type ServedDashboard, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
 type AssertRoom = NonNullable<Parameters<typeof createUploads>[2]>;
@@ -37,19 +39,6 @@ async function withInboxes(count = 1, assertRoom?: AssertRoom) {
 /** Paths of all files and folders below; empty when there are none. */
 const allFiles = (folder: string) => readdir(folder, { recursive: true }).catch(() => []);
 
-async function signIn(url: string) {
-  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
-  const answer = await fetch(`${url}sign-in`, {
-    method: 'POST',
-    headers: { origin: new URL(url).origin },
-    body,
-    redirect: 'manual',
-  });
-  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const page = await (await fetch(url, { headers: { cookie } })).text();
-  return { cookie, 'x-form-token': /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '' };
-}
-
 /** As the names of folders have it. */
 const HOST = hostname()
   .replaceAll(/[^A-Za-z0-9-]/g, '-')
@@ -59,19 +48,25 @@ const NO_LIMITS = { trial: null, maxRequests: null };
 const FOUND = { plan: PLAN, format: 'csv', overage: 0, settings: NO_LIMITS };
 const PLANS = { made: () => ({ found: FOUND }) } as never;
 
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+const endedPid = () => spawnSync(process.execPath, ['-e', '']).pid;
+
 /** Where a start leads. */
 const STARTED = /^\/started\/j-[0-9a-f]{16}$/;
 
-/** As a program sends it. */
-const BASIC = { authorization: `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}` };
+const BASIC = basic(PASSWORD, 'job');
 
-const send = (url: string, name: string, body: string, headers: Record<string, string> = BASIC, inbox = 0) =>
-  fetch(`${url}uploads?${new URLSearchParams({ name, inbox: String(inbox) })}`, {
+const send = (served: ServedDashboard, name: string, body: string, headers: object = BASIC, inbox = 0) =>
+  ask(served, `/uploads?${new URLSearchParams({ name, inbox: String(inbox) })}`, {
     method: 'POST',
-    headers,
+    headers: { ...headers },
     body,
-    redirect: 'manual',
   });
+
+/** Asks whether a file of this name may be sent. */
+const check = (served: ServedDashboard, query: string, headers: object = BASIC) =>
+  ask(served, `/uploads/check?${query}`, { method: 'POST', headers: { ...headers } });
 
 /** A request whose body the test writes. */
 function openRequest(url: string, name: string, headers: Record<string, string | number>) {
@@ -80,12 +75,8 @@ function openRequest(url: string, name: string, headers: Record<string, string |
     headers: { ...BASIC, ...headers },
   });
   const answer = new Promise<{ status: number; text: string }>((resolve, reject) => {
-    asked.on('error', reject).on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part) => {
-        text += part;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    asked.on('error', reject).on('response', async (response) => {
+      resolve({ status: response.statusCode ?? 0, text: await text(response) });
     });
   });
   answer.catch(() => undefined);
@@ -95,15 +86,17 @@ function openRequest(url: string, name: string, headers: Record<string, string |
 describe('an upload', () => {
   it('is kept as sent, in a hidden folder for this user alone, and listed on the dashboard', async () => {
     const { served, root, uploads } = await withInboxes();
-    const answer = await send(served.url, 'Kunden März.csv', 'website\nacme.com\n', await signIn(served.url));
+    const { cookie, token } = await sessionFor(served, 'Ada');
+    const headers = { cookie, 'x-form-token': token };
+    const answer = await send(served, 'Kunden März.csv', 'website\nacme.com\n', headers);
     expect(answer.status).toBe(201);
     const [upload] = uploads.list();
-    expect(await answer.json()).toEqual({ path: `/uploads/${upload?.id}` });
+    expect(JSON.parse(answer.text)).toEqual({ path: `/uploads/${upload?.id}` });
     expect(upload).toMatchObject({ name: 'Kunden März.csv', size: 17, root });
     expect(await readFile(upload?.path ?? '', 'utf8')).toBe('website\nacme.com\n');
-    expect((await lstat(join(root, UPLOADS_FOLDER))).mode & 0o777).toBe(0o700);
-    expect((await lstat(upload?.folder ?? '')).mode & 0o777).toBe(0o700);
-    expect((await lstat(upload?.path ?? '')).mode & 0o777).toBe(0o600);
+    const paths = [join(root, UPLOADS_FOLDER), upload?.folder ?? '', upload?.path ?? ''];
+    const modes = await Promise.all(paths.map(async (path) => (await lstat(path)).mode & 0o777));
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
     expect(await readdir(join(root, 'inbox'))).toEqual([]);
   });
 
@@ -141,12 +134,8 @@ describe('an upload', () => {
 
   it('of the same name does not meet another, nor one in another inbox', async () => {
     const { served, uploads, roots } = await withInboxes(2);
-    for (const [text, inbox] of [
-      ['first', 0],
-      ['second', 0],
-      ['third', 1],
-    ] as const)
-      expect((await send(served.url, 'list.csv', text, BASIC, inbox)).status).toBe(201);
+    for (const [at, text] of ['first', 'second', 'third'].entries())
+      expect((await send(served, 'list.csv', text, BASIC, at > 1 ? 1 : 0)).status).toBe(201);
     const found = await Promise.all(
       uploads.list().map(async ({ path, root }) => [await readFile(path, 'utf8'), root]),
     );
@@ -163,20 +152,16 @@ describe('an upload', () => {
     ['the token of nobody', { 'x-form-token': 'x'.repeat(43) }],
   ])('with %s is refused before a byte is kept', async (_name, forged: Record<string, string>) => {
     const { served, kept } = await withInboxes();
-    const { cookie } = await signIn(served.url);
-    const answer = await send(served.url, 'list.csv', 'x', { cookie, ...forged });
-    expect(answer.status).toBe(403);
-    const check = await fetch(`${served.url}uploads/check?name=a.csv`, {
-      method: 'POST',
-      headers: { cookie, ...forged },
-    });
-    expect(check.status).toBe(403);
+    const { cookie } = await sessionFor(served, 'Ada');
+    const headers = { cookie, ...forged };
+    expect((await send(served, 'list.csv', 'x', headers)).status).toBe(403);
+    expect((await check(served, 'name=a.csv', headers)).status).toBe(403);
     expect(await kept()).toEqual([]);
   });
 
   it('without a session is refused, and so is that of another page in a browser with Basic', async () => {
     const { served, kept } = await withInboxes();
-    expect((await send(served.url, 'list.csv', 'x', {})).status).toBe(401);
+    expect((await send(served, 'list.csv', 'x', {})).status).toBe(401);
     const { asked, answer } = openRequest(served.url, 'list.csv', { origin: 'https://evil.example' });
     asked.end('x');
     expect((await answer).status).toBe(403);
@@ -185,10 +170,10 @@ describe('an upload', () => {
 
   it('is kept under a safe name, and refused under one that the inbox would ignore', async () => {
     const { served, uploads, root, kept } = await withInboxes();
-    const refused = await send(served.url, 'list.csv.part', 'x');
-    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('rename the file')]);
+    const refused = await send(served, 'list.csv.part', 'x');
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('rename the file')]);
     expect(await kept()).toEqual([]);
-    expect((await send(served.url, '../../../etc/cron.d/x', 'x')).status).toBe(201);
+    expect((await send(served, '../../../etc/cron.d/x', 'x')).status).toBe(201);
     const [upload] = uploads.list();
     expect(upload?.name).toBe('x');
     expect(upload?.path.startsWith(join(root, UPLOADS_FOLDER))).toBe(true);
@@ -196,26 +181,22 @@ describe('an upload', () => {
 
   it.each([7, -1, 0.5, Number.NaN])('for inbox %d, which is not there, is refused', async (inbox) => {
     const { served } = await withInboxes();
-    expect((await send(served.url, 'a.csv', 'x', BASIC, inbox)).status).toBe(400);
+    expect((await send(served, 'a.csv', 'x', BASIC, inbox)).status).toBe(400);
   });
 
   it('does not follow a link in the place of its folder', async () => {
     const { served, root } = await withInboxes();
     const elsewhere = await temporaryFolder();
     await symlink(elsewhere, join(root, UPLOADS_FOLDER));
-    const answer = await send(served.url, 'a.csv', 'x');
-    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('not a folder')]);
+    const answer = await send(served, 'a.csv', 'x');
+    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('not a folder')]);
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
   it('is refused at once when the disk has no room for its length', async () => {
     const { served, kept } = await withInboxes();
-    const check = await fetch(`${served.url}uploads/check?name=a.csv&size=${2 ** 52}`, {
-      method: 'POST',
-      headers: BASIC,
-    });
-    expect(check.status).toBe(507);
-    expect(await check.text()).toContain('ask the administrator');
+    const refused = await check(served, `name=a.csv&size=${2 ** 52}`);
+    expect([refused.status, refused.text]).toEqual([507, expect.stringContaining('ask the administrator')]);
     const { asked, answer } = openRequest(served.url, 'a.csv', { 'content-length': 2 ** 52 });
     asked.flushHeaders();
     expect((await answer).status).toBe(507);
@@ -259,7 +240,7 @@ async function writeBytes(asked: ClientRequest, megabytes: number): Promise<void
 describe('a start', () => {
   async function received(names: readonly string[]) {
     const scene = await withInboxes();
-    for (const name of names) await send(scene.served.url, name, `text of ${name}`);
+    for (const name of names) await send(scene.served, name, `text of ${name}`);
     const all = scene.uploads.list().reverse();
     const [upload] = all;
     if (upload === undefined) throw new Error('nothing was received');
@@ -325,12 +306,10 @@ describe('a start', () => {
     const plan = { ...PLAN, spending, cap: '4', requests: { least: 24, most: 24 } };
     const plans = { made: () => ({ found: { ...FOUND, plan, overage: 30 } }) } as never;
     const [start] = uploadActions({ uploads, plans });
-    const press = (shown: string) =>
-      start?.carryOut({
-        user: 'ada',
-        params: { id: upload.id },
-        fields: new URLSearchParams({ 'shown-cost': shown }),
-      });
+    const press = (shown: string) => {
+      const fields = new URLSearchParams({ 'shown-cost': shown });
+      return start?.carryOut({ user: 'ada', params: { id: upload.id }, fields });
+    };
     expect(await press('0')).toMatchObject({
       path: `/uploads/${upload.id}`,
       sentence: expect.stringContaining('it may cost more now than the page showed'),
@@ -354,49 +333,41 @@ describe('a failed file', () => {
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
     const asked = { user: 'ada', params: { id: failedId(0, JOB) }, fields };
     await mkdir(join(scene.root, 'waiting'), { recursive: true });
-    /** The folder that it moved to. */
-    const moved = async () => {
-      const [name = ''] = await readdir(join(scene.root, 'waiting'));
-      return join(scene.root, 'waiting', name);
+    /** Those of the file at the place to which it moved. */
+    const settings = async () => {
+      const [folder = ''] = await readdir(join(scene.root, 'waiting'));
+      return JSON.parse(await readFile(join(scene.root, 'waiting', folder, 'list.csv.json'), 'utf8'));
     };
-    return { ...scene, folder, inbox: join(scene.root, 'inbox'), moved, start, discard, asked };
+    return { ...scene, folder, inbox: join(scene.root, 'inbox'), settings, start, discard, asked };
   }
 
   it('is started with the column that was chosen, and keeps its other settings', async () => {
-    const { folder, moved, root, start, asked } = await withFailed();
+    const { folder, settings, root, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"kind": "ticker", /* theirs */ "maxRequests": 5}');
     expect(await start?.carryOut(asked)).toMatchObject({
       path: expect.stringMatching(STARTED),
       subject: 'list.csv',
     });
-    expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
-      column: ['symbol'],
-      kind: 'crypto',
-      maxRequests: 5,
-    });
+    expect(await settings()).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
     expect(await readdir(join(root, 'failed'))).toEqual([]);
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
   it('takes the chosen caps in place of its own, as its plan did', async () => {
-    const { folder, moved, start, asked } = await withFailed();
+    const { folder, settings, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
-    const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
-    await start?.carryOut({ ...asked, fields });
-    expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
-      maxRequests: '500',
-      maxCost: '50',
-    });
+    const caps = { maxRequests: '500', maxCost: '50' };
+    await start?.carryOut({ ...asked, fields: new URLSearchParams(caps) });
+    expect(await settings()).toEqual(caps);
   });
 
   it('is started with what was chosen beside newer settings in the inbox, which stay', async () => {
-    const { folder, inbox, moved, start, asked } = await withFailed();
+    const { folder, inbox, settings, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');
     await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
     await start?.carryOut(asked);
     expect(await readdir(inbox)).toEqual(['list.csv.json']);
-    const settings = JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'));
-    expect(settings).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
+    expect(await settings()).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
   });
 
   it('that was corrected since its plan needs another one', async () => {
@@ -440,12 +411,11 @@ describe('on a full disk', () => {
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {
-      const { cookie, 'x-form-token': token } = await signIn(served.url);
-      const body = new URLSearchParams({ token, confirmed: 'yes', ...fields });
-      const url = new URL(path, served.url);
-      const answer = await fetch(url, { method: 'POST', headers: { cookie }, body, redirect: 'manual' });
+      const { cookie, token } = await sessionFor(served, 'Ada');
+      const body = new URLSearchParams({ token, confirmed: 'yes', ...fields }).toString();
+      const answer = await ask(served, path, { method: 'POST', headers: { ...FORM, cookie }, body });
       expect(answer.status).toBe(303);
-      return decodeURIComponent(answer.headers.getSetCookie()[0] ?? '');
+      return decodeURIComponent(cookieOf(answer));
     };
     return { root, disk, uploads, served, press, inbox: join(root, 'inbox') };
   }
@@ -454,12 +424,11 @@ describe('on a full disk', () => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
     const { disk, uploads, served, press, inbox } = scene;
-    expect((await send(served.url, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
+    expect((await send(served, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
     const [upload] = uploads.list();
     disk.fill();
     const said = await press(`uploads/${upload?.id}/start`);
-    expect(said).toContain('The file cannot be started now, and is kept');
-    expect(said).toContain('the disk is full');
+    expect(said).toMatch(/The file cannot be started now, and is kept.*the disk is full/);
     expect(said).toContain('free disk space, then start it again');
     expect(await readdir(inbox)).toEqual([]);
     expect(uploads.list()).toEqual([upload]);
@@ -473,11 +442,11 @@ describe('on a full disk', () => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
     const { root, disk, uploads, served, press } = scene;
-    await send(served.url, 'list.csv', 'website\nacme.com\n');
+    await send(served, 'list.csv', 'website\nacme.com\n');
     disk.fill();
-    const answer = await send(served.url, 'other.csv', 'x'.repeat(50_000));
+    const answer = await send(served, 'other.csv', 'x'.repeat(50_000));
     expect(answer.status).toBe(507);
-    expect(await answer.text()).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
+    expect(answer.text).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
     expect(uploads.list()).toHaveLength(1);
     expect(await press(`uploads/${uploads.list()[0]?.id}/discard`)).toContain('list.csv was discarded');
     expect(await readdir(join(root, UPLOADS_FOLDER))).toEqual([]);
@@ -509,8 +478,8 @@ describe('on a full disk', () => {
 describe('uploads that nobody starts', () => {
   it('are removed after a day, and not before', async () => {
     const { uploads, served, kept } = await withInboxes();
-    await send(served.url, 'old.csv', 'x');
-    await send(served.url, 'new.csv', 'x');
+    await send(served, 'old.csv', 'x');
+    await send(served, 'new.csv', 'x');
     const [fresh, old] = uploads.list();
     const yesterday = (Date.now() - 25 * 3_600_000) / 1_000;
     await utimes(old?.folder ?? '', yesterday, yesterday);
@@ -523,7 +492,7 @@ describe('uploads that nobody starts', () => {
 
   it('of ended processes of this machine are removed at the next start, those of others are not', async () => {
     const { uploads, root, kept } = await withInboxes();
-    const ended = await endedPid();
+    const ended = endedPid();
     const folders = [
       `${HOST}-${ended}-${'a'.repeat(24)}`,
       `${HOST}-1-${'b'.repeat(24)}`,
@@ -542,14 +511,10 @@ describe('uploads that nobody starts', () => {
 it.each<[string, { isMoved?: boolean; isRewritten?: boolean }, string[]]>([
   ['before the file was moved leaves no settings alone', {}, ['theirs.csv.json']],
   ['after it leaves both', { isMoved: true }, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
-  [
-    'leaves settings that somebody has written since',
-    { isRewritten: true },
-    ['list.csv.json', 'theirs.csv.json'],
-  ],
+  ['leaves settings that somebody wrote since', { isRewritten: true }, ['list.csv.json', 'theirs.csv.json']],
 ])('a start that was killed %s', async (_, { isMoved = false, isRewritten = false }, left) => {
   const { uploads, root, kept } = await withInboxes();
-  const folder = join(root, UPLOADS_FOLDER, `${HOST}-${await endedPid()}-${'a'.repeat(24)}`);
+  const folder = join(root, UPLOADS_FOLDER, `${HOST}-${endedPid()}-${'a'.repeat(24)}`);
   const inbox = join(root, 'inbox');
   await mkdir(folder, { recursive: true });
   await writeFile(join(inbox, 'theirs.csv.json'), '{}');
@@ -564,24 +529,19 @@ it.each<[string, { isMoved?: boolean; isRewritten?: boolean }, string[]]>([
   expect(await kept()).toEqual([]);
 });
 
-async function endedPid(): Promise<number> {
-  const child: ChildProcess = spawn(process.execPath, ['-e', '']);
-  await new Promise((resolve) => child.on('exit', resolve));
-  return child.pid ?? 0;
-}
-
 describe('the dashboard', () => {
   it('lists what was sent and not started, and says how to get an inbox', async () => {
     const { uploads, served, root } = await withInboxes();
-    await send(served.url, 'a&b.csv', 'x');
+    await send(served, 'a&b.csv', 'x');
     served.show(dashboardView({ uploads: { roots: [root], received: uploads.list() } }));
-    const page = await (await fetch(served.url, { headers: BASIC })).text();
-    expect(page).toContain(`href="/uploads/${uploads.list()[0]?.id}"`);
-    expect(page).toContain('<bdi>a&amp;b.csv</bdi>');
-    expect(page).toContain('needs JavaScript');
+    const pageOf = (path: string) => ask(served, path, { headers: BASIC });
+    const page = await pageOf('/');
+    expect(page.text).toContain(`href="/uploads/${uploads.list()[0]?.id}"`);
+    expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
+    expect(page.text).toContain('needs JavaScript');
     served.show(dashboardView({ uploads: { roots: [], received: [] } }));
-    expect(await (await fetch(served.url, { headers: BASIC })).text()).toContain('<code>--inbox DIR</code>');
-    expect((await fetch(`${served.url}uploads/nothing`, { headers: BASIC })).status).toBe(404);
+    expect((await pageOf('/')).text).toContain('<code>--inbox DIR</code>');
+    expect((await pageOf('/uploads/nothing')).status).toBe(404);
   });
 });
 
