@@ -68,14 +68,8 @@ describe('the command line', () => {
     expect(parse('run', '--yes', 'in.csv', '--quiet')).toMatchObject({ args: ['in.csv'] });
     expect(parse('run', '--', '--odd-name.csv')).toMatchObject({ args: ['--odd-name.csv'] });
     expect(parse('run', '-')).toMatchObject({ args: ['-'] });
-  });
-
-  it('takes several identifiers to forget', () => {
-    expect(parse('outcomes', 'forget', 'a.example', 'ticker:B')).toEqual({
-      command: 'outcomes forget',
-      args: ['a.example', 'ticker:B'],
-      flags: {},
-    });
+    const args = ['a.example', 'ticker:B'];
+    expect(parse('outcomes', 'forget', ...args)).toEqual({ command: 'outcomes forget', args, flags: {} });
   });
 
   it('of plan may contain every flag of run, and run --dry-run is plan', () => {
@@ -97,7 +91,6 @@ describe('the command line', () => {
 describe('a wrong command line', () => {
   it.each([
     [['rnu', 'x'], 'no such command: rnu; did you mean run?'],
-    [['leger', 'show'], 'no such command: leger; did you mean ledger?'],
     [['frobnicate'], 'no such command: frobnicate; see brand-enrich --help'],
     [['ledger'], 'the command is incomplete: ledger; add one of show, observe, check, reset'],
     [['ledger', '--json'], 'the command is incomplete: ledger; add one of show, observe, check, reset'],
@@ -108,7 +101,6 @@ describe('a wrong command line', () => {
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; run it once for each'],
     [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
     [['status', 'now'], 'status takes flags only'],
-    [['pause', 'r-1', 'r-2'], 'pause takes one RUN: 2 were given; run it once for each'],
     [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--concurency=3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--no-colour'], 'no such flag: --no-colour; did you mean --no-color?'],
@@ -275,14 +267,8 @@ describe('help', () => {
   });
 
   it('keeps every line within the page width', () => {
-    for (const command of COMMAND_NAMES) {
-      const widest = Math.max(
-        ...helpOf(...command.split(' '), '--help')
-          .split('\n')
-          .map((line) => line.length),
-      );
-      expect(widest).toBeLessThanOrEqual(120);
-    }
+    for (const command of COMMAND_NAMES)
+      expect(helpOf(...command.split(' '), '--help')).not.toMatch(/^.{121}/m);
   });
 
   it('has valid examples', () => {
@@ -294,12 +280,8 @@ describe('help', () => {
         const parsed = parse(...line.split(' '));
         if (!('command' in parsed)) throw new Error(`no command: ${line}`);
         expect(parsed.command).toBe(name);
-        loadSettings({
-          ...parsed,
-          env: parsed.flags.sample === true ? {} : env,
-          file: null,
-          home: '/home/ada',
-        });
+        const given = parsed.flags.sample === true ? {} : env;
+        loadSettings({ ...parsed, env: given, file: null, home: '/home/ada' });
       }
     }
   });

@@ -1,6 +1,6 @@
 /** Options of a program: the names of the config file, over an environment only if there is one. */
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
 import { TABLE_FORMATS } from '../../src/core/table.js';
 import type { FileOptions } from '../../src/library/enricher.js';
@@ -36,45 +36,28 @@ describe('options', () => {
       REDIS_URL: 'redis://localhost',
     };
     expect(loadOptions({ env })).toMatchObject({ baseUrl: 'https://other.example.com', token: 'tok-2' });
-    expect(loadOptions({ ...SERVICE, rate: 3, engine: 'embedded', env })).toMatchObject({
-      baseUrl: 'https://api.example.com',
-      token: 'tok-1',
-      rate: 3,
-      quota: 9,
-      engine: 'embedded',
-    });
-    expect(loadOptions({ tokenFile: '/run/token', env })).toMatchObject({
-      token: null,
-      tokenFile: '/run/token',
-    });
+    const own = loadOptions({ ...SERVICE, rate: 3, engine: 'embedded', env });
+    expect(own).toMatchObject({ token: 'tok-1', rate: 3, quota: 9, engine: 'embedded' });
+    expect(own.baseUrl).toBe('https://api.example.com');
+    const tokenFile = '/run/token';
+    expect(loadOptions({ tokenFile, env })).toMatchObject({ token: null, tokenFile });
   });
 
   it('leave the state where the command line has it', () => {
-    const { XDG_STATE_HOME: before } = process.env;
-    process.env.XDG_STATE_HOME = '/srv/state';
-    try {
-      expect(loadOptions(SERVICE).state).toBe('/srv/state/brand-enrich');
-    } finally {
-      if (before === undefined) delete process.env.XDG_STATE_HOME;
-      else process.env.XDG_STATE_HOME = before;
-    }
+    vi.stubEnv('XDG_STATE_HOME', '/srv/state');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(loadOptions(SERVICE).state).toBe('/srv/state/brand-enrich');
   });
 
-  it('are all in the types that a program sees, formats too', async () => {
-    const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
-    const typed = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
-    expect([...PROGRAM_OPTIONS.keys()].filter((name) => !typed.includes(name))).toEqual([]);
-    const formats: NonNullable<FileOptions['format']>[] = [...TABLE_FORMATS];
-    expect(formats).toHaveLength(TABLE_FORMATS.length);
-  });
-
-  it('say their default in the types, or how they are written', async () => {
+  it('are all in the types that a program sees, with their default or how they are written', async () => {
     const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
     const undocumented = [...PROGRAM_OPTIONS.keys()].filter((name) => {
-      const comment = source.split(`\n  readonly ${name}?:`)[0]?.split('/**').at(-1) ?? '';
-      return !/@default|@example/.test(comment);
+      const [before = '', after] = source.split(`\n  readonly ${name}?:`);
+      return after === undefined || !/@default|@example/.test(before.split('/**').at(-1) ?? '');
     });
     expect(undocumented).toEqual([]);
+    const formats: NonNullable<FileOptions['format']>[] = [...TABLE_FORMATS];
+    expect(formats).toHaveLength(TABLE_FORMATS.length);
   });
 
   it('cannot be misspelt, nor be those of a process', () => {

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECURE = { address: 'http://secure.proxy:3128/', source: 'HTTPS_PROXY' };
 const PLAIN = { address: 'http://plain.proxy:3128/', source: 'HTTP_PROXY' };
+const DAMAGED = COMPANY_CA + COMPANY_CA.replace(/[A-Za-z]{20}/, 'x');
 const PROXIES = { httpsProxy: SECURE.address, httpProxy: PLAIN.address };
 
 describe('the proxy', () => {
@@ -85,31 +86,24 @@ describe('the file of --ca-file', () => {
     [COMPANY_CA, 2],
     ['no certificates', 1],
     [null, 1],
-  ])(
-    'is used beside the certificates of NODE_EXTRA_CA_CERTS, if those can be read: %#',
-    async (content, count) => {
-      const nodeCaFile = join(await temporaryFolder(), 'node.pem');
-      if (content !== null) await writeFile(nodeCaFile, content);
-      expect((await read(COMPANY_TLS.cert, nodeCaFile))?.match(/BEGIN CERTIFICATE/g)).toHaveLength(count);
-    },
-  );
+  ])('is used beside those of NODE_EXTRA_CA_CERTS, if they can be read: %#', async (content, count) => {
+    const nodeCaFile = join(await temporaryFolder(), 'node.pem');
+    if (content !== null) await writeFile(nodeCaFile, content);
+    expect((await read(COMPANY_TLS.cert, nodeCaFile))?.match(/BEGIN CERTIFICATE/g)).toHaveLength(count);
+  });
 
   it.each([
     [
       'is missing',
       null,
-      'the file of certificates cannot be read: --ca-file PATH (it does not exist); name a readable file',
+      /^the file of certificates cannot be read: --ca-file PATH \(it does not exist\); name /,
     ],
     ['is cut', `${COMPANY_CA.slice(0, 200)}\n${COMPANY_CA}`, /^a certificate cannot be read: .*, number 1;/],
     ['is empty', '', /^the file has no certificate in PEM: --ca-file PATH; .*BEGIN CERTIFICATE/],
     ['is binary', Buffer.from('3082010a0282', 'hex'), /no certificate in PEM.*openssl x509 -inform der/],
     ['holds only a key', COMPANY_TLS.key, /no certificate in PEM/],
-    [
-      'is damaged',
-      COMPANY_CA + COMPANY_CA.replace(/[A-Za-z]{20}/, 'x'),
-      /^a certificate cannot be read: --ca-file PATH, number 2;/,
-    ],
+    ['is damaged', DAMAGED, /^a certificate cannot be read: --ca-file PATH, number 2;/],
   ])('%s: nothing is started', async (_, content, words) => {
-    expect(await read(content)).toEqual(typeof words === 'string' ? words : expect.stringMatching(words));
+    expect(await read(content)).toMatch(words);
   });
 });

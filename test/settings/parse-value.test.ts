@@ -38,7 +38,9 @@ import {
 interface KindTable {
   readonly name: string;
   readonly kind: ValueKind<unknown>;
-  readonly right: readonly (readonly [string, unknown])[];
+  /** Read as they are written. */
+  readonly kept?: readonly string[];
+  readonly read?: Readonly<Record<string, unknown>>;
   readonly wrong: readonly string[];
 }
 
@@ -46,185 +48,115 @@ const TABLES: readonly KindTable[] = [
   {
     name: 'a duration',
     kind: duration('1ms', '30d'),
-    right: [
-      ['500ms', 500],
-      ['40s', 40_000],
-      ['15m', 900_000],
-      ['2h', 7_200_000],
-      ['7d', 604_800_000],
-      ['30d', 2_592_000_000],
-    ],
+    read: { '500ms': 500, '40s': 40_000, '30d': 2_592_000_000 },
     wrong: ['', '7', '7 d', '7D', '1.5h', '-1s', '0s', '31d', '1h30m', 'd', '7days', ' 7d'],
   },
   {
     name: 'a count',
     kind: count(1, 1_000),
-    right: [
-      ['1', 1],
-      ['0064', 64],
-      ['1000', 1_000],
-    ],
-    wrong: [
-      '',
-      '0',
-      '1001',
-      '1e2',
-      '1_000',
-      '1,000',
-      '+5',
-      '-5',
-      '5.0',
-      '0x10',
-      ' 5',
-      'ten',
-      '99999999999999999999',
-    ],
+    read: { '1': 1, '0064': 64, '1000': 1_000 },
+    wrong: ['', '0', '1001', '1e2', '1_000', '1,000', '+5', '-5', '5.0', '0x10', ' 5', '9'.repeat(20)],
   },
   {
     name: 'an amount',
     kind: decimal('5', 'not negative'),
-    right: [
-      ['0', '0'],
-      ['0.3', '0.3'],
-      ['20', '20'],
-      ['0.100', '0.100'],
-      ['999999999999.999999999', '999999999999.999999999'],
-    ],
+    kept: ['0', '20', '0.100', '999999999999.999999999'],
     wrong: ['', '.3', '3.', '0,3', '-1', '1e3', '$5', '1 000', '0.1234567891', 'NaN', 'Infinity'],
   },
   {
     name: 'a price',
     kind: decimal('0.1', 'positive'),
-    right: [['0.01', '0.01']],
+    kept: ['0.01'],
     wrong: ['0', '0.00', '-0.1'],
   },
   {
     name: 'a rate',
     kind: ratePerSecond,
-    right: [
-      ['0', 0],
-      ['98', 98],
-      ['0.5', 0.5],
-    ],
+    read: { '0': 0, '98': 98, '0.5': 0.5 },
     wrong: ['', '-1', '1/s', 'fast', '1e2', '0.0001'],
   },
   {
     name: 'a billing period',
     kind: billingPeriod,
-    right: [
-      ['month', 'month'],
-      ['none', 'none'],
-      ['1', 1],
-      ['28', 28],
-    ],
-    wrong: ['', '0', '29', '31', 'monthly', '1.5', 'Month'],
+    kept: ['month', 'none'],
+    read: { '1': 1, '28': 28 },
+    wrong: ['', '0', '29', 'monthly', '1.5', 'Month'],
   },
   {
     name: 'a number of errors',
     kind: errorLimit,
-    right: [
-      ['0', { type: 'count', count: 0 }],
-      ['100', { type: 'count', count: 100 }],
-      ['5%', { type: 'percent', percent: 5 }],
-      ['0.5%', { type: 'percent', percent: 0.5 }],
-      ['100%', { type: 'percent', percent: 100 }],
-    ],
+    read: {
+      '0': { type: 'count', count: 0 },
+      '100': { type: 'count', count: 100 },
+      '0.5%': { type: 'percent', percent: 0.5 },
+      '100%': { type: 'percent', percent: 100 },
+    },
     wrong: ['', '101%', '-1', '%', '5 %', '5.5', 'many'],
   },
   {
     name: 'a share of matches',
     kind: matchShare,
-    right: [
-      ['0', 0],
-      ['0%', 0],
-      ['30%', 30],
-      ['2.5%', 2.5],
-      ['100%', 100],
-    ],
+    read: { '0': 0, '0%': 0, '2.5%': 2.5, '100%': 100 },
     wrong: ['', '1', '101%', '-1%', '%', '30 %', '0.3'],
   },
   {
     name: 'a choice',
     kind: choice(['quality', 'none']),
-    right: [['quality', 'quality']],
+    kept: ['quality'],
     wrong: ['', 'Quality', 'qualty', 'quality '],
   },
   {
     name: 'a switch',
     kind: yesOrNo,
-    right: [
-      ['true', true],
-      ['TRUE', true],
-      ['1', true],
-      ['yes', true],
-      ['on', true],
-      ['false', false],
-      ['0', false],
-      ['No', false],
-      ['off', false],
-    ],
+    read: { TRUE: true, '1': true, yes: true, on: true, false: false, '0': false, No: false, off: false },
     wrong: ['', '2', 'y', 'treu'],
   },
-  { name: 'a text', kind: text('NAME'), right: [['team a', 'team a']], wrong: ['', '  '] },
+  { name: 'a text', kind: text('NAME'), kept: ['team a'], wrong: ['', '  '] },
   {
     name: 'a separator',
     kind: delimiterValue,
-    right: [
-      [',', ','],
-      ['|', '|'],
-      ['\t', '\t'],
-      ['tab', '\t'],
-      ['\\t', '\t'],
-      ['TAB', '\t'],
-      ['§', '§'],
-    ],
+    kept: [',', '\t', '§'],
+    read: { '\\t': '\t', TAB: '\t' },
     wrong: ['', '"', '\n', ';;', 'comma', '😀'],
   },
   {
     name: 'an encoding',
     kind: encodingValue,
-    right: [
-      ['utf-8', 'utf-8'],
-      ['Windows-1252', 'windows-1252'],
-      ['utf-16be', 'utf-16be'],
-      ['UTF-16LE', 'utf-16le'],
-      ['UTF8', 'utf-8'],
-      ['utf-8-sig', 'utf-8'],
-      ['latin1', 'iso-8859-1'],
-      ['CP1252', 'windows-1252'],
-      ['windows-1251', 'windows-1251'],
-    ],
+    kept: ['utf-8', 'utf-16be', 'windows-1251'],
+    read: {
+      'UTF-16LE': 'utf-16le',
+      UTF8: 'utf-8',
+      'utf-8-sig': 'utf-8',
+      latin1: 'iso-8859-1',
+      CP1252: 'windows-1252',
+    },
     wrong: ['', 'utf-99', 'klingon', 'base64', 'HEX'],
   },
   {
     name: 'a prefix',
     kind: prefixValue,
-    right: [
-      ['brand_', 'brand_'],
-      ['x.', 'x.'],
-    ],
+    kept: ['brand_', 'x.'],
     wrong: ['', 'a,b', '"', '1st', 'a b', '=x'],
   },
   {
     name: 'a base URL',
     kind: baseUrlValue,
-    right: [
-      ['https://API.example.com', 'https://api.example.com'],
-      ['https://api.example.com:443/', 'https://api.example.com'],
-      ['https://api.example.com/base//', 'https://api.example.com/base'],
-      ['https://api.example.com/v2', 'https://api.example.com'],
-      ['https://api.example.com/V2/', 'https://api.example.com'],
-      ['https://api.example.com/base/v2//', 'https://api.example.com/base'],
-      ['https://api.example.com/v2/brands/', 'https://api.example.com'],
-      ['https://api.example.com/brands', 'https://api.example.com/brands'],
-      ['https://api.example.com/nov2', 'https://api.example.com/nov2'],
-      ['https://api.example.com/v2/x', 'https://api.example.com/v2/x'],
-      ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    kept: [
+      'https://api.example.com/brands',
+      'https://api.example.com/nov2',
+      'https://api.example.com/v2/x',
+      'http://127.0.0.1:8080',
     ],
+    read: {
+      'https://API.example.com:443/': 'https://api.example.com',
+      'https://api.example.com/base//': 'https://api.example.com/base',
+      'https://api.example.com/V2/': 'https://api.example.com',
+      'https://api.example.com/base/v2//': 'https://api.example.com/base',
+      'https://api.example.com/v2/brands/': 'https://api.example.com',
+    },
     wrong: [
       '',
       'api.example.com',
-      'localhost:8080',
       'ftp://api.example.com',
       'https://',
       'https://user:pw@api.example.com',
@@ -237,12 +169,8 @@ const TABLES: readonly KindTable[] = [
   {
     name: 'an origin',
     kind: originValue,
-    right: [
-      ['https://Brands.example.com/', 'https://brands.example.com'],
-      ['https://brands.example.com:443', 'https://brands.example.com'],
-      ['http://10.0.0.7:8787', 'http://10.0.0.7:8787'],
-      ['https://[fe80::1]:8443', 'https://[fe80::1]:8443'],
-    ],
+    kept: ['http://10.0.0.7:8787', 'https://[fe80::1]:8443'],
+    read: { 'https://Brands.example.com:443/': 'https://brands.example.com' },
     wrong: [
       '',
       'brands.example.com',
@@ -257,15 +185,18 @@ const TABLES: readonly KindTable[] = [
   {
     name: 'a domain',
     kind: domainValue,
-    right: [['Brand-Service.example', 'brand-service.example']],
+    read: { 'Brand-Service.example': 'brand-service.example' },
     wrong: ['', 'example', 'https://x.example', 'a..b', '-a.example', 'a b.example'],
   },
 ];
 
-describe.each(TABLES)('$name', ({ kind, right, wrong }) => {
-  it.each(right)('reads %j', (seen, value) => {
-    expect(kind.parse([seen])).toEqual(value);
-  });
+describe.each(TABLES)('$name', ({ kind, kept = [], read = {}, wrong }) => {
+  it.each([...kept.map((each) => [each, each] as const), ...Object.entries(read)])(
+    'reads %j',
+    (seen, value) => {
+      expect(kind.parse([seen])).toEqual(value);
+    },
+  );
   it.each(wrong)('refuses %j and shows a valid example', (seen) => {
     const parsed = kind.parse([seen]);
     expect(parsed).toBeInstanceOf(Refusal);
@@ -281,7 +212,6 @@ describe('an engine on another host', () => {
     ['redis://[::1]:6379', null],
     ['rediss://:pw@queue.internal', null],
     ['redis://queue.internal:6379', 'a password and TLS'],
-    ['redis://10.0.0.5', 'a password and TLS'],
     ['redis://:pw@queue.internal', 'TLS'],
     ['rediss://queue.internal', 'a password'],
     ['rediss://user@queue.internal', 'a password'],
@@ -302,13 +232,6 @@ describe('an engine on another host', () => {
 
 describe('list values', () => {
   it.each([
-    [
-      ['website:domain', 'ticker'],
-      [
-        { name: 'website', kind: 'domain' },
-        { name: 'ticker', kind: null },
-      ],
-    ],
     [['a:b:isin'], [{ name: 'a:b', kind: 'isin' }]],
     [['price:usd'], [{ name: 'price:usd', kind: null }]],
     [[':domain'], [{ name: ':domain', kind: null }]],
@@ -320,6 +243,8 @@ describe('list values', () => {
     [[], []],
   ])('reads the columns %j', (texts, value) => {
     expect(columnChoices.parse(texts)).toEqual(value);
+    const site = { name: 'website', kind: 'domain' };
+    expect(columnChoices.parse(['website:domain', ...texts])).toEqual([site, ...value]);
   });
 
   it('recognises a misspelt kind and suggests the right one', () => {
@@ -327,22 +252,12 @@ describe('list values', () => {
     expect(columnChoices.parse(['URL:Domain'])).toMatchObject({ nearest: 'URL:domain' });
   });
 
-  it.each([
-    [
-      ['204', '5XX', ' 402 '],
-      ['204', '5xx', '402'],
-    ],
-    [['4xx'], ['4xx']],
-  ])('reads the statuses %j', (texts, value) => {
-    expect(statuses.parse(texts)).toEqual(value);
+  it('reads statuses and their classes', () => {
+    expect(statuses.parse(['204', '5XX', ' 402 ', '4xx'])).toEqual(['204', '5xx', '402', '4xx']);
   });
 
-  it.each(['99', '600', '2xx', '6xx', '', '20', 'ok'])('refuses the status %j', (seen) => {
+  it.each(['99', '600', '2xx', '6xx', '', '20', 'ok', '200'])('refuses the status %j', (seen) => {
     expect(statuses.parse(['204', seen])).toBeInstanceOf(Refusal);
-  });
-
-  it('refuses 200 as a free status', () => {
-    expect(statuses.parse(['200'])).toBeInstanceOf(Refusal);
   });
 
   it('refuses an empty entry in a list of names', () => {
@@ -416,8 +331,7 @@ describe('durations', () => {
 describe('loopback', () => {
   it.each([
     ['localhost', true],
-    ['LOCALHOST', true],
-    ['a.localhost', true],
+    ['a.LOCALHOST', true],
     ['127.0.0.1', true],
     ['127.255.0.9', true],
     ['[::1]', true],
