@@ -2,10 +2,22 @@
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/core/log.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
+import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import { createLogView, createStanding } from '../../src/run/run-view.js';
 import { ledgerState } from './ledger-state.js';
 
 const NEAR = ledgerState({ quota: 100, sent: 80 });
+
+/** May use most of the quota that is left. */
+const QUESTION: SpendingQuestion = {
+  requests: 5,
+  withinQuota: 5,
+  overageRequests: 0,
+  maxCost: '0',
+  deferred: 0,
+  quotaLeft: 9,
+  trial: null,
+};
 
 function progress(some: Partial<EnrichProgress> = {}): EnrichProgress {
   const none = { run: null, ledger: null, inFlight: 0, outage: null };
@@ -44,16 +56,8 @@ it('names the run, keeps warnings apart, and logs the cost before it is spent', 
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
   view.notice('detected: CSV');
   view.warn('parked');
-  const estimate = {
-    requests: 5,
-    withinQuota: 3,
-    overageRequests: 2,
-    maxCost: '0.2',
-    deferred: 0,
-    quotaLeft: 9,
-    trial: null,
-  };
-  expect(await view.confirm(estimate)).toBe(true);
+  const some = { withinQuota: 3, overageRequests: 2, maxCost: '0.2' };
+  expect(await view.confirm({ ...QUESTION, ...some })).toBe(true);
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
     ['warn', 'a.csv', 'parked'],
@@ -64,19 +68,10 @@ it('names the run, keeps warnings apart, and logs the cost before it is spent', 
 it('a log reports a run that may use most of the quota left, and does not continue after a trial', async () => {
   const { log, lines } = keptLog();
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
-  const question = {
-    requests: 5,
-    withinQuota: 5,
-    overageRequests: 0,
-    maxCost: '0',
-    deferred: 0,
-    quotaLeft: 9,
-  };
-  expect(await view.confirm({ ...question, trial: null })).toBe(true);
+  expect(await view.confirm(QUESTION)).toBe(true);
   expect(lines).toEqual([
     ['info', 'a.csv', 5, 0, '0', 9, 'starting lookups: more than half of the quota left'],
   ]);
-  expect(await view.confirm({ ...question, trial: { isRequested: true, counts: {}, brands: [] } })).toBe(
-    false,
-  );
+  const trial = { isRequested: true, counts: {}, brands: [] };
+  expect(await view.confirm({ ...QUESTION, trial })).toBe(false);
 });

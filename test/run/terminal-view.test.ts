@@ -32,7 +32,11 @@ const ASKING: EnrichProgress = {
   outage: null,
 };
 
-const RUN = ASKING.run;
+const RUN = ASKING.run as NonNullable<EnrichProgress['run']>;
+const PAUSED = { run: { ...RUN, isPaused: true } };
+const OVERAGE = {
+  ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),
+};
 
 describe('the words beside the bar', () => {
   const tally = { matched: 380, notFound: 30, failed: 2, stored: 588, requests: 412, billed: 412 };
@@ -42,7 +46,7 @@ describe('the words beside the bar', () => {
     ['before the first report', { run: null }, null, '1,000 of 4,000 · 0 matched · 0 billed'],
     [
       'a known limit and a rate',
-      { run: RUN && { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
+      { run: { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
       50,
       '1,000 of 4,000 · 380 matched · 588 stored · 412 of 100,000 spent · 50/s · 1 min 0 s left',
     ],
@@ -55,16 +59,11 @@ describe('the words beside the bar', () => {
     ],
     [
       'paused, while the service gives no answers',
-      { run: RUN && { ...RUN, isPaused: true }, outage: 'status 503' },
+      { ...PAUSED, outage: 'status 503' },
       null,
       '1,000 of 4,000 · paused · waiting: status 503 · 900 matched · 1,000 billed',
     ],
-    [
-      'overage',
-      { ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }) },
-      null,
-      '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage',
-    ],
+    ['overage', OVERAGE, null, '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage'],
   ])('%s', (_what, some, rate, text) => {
     expect(barText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
   });
@@ -94,9 +93,7 @@ describe('the progress text', () => {
     ],
     [
       'money that was spent',
-      {
-        ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),
-      },
+      OVERAGE,
       null,
       '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left',
     ],
@@ -106,12 +103,7 @@ describe('the progress text', () => {
       null,
       '1,000/4,000 lookups, 1,000 billed, 0 of 10 left',
     ],
-    [
-      'paused, without a known limit',
-      { run: RUN && { ...RUN, isPaused: true }, ledger: ledgerState() },
-      null,
-      '1,000/4,000 lookups, 1,000 billed, paused',
-    ],
+    ['paused', { ...PAUSED, ledger: ledgerState() }, null, '1,000/4,000 lookups, 1,000 billed, paused'],
   ])('%s', (_what, some, rate, text) => {
     expect(progressText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
   });

@@ -359,16 +359,16 @@ describe('a limit', () => {
   });
 
   it.each([
-    ['finds room, every 30 s', 'permitted', 95_000, ['free look', 'free look', 'free look'], 300],
-    ['is permitted, a minute at most', 'refused', 58_000, ['free look'], 100],
-  ] as const)('is waited out until a free look %s', async (_what, looks, ms, seen, quota) => {
+    ['finds room, every 30 s', 'permitted', 95_000, ['free look', 'free look', 'free look'], 300, 30_000],
+    ['is refused for a minute', 'refused', 58_000, ['free look'], 100, 6_000],
+  ] as const)('is waited out until a free look %s', async (_what, looks, ms, seen, quota, restMs) => {
     const { world, endsWithin, seenByWorker } = await beginAsleep({ onLimit: 'wait', looks }, FULL);
     world.shown = { halt: LIMIT };
     expect(await endsWithin(ms)).toBeNull();
     expect(seenByWorker).toEqual(seen);
     world.ledger = { quota, sent: 100 };
     world.workers = 'answer';
-    expect(await endsWithin(30_000)).toEqual({ type: 'finished' });
+    expect(await endsWithin(restMs)).toEqual({ type: 'finished' });
     expect(seenByWorker).toEqual([...seen, 'free look', 'resumed']);
   });
 

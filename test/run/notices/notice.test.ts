@@ -23,26 +23,17 @@ function noticeFor(parts: ResultParts) {
   return noticeOfReport('finish', SCENE, report, '/data/customers.report.json');
 }
 
-const PAID = ledgerState({
-  period: '2026-03-01',
-  quota: 1_000,
-  overage: 50,
-  sent: 1_010,
-  held: 5,
-  others: 1,
-  free: 0,
-  run: runSpending({}),
-});
+const BEYOND = { period: '2026-03-01', quota: 1_000, overage: 50, sent: 1_010, held: 5, others: 1 };
+const PAID: ResultParts = {
+  tally: { requests: 9, billed: 8 },
+  spent: 10,
+  overageBilled: 12,
+  ledger: ledgerState({ ...BEYOND, run: runSpending() }),
+};
 
 describe('a notice', () => {
   it('contains counts, money, what is left, and names without folders', () => {
-    const result = resultOf({
-      rows: { matched: 3, failed: 1 },
-      tally: { requests: 9, billed: 8 },
-      spent: 10,
-      overageBilled: 12,
-      ledger: PAID,
-    });
+    const result = resultOf({ ...PAID, rows: { matched: 3, failed: 1 } });
     const written = {
       ...result.written,
       output: '/secret/place/out.csv',
@@ -60,18 +51,7 @@ describe('a notice', () => {
       rows: { matched: 3, not_found: 0, failed: 1, invalid: 0, skipped: 0, deferred: 0 },
       requests: { sent: 9, billed: 8, unreported: 2, overage: 12, overageCost: '1.2' },
       currency: null,
-      account: {
-        period: '2026-03-01',
-        quota: 1_000,
-        limit: 1_050,
-        cap: null,
-        used: 1_016,
-        left: 34,
-        sent: 1_010,
-        inFlight: 5,
-        others: 1,
-        free: 0,
-      },
+      account: report.account,
       changes: null,
       files: { output: 'out.csv', errors: 'out.errors.csv' },
       report: '/data/out.report.json',
@@ -90,16 +70,10 @@ describe('a notice', () => {
   });
 
   it('contains the message of an error, none of a bug, and nothing of an interruption', () => {
-    const refused = new FailFileError({
-      code: 'engine-unreachable',
-      subject: 'status 401',
-      todo: 'check it',
-    });
-    expect(noticeOfError(refused, SCENE)).toMatchObject({
-      event: 'failure',
-      reason: refused.message,
-      rows: null,
-    });
+    const detail = { subject: 'status 401', todo: 'check it' };
+    const refused = new FailFileError({ code: 'engine-unreachable', ...detail });
+    const reason = refused.message;
+    expect(noticeOfError(refused, SCENE)).toMatchObject({ event: 'failure', reason, rows: null });
     expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe('unexpected error; see the log');
     expect(
       noticeOfError(new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' }), SCENE),
@@ -108,18 +82,9 @@ describe('a notice', () => {
 
   it('of the account contains what is left, as far as it is known', () => {
     const state = ledgerState({ sent: 3, held: 1 });
-    expect(noticeOfAccount('limit', SCENE, 'x', state).account).toEqual({
-      period: null,
-      quota: null,
-      limit: null,
-      cap: null,
-      used: 4,
-      left: null,
-      sent: 3,
-      inFlight: 1,
-      others: 0,
-      free: 0,
-    });
+    const unknown = { period: null, quota: null, limit: null, cap: null, left: null };
+    const used = { used: 4, sent: 3, inFlight: 1, others: 0, free: 0 };
+    expect(noticeOfAccount('limit', SCENE, 'x', state).account).toEqual({ ...unknown, ...used });
     expect(noticeOfAccount('limit', SCENE, 'x', { ...state, quota: 2 }).account?.left).toBe(0);
     expect(noticeOfAccount('parked', SCENE, 'x', null).account).toBeNull();
   });
@@ -127,13 +92,7 @@ describe('a notice', () => {
 
 describe('the e-mail', () => {
   it('contains all of it as text', () => {
-    const notice = noticeFor({
-      rows: { matched: 1_200, failed: 2 },
-      ledger: PAID,
-      tally: { requests: 9, billed: 8 },
-      spent: 10,
-      overageBilled: 12,
-    });
+    const notice = noticeFor({ ...PAID, rows: { matched: 1_200, failed: 2 } });
     expect(noticeMail(notice)).toEqual({
       subject: 'host: customers.csv: finished, 2 rows failed',
       text: [

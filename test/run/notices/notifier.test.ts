@@ -1,26 +1,21 @@
 /** Recipients of notices, and how often they are notified. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
+import type { LedgerState } from '../../../src/ledger/ledger.js';
 import { bareNotice } from '../../../src/run/notices/notice.js';
 import { openNotifier } from '../../../src/run/notices/notifier.js';
 import { loadSettings } from '../../../src/settings/load-settings.js';
 import { startMailServer } from '../../local-service/mail-server.js';
 import { type Hook, startHook } from '../../notify/hook-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ledgerState } from '../ledger-state.js';
 
 const RUN = { id: 'r-1', label: 'host: customers.csv' };
 const NOW = Date.now();
 const SCENE = { at: 0, isSample: false, run: RUN };
-
-function stateFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'brand-enrich-notifier-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A clock that stands still; long sleeps last until `wake`. */
 function standingClock(now = NOW) {
@@ -42,7 +37,7 @@ function standingClock(now = NOW) {
   };
 }
 
-function openWith(flags: Record<string, unknown>, folder = stateFolder(), clock: Clock = standingClock()) {
+function openWith(flags: Record<string, unknown>, folder: string, clock: Clock = standingClock()) {
   const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
   const { settings } = loadSettings({ flags, env, file: null, command: 'run', home: folder });
   return openNotifier({
@@ -54,6 +49,18 @@ function openWith(flags: Record<string, unknown>, folder = stateFolder(), clock:
   });
 }
 
+/** A whole life of a notifier, in which these accounts are near their limit, in turn. */
+async function notifyNear(
+  flags: Record<string, unknown>,
+  folder: string,
+  states: readonly (LedgerState | null)[] = [NEAR],
+  key = 'key-1',
+) {
+  const notifier = openWith(flags, folder);
+  for (const state of states) notifier.notifyNearLimit(key, state, RUN);
+  await notifier.close();
+}
+
 const eventsOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body).event);
 const NEAR = ledgerState({ period: '2026-03-01', quota: 10, sent: 8 });
 
@@ -61,11 +68,9 @@ describe('a notifier', () => {
   it('notifies by webhook and e-mail, and waits for both at the end', async () => {
     const hook = await startHook(200);
     const mail = await startMailServer();
-    const notifier = openWith({
-      notifyUrl: hook.url,
-      notifyEmail: ['a@b.example'],
-      smtpUrl: `smtp://127.0.0.1:${mail.port}`,
-    });
+    const flags = { notifyUrl: hook.url, notifyEmail: ['a@b.example'] };
+    const smtpUrl = `smtp://127.0.0.1:${mail.port}`;
+    const notifier = openWith({ ...flags, smtpUrl }, await temporaryFolder());
     notifier.notify(bareNotice('finish', SCENE, null));
     notifier.notify(null);
     await notifier.close();
@@ -76,7 +81,8 @@ describe('a notifier', () => {
 
   it('sends chosen events only', async () => {
     const hook = await startHook(200);
-    const notifier = openWith({ notifyUrl: hook.url, notifyOn: 'parked' });
+    const flags = { notifyUrl: hook.url, notifyOn: 'parked' };
+    const notifier = openWith(flags, await temporaryFolder());
     for (const event of ['finish', 'failure', 'parked'] as const)
       notifier.notify(bareNotice(event, SCENE, null));
     notifier.notifyNearLimit('key-1', NEAR, RUN);
@@ -86,7 +92,7 @@ describe('a notifier', () => {
 
   it('notifies of the limit once per account, period and limit, across all processes', async () => {
     const hook = await startHook(200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const states = [
       null,
       ledgerState({ period: '2026-03-01', quota: 10, sent: 7 }),
@@ -95,21 +101,15 @@ describe('a notifier', () => {
       { ...NEAR, quota: 20, sent: 16 },
       { ...NEAR, period: '2026-04-01' },
     ];
-    for (let start = 0; start < 2; start += 1) {
-      const notifier = openWith({ notifyUrl: hook.url }, folder);
-      for (const state of states) notifier.notifyNearLimit('key-1', state, RUN);
-      await notifier.close();
-    }
+    for (let start = 0; start < 2; start += 1) await notifyNear({ notifyUrl: hook.url }, folder, states);
     expect(eventsOf(hook)).toEqual(['limit', 'limit', 'limit']);
-    const other = openWith({ notifyUrl: hook.url }, folder);
-    other.notifyNearLimit('key-2', NEAR, RUN);
-    await other.close();
+    await notifyNear({ notifyUrl: hook.url }, folder, [NEAR], 'key-2');
     expect(hook.received).toHaveLength(4);
   });
 
   it('notifies once of one subject, however many processes find it at the same moment', async () => {
     const hook = await startHook(200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const notifiers = Array.from({ length: 5 }, () => openWith({ notifyUrl: hook.url }, folder));
     for (const notifier of [...notifiers, ...notifiers])
       for (const pausedAt of [1, 2])
@@ -121,12 +121,8 @@ describe('a notifier', () => {
 
   it('notifies of the limit again when delivery failed', async () => {
     const hook = await startHook(404, 200);
-    const folder = stateFolder();
-    for (let start = 0; start < 3; start += 1) {
-      const notifier = openWith({ notifyUrl: hook.url }, folder);
-      notifier.notifyNearLimit('key-1', NEAR, RUN);
-      await notifier.close();
-    }
+    const folder = await temporaryFolder();
+    for (let start = 0; start < 3; start += 1) await notifyNear({ notifyUrl: hook.url }, folder);
     expect(hook.received).toHaveLength(2);
   });
 });
@@ -144,7 +140,7 @@ describe('an undelivered notice', () => {
   const finish = bareNotice('finish', SCENE, null);
 
   it('is delivered by the next command once the mail server is back', async () => {
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const port = await closedPort();
     const first = openWith(mailFlags(port), folder);
     first.notify(finish);
@@ -160,7 +156,7 @@ describe('an undelivered notice', () => {
   });
 
   it('is delivered as soon as the mail server is back, while the process lives', async () => {
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const port = await closedPort();
     const clock = standingClock();
     const notifier = openWith(mailFlags(port), folder, clock);
@@ -177,10 +173,8 @@ describe('an undelivered notice', () => {
 
   it('of a limit is forgotten when its period cannot last any longer', async () => {
     const hook = await startHook(200);
-    const folder = stateFolder();
-    const first = openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now()));
-    first.notifyNearLimit('key-1', NEAR, RUN);
-    await first.close();
+    const folder = await temporaryFolder();
+    await notifyNear({ notifyUrl: hook.url }, folder);
     const marks = () => readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.told'));
     for (const [days, left] of [
       [31, 1],
@@ -193,12 +187,10 @@ describe('an undelivered notice', () => {
 
   it('is sent by e-mail later although the webhook succeeded', async () => {
     const hook = await startHook(200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const port = await closedPort();
     const flags = { ...mailFlags(port), notifyUrl: hook.url };
-    const first = openWith(flags, folder);
-    first.notifyNearLimit('key-1', NEAR, RUN);
-    await first.close();
+    await notifyNear(flags, folder);
     const mail = await startMailServer(port);
     const second = openWith(flags, folder);
     second.notifyNearLimit('key-1', NEAR, RUN);
@@ -210,7 +202,7 @@ describe('an undelivered notice', () => {
 
   it('of a killed process is taken over after a minute, by one of several others', async () => {
     const hook = await startHook(503, 503, 503, 200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const killed = openWith({ notifyUrl: hook.url }, folder);
     killed.notify(finish);
     await expect.poll(() => hook.received.length).toBe(3);
@@ -227,7 +219,7 @@ describe('an undelivered notice', () => {
   it('is not sent to another receiver, contains no address of one, and is discarded after three days', async () => {
     const hook = await startHook(404);
     const other = await startHook(200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     const first = openWith({ notifyUrl: hook.url }, folder);
     first.notify(finish);
     await first.close();
@@ -241,7 +233,7 @@ describe('an undelivered notice', () => {
 
   it('is sent even when it cannot be stored', async () => {
     const hook = await startHook(200);
-    const folder = stateFolder();
+    const folder = await temporaryFolder();
     writeFileSync(join(folder, 'notified'), 'a file in the way');
     const notifier = openWith({ notifyUrl: hook.url }, folder);
     notifier.notify(finish);

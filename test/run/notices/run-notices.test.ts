@@ -92,14 +92,10 @@ describe('a file of an inbox', () => {
     path: '/in/processing/w/list/list.csv',
     record: { file: 'list.csv', id: 'j-1', run: null, reason: null, parked: null },
   };
-  const parkedBefore: Job = {
+  const parkedFor = (why: 'limit' | 'again'): Job => ({
     ...job,
-    record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'limit', capMark: null } } },
-  };
-  const triedAgain: Job = {
-    ...job,
-    record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'again', capMark: null } } },
-  };
+    record: { ...job.record, parked: { at: 1, since: 1, state: { why, capMark: null } } },
+  });
   const notices = () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
@@ -120,8 +116,8 @@ describe('a file of an inbox', () => {
     ['done', { type: 'done' }, job, { event: 'finish', reason: null }],
     ['failed', failed, job, { event: 'failure', reason: 'It is empty' }],
     ['parked', parked, job, { event: 'parked', reason: 'Not finished yet' }],
-    ['parked again', parked, parkedBefore, null],
-    ['tried again, and parked', parked, triedAgain, { event: 'parked' }],
+    ['parked again', parked, parkedFor('limit'), null],
+    ['tried again, and parked', parked, parkedFor('again'), { event: 'parked' }],
     ['paused by a person', { ...parked, state: { why: 'paused', capMark: null } }, job, null],
     ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
     ['put back', { type: 'put_back' }, job, null],

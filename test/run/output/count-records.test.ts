@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type CountShape, countRecords, createCounter } from '../../../src/run/output/count-records.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false, lineEnd: '\n', gzip: false };
 
@@ -99,12 +99,6 @@ describe('counting JSON lines', () => {
 });
 
 describe('countRecords', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'collate-count-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
   const text = 'id,x\n1,"a\nb"\n2,c\n';
   it.each([
     ['plain', Buffer.from(text), 2],
@@ -112,14 +106,14 @@ describe('countRecords', () => {
     ['compressed in two members', Buffer.concat([gzipSync(text), gzipSync('3,d\n')]), 3],
     ['empty', Buffer.alloc(0), 0],
   ])('reads a file that is %s', async (_name, bytes, records) => {
-    const path = join(folder, 'a.csv');
+    const path = join(await temporaryFolder(), 'a.csv');
     await writeFile(path, bytes);
     const gzip = bytes[0] === 0x1f;
     expect(await countRecords(path, { ...CSV, hasHeader: true, gzip })).toBe(records);
   });
 
   it('refuses a truncated compressed file', async () => {
-    const path = join(folder, 'cut.csv');
+    const path = join(await temporaryFolder(), 'cut.csv');
     await writeFile(path, gzipSync(text).subarray(0, -6));
     await expect(countRecords(path, { ...CSV, gzip: true })).rejects.toThrow();
   });

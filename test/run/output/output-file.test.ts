@@ -1,34 +1,29 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError } from '../../../src/core/errors.js';
 import { createOutput, temporaryName } from '../../../src/run/output/output-file.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const PLAIN = { gzip: false, bom: false, stdout: null };
 
 let folder: string;
 let target: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'collate-output-'));
+  folder = await temporaryFolder();
   target = join(folder, 'out.csv');
 });
-afterEach(() => rm(folder, { recursive: true }));
+
+/** Writes these pieces as one output, and commits it. */
+async function writeAll(path: string, options: Parameters<typeof createOutput>[1], ...pieces: string[]) {
+  const output = await createOutput(path, options);
+  for (const piece of pieces) await output.write(piece);
+  await output.commit();
+}
 
 function collector(): { stream: Writable; bytes: () => Buffer } {
   const chunks: Buffer[] = [];
@@ -103,23 +98,18 @@ describe('an output', () => {
     const namesake = live.replace(/[0-9a-f]{8}\.tmp$/, '0123abcd.tmp');
     for (const name of [left, live, other, parents, elsewhere, namesake])
       await writeFile(join(folder, name), 'half');
-    const output = await createOutput(target, PLAIN);
-    await output.commit();
+    await writeAll(target, PLAIN);
     expect((await readdir(folder)).sort()).toEqual([live, parents, elsewhere, 'out.csv'].sort());
   });
 
   it.each([false, true])('starts with a byte order mark if requested (%s)', async (bom) => {
-    const output = await createOutput(target, { ...PLAIN, bom });
-    await output.write(Buffer.from('a'));
-    await output.commit();
+    await writeAll(target, { ...PLAIN, bom }, 'a');
     expect((await readFile(target)).toString('hex')).toBe(bom ? 'efbbbf61' : '61');
   });
 
   it('is gzip-compressed if requested', async () => {
-    const output = await createOutput(target, { ...PLAIN, gzip: true });
     const lines = Array.from({ length: 50_000 }, (_, i) => `${i},row\n`);
-    for (const line of lines) await output.write(line);
-    await output.commit();
+    await writeAll(target, { ...PLAIN, gzip: true }, ...lines);
     expect(gunzipSync(await readFile(target)).toString()).toBe(lines.join(''));
     const discarded = await createOutput(target, { ...PLAIN, gzip: true });
     await discarded.write(Buffer.alloc(500_000));
@@ -132,9 +122,7 @@ describe('an output', () => {
     await writeFile(target, 'old');
     await chmod(target, 0o640);
     await symlink(target, link);
-    const output = await createOutput(link, PLAIN);
-    await output.write('new');
-    await output.commit();
+    await writeAll(link, PLAIN, 'new');
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
     expect((await stat(target)).mode & 0o777).toBe(0o640);
     expect(await readFile(target, 'utf8')).toBe('new');
@@ -142,27 +130,20 @@ describe('an output', () => {
 
   it('goes to the given stream for "-", which stays open', async () => {
     const { stream, bytes } = collector();
-    const output = await createOutput('-', { gzip: false, bom: true, stdout: stream });
-    await output.write('x'.repeat(200_000));
-    await output.write(Buffer.from('end'));
-    await output.commit();
+    await writeAll('-', { gzip: false, bom: true, stdout: stream }, 'x'.repeat(200_000), 'end');
     expect(bytes().toString()).toBe(`\ufeff${'x'.repeat(200_000)}end`);
     expect(stream.writable).toBe(true);
   });
 
   it('can be compressed on its way to the given stream', async () => {
     const { stream, bytes } = collector();
-    const output = await createOutput('-', { gzip: true, bom: false, stdout: stream });
-    await output.write('hello');
-    await output.commit();
+    await writeAll('-', { gzip: true, bom: false, stdout: stream }, 'hello');
     expect(gunzipSync(bytes()).toString()).toBe('hello');
     expect(stream.writable).toBe(true);
   });
 
   it('writes a device directly', async () => {
-    const output = await createOutput('/dev/null', PLAIN);
-    await output.write('x');
-    await output.commit();
+    await writeAll('/dev/null', PLAIN, 'x');
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   });
 
