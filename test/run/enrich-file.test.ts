@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../../src/brand-api/client.js';
 import { systemClock } from '../../src/core/clock.js';
+import type { Identifier } from '../../src/core/identifier.js';
 import { silentLog } from '../../src/core/log.js';
+import type { ChunkData } from '../../src/engine/engine.js';
 import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
@@ -78,6 +80,22 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     });
   }
 
+  /** The client of the place, with something to do before and after each lookup. */
+  function clientThat(
+    before: (identifier: Identifier) => Promise<void>,
+    after = () => undefined as unknown,
+  ): Client {
+    const client = place.client();
+    return {
+      async lookup(identifier, options) {
+        await before(identifier);
+        const answer = await client.lookup(identifier, options);
+        after();
+        return answer;
+      },
+    };
+  }
+
   const lines = async (name = 'list.enriched.csv') =>
     (await readFile(join(folder, name), 'utf8')).trimEnd().split('\n');
   const billed = () => [...place.billed.values()].reduce((sum, count) => sum + count, 0);
@@ -87,13 +105,10 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
 
   it('buys nothing when an output cannot be written, or would overwrite the input', async () => {
-    await expect(run({ input: LIST, asked: { output: folder } })).rejects.toMatchObject({
-      code: 'output-unwritable',
-    });
+    const writingTo = (output: string) => expect(run({ input: LIST, asked: { output } })).rejects;
+    await writingTo(folder).toMatchObject({ code: 'output-unwritable' });
     await symlink('list.csv', join(folder, 'link.csv'));
-    await expect(run({ input: LIST, asked: { output: join(folder, 'link.csv') } })).rejects.toMatchObject({
-      code: 'usage-invalid',
-    });
+    await writingTo(join(folder, 'link.csv')).toMatchObject({ code: 'usage-invalid' });
     expect(billed()).toBe(0);
     expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
   });
@@ -150,9 +165,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         spoolFolder: join(folder, 'spool'),
         listener: {
           ...listener,
-          onAnswer: (answer) => {
-            if (!answer.key.endsWith('b2.com')) listener.onAnswer(answer);
-          },
+          onAnswer: (answer) => answer.key.endsWith('b2.com') || listener.onAnswer(answer),
         },
       });
     await run({ input: LIST, runtime: { engine, worker: { type: 'own', open } } });
@@ -165,13 +178,8 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
 
   it('with --waterfall asks for the next column where nothing was found', async () => {
     const result = await run(WAVES);
-    expect([...place.billed.keys()].sort()).toEqual([
-      'domain:b1.com',
-      'domain:b3.com',
-      'domain:nobody.com',
-      'domain:none.com',
-      'domain:nothing.com',
-    ]);
+    const asked = ['b1.com', 'b3.com', 'nobody.com', 'none.com', 'nothing.com'];
+    expect([...place.billed.keys()].sort()).toEqual(asked.map((value) => `domain:${value}`));
     expect(result.written.counts).toMatchObject({ matched: 2, not_found: 1 });
     expect((await lines())[2]).toMatch(/^nobody\.com,b3\.com,matched,b3\.com,/);
   });
@@ -198,18 +206,11 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
 
   it('is incomplete when stopped between two waves: rows whose next column was not asked for are deferred', async () => {
     const stop = new AbortController();
-    const client = place.client();
-    const result = await run({
-      ...WAVES,
-      client: {
-        async lookup(identifier, options) {
-          const answer = await client.lookup(identifier, options);
-          if (place.billed.size === 3) stop.abort(new Error('stop'));
-          return answer;
-        },
-      },
-      runtime: { stop: stop.signal },
-    });
+    const client = clientThat(
+      async () => undefined,
+      () => place.billed.size === 3 && stop.abort(new Error('stop')),
+    );
+    const result = await run({ ...WAVES, client, runtime: { stop: stop.signal } });
     expect(result).toMatchObject({ end: { type: 'stopped' }, isComplete: false });
     expect(result.written.counts).toMatchObject({ matched: 1, not_found: 0, deferred: 2 });
     expect(await readdir(folder)).toContain('list.enriched.partial.csv');
@@ -222,15 +223,8 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
 
   it('asks before it spends; after a no nothing was asked for or written, and the run is over', async () => {
     const asked: number[] = [];
-    const declined = run({
-      input: LIST,
-      runtime: {
-        confirm: async (estimate) => {
-          asked.push(estimate.requests);
-          return false;
-        },
-      },
-    });
+    const confirm = async ({ requests }: SpendingQuestion) => asked.push(requests) < 0;
+    const declined = run({ input: LIST, runtime: { confirm } });
     await expect(declined).rejects.toMatchObject({ code: 'declined', exitCode: 0 });
     expect(asked).toEqual([3]);
     expect(billed()).toBe(0);
@@ -244,13 +238,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     ['the folder of its output', 'out', 'an output cannot be written: '],
   ])('is over in the engine, with its reason, when %s is removed while it works', async (_, name, reason) => {
     await mkdir(join(folder, 'out'));
-    const client = place.client();
-    const removing: Client = {
-      async lookup(identifier, options) {
-        await rm(join(folder, name), { recursive: true, force: true });
-        return client.lookup(identifier, options);
-      },
-    };
+    const removing = clientThat(() => rm(join(folder, name), { recursive: true, force: true }));
     const output = join(folder, 'out', 'result.csv');
     await expect(run({ input: LIST, client: removing, asked: { output } })).rejects.toThrow(reason);
     const [failed] = await place.engine.runs.list(1);
@@ -299,13 +287,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
 
   it('looks up the most valuable identifier to learn the quota', async () => {
     const order: string[] = [];
-    const client = place.client();
-    const noting: Client = {
-      async lookup(identifier, options) {
-        order.push(identifier.value);
-        return client.lookup(identifier, options);
-      },
-    };
+    const noting = clientThat(async ({ value }) => void order.push(value));
     const priority = { name: 'worth', direction: 'desc' } as const;
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
     await run({ input, client: noting, asked: { priority }, runtime: { isInteractive: true } });
@@ -314,18 +296,12 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
 
   it('ends with exit code 5 when the queue loses its chunks', async () => {
     const { engine, queue } = place;
-    const worker = engine.openWorker(
-      queue.name,
-      ({ data }) => engine.runs.finishChunk(data.run, data.chunk),
-      1,
-    );
+    const lose = ({ data }: { data: ChunkData }) => engine.runs.finishChunk(data.run, data.chunk);
+    const worker = engine.openWorker(queue.name, lose, 1);
     onTestFinished(() => worker.close());
     void worker.run();
     const result = await run({ input: LIST, runtime: { worker: null } });
-    expect(result.end).toEqual({
-      type: 'halted',
-      halt: { why: 'lost' },
-    });
+    expect(result.end).toEqual({ type: 'halted', halt: { why: 'lost' } });
     expect(result.written.counts.deferred).toBe(4);
   });
 });

@@ -39,7 +39,7 @@ it('differs for other content', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
-it.each<[string, Partial<Request['settings']>]>([
+it.each<[string, Partial<Request['settings']>, Partial<Request['runSettings']>?]>([
   ['another column', { columns: [{ name: 'domain', kind: 'domain' }] }],
   ['another kind of the column', { columns: [{ name: 'website', kind: 'ticker' }] }],
   ['an additional column', { columns: [...REQUEST.settings.columns, { name: 'ticker', kind: 'ticker' }] }],
@@ -53,17 +53,13 @@ it.each<[string, Partial<Request['settings']>]>([
   ['--sheet', { sheet: 'Q1' }],
   ['--ragged', { ragged: 'take' }],
   ['--where', { where: [{ column: 'country', wants: 'value', value: 'DE' }] }],
-])('differs for %s', (_what, changed) => {
-  expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
-});
-
-it.each<[string, Partial<Request['runSettings']>]>([
-  ['another service', { service: 'https://other.example' }],
-  ['another --allow-nsfw', { allowNsfw: 'true' }],
-  ['--refresh', { refresh: true }],
-])('differs for %s', (_what, changed) => {
-  const changedSettings = { ...REQUEST.runSettings, ...changed };
-  expect(runKey('hash', { ...REQUEST, runSettings: changedSettings })).not.toBe(KEY);
+  ['another service', {}, { service: 'https://other.example' }],
+  ['another --allow-nsfw', {}, { allowNsfw: 'true' }],
+  ['--refresh', {}, { refresh: true }],
+])('differs for %s', (_what, changed, changedForAll = {}) => {
+  const settings = { ...REQUEST.settings, ...changed };
+  const changedSettings = { ...REQUEST.runSettings, ...changedForAll };
+  expect(runKey('hash', { settings, runSettings: changedSettings })).not.toBe(KEY);
 });
 
 it('ids are unique, and begin with their day', () => {

@@ -32,13 +32,13 @@ const DEFERRED = {
   identifiers: { matched: 1, notFound: 0, beingFetched: 0, failed: 0, deferred: 1_900, stored: 0 },
 };
 
+const BOUGHT_TWO: ResultParts = {
+  tally: { requests: 2, billed: 2 },
+  facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
+};
+
 it('a complete run says what there is, and nothing to do', () => {
-  expect(
-    summaryOf({
-      tally: { requests: 2, billed: 2 },
-      facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
-    }),
-  ).toEqual([
+  expect(summaryOf(BOUGHT_TWO)).toEqual([
     '4 rows: 4 matched',
     '3 distinct identifiers: 2 requests, 2 billed; 1 already stored, 1 duplicate row at no cost',
     'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
@@ -68,13 +68,7 @@ describe('on a terminal', () => {
   });
 
   it('has columns, what to do next above the files, and the report last', () => {
-    const run = {
-      ...finishedRun({
-        tally: { requests: 2, billed: 2 },
-        facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
-        rows: { invalid: 1, matched: 3 },
-      }),
-    };
+    const run = finishedRun({ ...BOUGHT_TWO, rows: { invalid: 1, matched: 3 } });
     expect(summaryTable({ ...run, page: 'customers.report.html' }, false).split('\n')).toEqual([
       '',
       'Finished: 3 matched, 1 invalid of 4 rows',
@@ -113,12 +107,7 @@ describe('with --quiet', () => {
   });
 
   it.each<[string, ResultParts, boolean, RegExp]>([
-    [
-      'quota',
-      { end: halted('limit') },
-      false,
-      /stopped: the quota is used up; .* run the same command again/,
-    ],
+    ['quota', { end: halted('limit') }, false, /stopped: the quota is used up; .* the same command again/],
     [
       'one invalid row',
       { rows: { matched: 1, invalid: 1 } },
@@ -169,13 +158,8 @@ it('counts every status of rows, and no other', () => {
 });
 
 it('shows overage and account where there are any', () => {
-  const ledger = ledgerState({
-    quota: 50,
-    overage: 3,
-    sent: 52,
-    others: 1,
-    run: runSpending({ requests: 52 }),
-  });
+  const spent = { quota: 50, overage: 3, sent: 52, others: 1 };
+  const ledger = ledgerState({ ...spent, run: runSpending({ requests: 52 }) });
   const lines = summaryOf({ ledger, overageBilled: 3 });
   expect(lines).toContain('overage: 3 requests, 0.3 spent');
   expect(lines).toContain('account: 53 of 53 used this period (52 by us, 1 by others), 0 left');
@@ -209,12 +193,8 @@ it('mentions scores from different weeks', () => {
 });
 
 it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
-  const failures = counterOf(
-    Array.from(
-      { length: 8 },
-      (_, at) => [{ code: 'answer', text: `reason ${at}` } as const, at + 1] as const,
-    ),
-  );
+  const reason = (at: number) => ({ code: 'answer', text: `reason ${at}` }) as const;
+  const failures = counterOf(Array.from({ length: 8 }, (_, at) => [reason(at), at + 1] as const));
   const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: { code: 'not_domain' } as const }));
   const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { invalid } });
   expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
@@ -235,77 +215,67 @@ it('names the files, and a partial one as such', () => {
 });
 
 describe('the next step', () => {
-  const last = (parts: ResultParts, settings: Partial<RunSettings> = {}) => summaryOf(parts, settings).at(-1);
   const limit = (...reached: Parameters<typeof halted> extends [unknown, ...infer R] ? R : never) => ({
     end: halted('limit', ...reached),
     facts: DEFERRED,
   });
 
-  it.each<[string, ResultParts, Partial<RunSettings>, string]>([
+  it.each<[string, ResultParts, string, Partial<RunSettings>?]>([
     [
       'some failed',
       { rows: { failed: 1 } },
-      {},
       'some rows failed: run the same command again to retry only those',
     ],
     [
       'too many failed',
       { end: { type: 'too_many_failures' } },
-      {},
       'stopped by --max-errors: run the same command again to continue',
     ],
     [
       'the credentials were refused',
       { end: halted('credentials') },
-      {},
       'the service refused the credentials: the token is unknown (status 403); check the token, then run the same command again: nothing is lost',
     ],
     [
       'interrupted',
       { end: { type: 'stopped' } },
-      {},
       'interrupted: all paid answers are stored; run the same command again to continue',
     ],
     [
       'the quota is used up, the plan unspecified: the flag that could buy more is named',
       limit(),
-      {},
       'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to continue',
     ],
     [
       'the quota is used up on a free plan: nothing can be bought',
       limit(),
-      { plan: 'free' },
       'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
+      { plan: 'free' },
     ],
     [
       'the budget is used up',
       limit({ name: 'account', overage: 3 }),
-      { plan: 'paid' },
       'stopped: the quota and the overage budget are used up; 1,900 identifiers are left: a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`; run the same command again to continue',
+      { plan: 'paid' },
     ],
     [
       'the service has less than the budget says',
       limit({ name: 'overstated', usage: 52, quota: 50 }),
-      { plan: 'paid' },
       'stopped: the service refuses every request at a usage of 52 and a quota of 50: the plan or the overage budget set here is higher than in the account; 1,900 identifiers are left: set --plan and --overage-budget to what the account has, or raise them in the account; run the same command again to continue',
+      { plan: 'paid' },
     ],
     [
       'a cap of the run is reached',
       limit({ name: 'maxRequests', maxRequests: 50 }),
-      { plan: 'paid', maxRequests: 50 },
       'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; to continue, run it again with a higher --max-requests',
+      { plan: 'paid', maxRequests: 50 },
     ],
     [
       'the service refused everything as too many: no quota would help',
-      {
-        end: halted('throttled'),
-        facts: DEFERRED,
-      },
-      {},
+      { end: halted('throttled'), facts: DEFERRED },
       'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to continue',
     ],
-  ])('%s', (_what, parts, settings, text) => {
-    expect(last(parts, settings)).toBe(text);
+  ])('%s', (_what, parts, text, settings = {}) => {
+    expect(summaryOf(parts, settings).at(-1)).toBe(text);
   });
 });

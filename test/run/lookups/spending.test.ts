@@ -35,13 +35,7 @@ describe('the estimate', () => {
   >([
     ['a quota that covers it', 100, { quota: 250 }, {}, [100, 0, '0', 0]],
     ['a quota that covers a part', 1_000, { quota: 100 }, {}, [100, 0, '0', 900]],
-    [
-      'a quota that was used in part',
-      100,
-      { quota: 250, sent: 180, held: 10, others: 20 },
-      {},
-      [40, 0, '0', 60],
-    ],
+    ['quota used in part', 100, { quota: 250, sent: 180, held: 10, others: 20 }, {}, [40, 0, '0', 60]],
     ['a quota that is used up', 100, { quota: 250, sent: 250 }, {}, [0, 0, '0', 100]],
     ['a quota that is overdrawn', 100, { quota: 250, sent: 300 }, {}, [0, 0, '0', 100]],
     ['quota unknown', 100, {}, {}, [null, 0, '0', null]],
@@ -54,24 +48,13 @@ describe('the estimate', () => {
     ['overage that was used in part', 100, { quota: 50, sent: 52 }, { overage: 3 }, [0, 1, '0.1', 99]],
     ['overage that is used up', 100, { quota: 50, sent: 53 }, { overage: 3 }, [0, 0, '0', 100]],
     ['--max-requests', 100, { quota: 250 }, { maxRequests: 30 }, [30, 0, '0', 70]],
-    [
-      '--max-requests beyond the quota',
-      100,
-      { quota: 20 },
-      { maxRequests: 30, overage: 50 },
-      [20, 10, '1', 70],
-    ],
+    ['--max-requests above it', 100, { quota: 20 }, { maxRequests: 30, overage: 50 }, [20, 10, '1', 70]],
     ['--max-requests above what is needed', 10, { quota: 250 }, { maxRequests: 30 }, [10, 0, '0', 0]],
     ['--max-cost', 100, { quota: 20 }, { overage: 1_000, maxOverageRequests: 5 }, [20, 5, '0.5', 75]],
     ['nothing to ask for', 0, { quota: 20 }, { overage: 5 }, [0, 0, '0', 0]],
   ])('with %s', (_what, requests, state, limits, [withinQuota, overageRequests, maxCost, deferred]) => {
-    expect(estimate(requests, state, limits)).toEqual({
-      requests,
-      withinQuota,
-      overageRequests,
-      maxCost,
-      deferred,
-    });
+    const expected = { requests, withinQuota, overageRequests, maxCost, deferred };
+    expect(estimate(requests, state, limits)).toEqual(expected);
   });
 
   it('accounts for every request, and never plans beyond limit or caps', () => {
@@ -141,6 +124,7 @@ describe('amounts', () => {
 });
 
 describe('what a run may still send', () => {
+  const THREE_OF_FIVE = { maxOverageRequests: 5, overageRequests: 3 };
   it.each([
     { state: {}, left: null },
     { state: { quota: 100 }, left: 100 },
@@ -151,15 +135,7 @@ describe('what a run may still send', () => {
     { state: { quota: 100, sent: 90, overage: 50 }, left: 60 },
     { state: { quota: 100, sent: 120, overage: 50 }, left: 30 },
     { state: { quota: 100, sent: 90, overage: 50, run: runSpending({ maxOverageRequests: 5 }) }, left: 15 },
-    {
-      state: {
-        quota: 100,
-        sent: 103,
-        overage: 50,
-        run: runSpending({ maxOverageRequests: 5, overageRequests: 3 }),
-      },
-      left: 2,
-    },
+    { state: { quota: 100, sent: 103, overage: 50, run: runSpending(THREE_OF_FIVE) }, left: 2 },
     { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 12 }) }, left: 18 },
     { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 31 }) }, left: 0 },
     { state: { run: runSpending({ maxRequests: 30 }) }, left: null },
@@ -184,20 +160,11 @@ describe('the number of chunks queued ahead', () => {
 
 describe('limits of other runs of the account', () => {
   it.each([
-    [
-      { overage: 0, quotaCap: null },
-      { overage: 0, quotaCap: null },
-    ],
-    [
-      { overage: 30, quotaCap: 100 },
-      { overage: 30, quotaCap: 100 },
-    ],
-    [
-      { overage: 0, quotaCap: 100 },
-      { overage: 0, quotaCap: 100 },
-    ],
-  ])('%j are not mentioned to a run with %j', (held, own) => {
-    expect(foreignTerms(held, own)).toBeNull();
+    { overage: 0, quotaCap: null },
+    { overage: 30, quotaCap: 100 },
+    { overage: 0, quotaCap: 100 },
+  ])('%j are not mentioned to a run with the same', (terms) => {
+    expect(foreignTerms(terms, { ...terms })).toBeNull();
   });
 
   it('are mentioned where they are lower, up to and including their end', () => {

@@ -17,31 +17,15 @@ const at = (name: string) => join(folder, name);
 
 describe('the target of an output', () => {
   it.each([
-    ['a missing file', 'new.csv', 'new.csv', []],
-    ['a file', 'input.csv', 'input.csv', []],
-    ['a link to a file', 'link', 'input.csv', [['link', 'input.csv']]],
-    ['a dangling link', 'link', 'there/new.csv', [['link', 'there/new.csv']]],
-    [
-      'a link to a dangling link',
-      'one',
-      'there/new.csv',
-      [
-        ['one', 'data/two'],
-        ['data/two', '../there/new.csv'],
-      ],
-    ],
-    ['a name in a linked folder', 'way/new.csv', 'there/new.csv', [['way', 'there']]],
-    [
-      'a link in a linked folder that leads up',
-      'way/link',
-      'new.csv',
-      [
-        ['way', 'there'],
-        ['there/link', '../new.csv'],
-      ],
-    ],
-  ] as const)('is resolved for %s', async (_what, target, place, links) => {
-    for (const [name, to] of links) await symlink(to, at(name));
+    ['a missing file', 'new.csv', 'new.csv', {}],
+    ['a file', 'input.csv', 'input.csv', {}],
+    ['a link to a file', 'link', 'input.csv', { link: 'input.csv' }],
+    ['a dangling link', 'link', 'there/new.csv', { link: 'there/new.csv' }],
+    ['a link to such a link', 'one', 'there/new.csv', { one: 'data/two', 'data/two': '../there/new.csv' }],
+    ['a name in a linked folder', 'way/new.csv', 'there/new.csv', { way: 'there' }],
+    ['a link there that leads up', 'way/link', 'new.csv', { way: 'there', 'there/link': '../new.csv' }],
+  ])('is resolved for %s', async (_what, target, place, links) => {
+    for (const [name, to] of Object.entries(links)) await symlink(to, at(name));
     expect(await placeOf(at(target))).toBe(at(place));
   });
 
@@ -126,28 +110,23 @@ describe('before anything is spent', () => {
 
   it('an input behind a link is recognised by its real path', async () => {
     await symlink('input.csv', at('link.csv'));
-    await expect(
-      assertPlaces(at('link.csv'), namesWith({ complete: at('input.csv') })),
-    ).rejects.toMatchObject({
-      code: 'usage-invalid',
-      subject: at('input.csv'),
-    });
+    const names = namesWith({ complete: at('input.csv') });
+    const expected = { code: 'usage-invalid', subject: at('input.csv') };
+    await expect(assertPlaces(at('link.csv'), names)).rejects.toMatchObject(expected);
   });
 
   it('an output over the input is reported as such, under any name and for any output', async () => {
     await writeFile(at('input.csv'), 'a\n');
     await link(at('input.csv'), at('second-name.csv'));
     await symlink('input.csv', at('link.csv'));
-    await expect(check({ complete: at('link.csv') })).rejects.toThrow('the output would overwrite the input');
-    await expect(check({ complete: at('second-name.csv') })).rejects.toThrow(
-      'the output would overwrite the input',
-    );
-    await expect(check({ errors: at('there/../input.csv') })).rejects.toThrow(
-      'the errors file would overwrite the input',
-    );
-    await expect(check({ report: at('link.csv') })).rejects.toThrow('the report would overwrite the input');
-    await expect(check({ errors: at('out.csv') })).rejects.toThrow(
-      'the output and the errors file are the same file',
-    );
+    const input = 'would overwrite the input';
+    for (const [which, name, words] of [
+      ['complete', 'link.csv', `the output ${input}`],
+      ['complete', 'second-name.csv', `the output ${input}`],
+      ['errors', 'there/../input.csv', `the errors file ${input}`],
+      ['report', 'link.csv', `the report ${input}`],
+      ['errors', 'out.csv', 'the output and the errors file are the same file'],
+    ] as const)
+      await expect(check({ [which]: at(name) })).rejects.toThrow(words);
   });
 });

@@ -67,28 +67,6 @@ describe('CSV output', () => {
     await expectGolden('replaced.csv', output(plan, raws));
   });
 
-  it('is unchanged as its own input', () => {
-    const first = output(planFor({ hasUnreadable: true }), ['1,acme.example', '2,"a\nb"', '3,x', '4,y']);
-    const lines = first.split(/(?<=\n)(?=\d,|,,?invalid)/);
-    const [header = '', ...records] = lines.map((line) => line.slice(0, -1));
-    const columns = header.split(',');
-    const input = { ...CSV_SHAPE, columns, rawHeader: header };
-    const replacedColumns = columns.flatMap((column, at) => (column.startsWith('brand_') ? [at] : []));
-    const renderer = createRenderer(planFor({ input, replacedColumns }));
-    const views = [MATCHED, NOT_FOUND, DEFERRED, INVALID];
-    const second = records
-      .slice(0, 4)
-      .map((raw, at) => renderer.row(raw, renderer.answer(views[at] ?? MATCHED), null));
-    expect(renderer.header()).toBe(`${header}\n`);
-    expect(second.join('')).toBe(lines.slice(1, 5).join(''));
-    const unread = renderer.row(
-      records[4] ?? '',
-      renderer.answer({ ...INVALID, error: 'an unclosed quote' }),
-      null,
-    );
-    expect(unread).toBe(`${lines[5]}`);
-  });
-
   it('turns JSON lines into columns without losing a digit', async () => {
     const input = { ...JSON_SHAPE, columns: ['id', 'name', 'more', 'brand'] };
     const plan = planFor({ input, format: 'csv', fields: [], hasUnreadable: true });
