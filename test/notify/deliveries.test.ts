@@ -22,32 +22,18 @@ describe('deliveries', () => {
     const arrival = new Promise<void>((resolve) => {
       arrive = resolve;
     });
-    const good = deliveries.persist('webhook', { event: 'finish' }, () => arrival, Date.now());
-    const bad = deliveries.persist(
-      'e-mail',
-      { event: 'finish' },
-      () => Promise.reject(new Error('no such host')),
-      Date.now(),
-    );
+    const refuse = () => Promise.reject(new Error('no such host'));
+    const event = 'finish';
+    const good = deliveries.persist('webhook', { event }, () => arrival, Date.now());
+    const bad = deliveries.persist('e-mail', { event }, refuse, Date.now());
     const closed = deliveries.close();
     arrive();
     await closed;
-    expect(await good).toBe('delivered');
-    expect(await bad).toBe('stopped');
+    expect([await good, await bad]).toEqual(['delivered', 'stopped']);
     expect(lines).toHaveLength(2);
-    expect(lines).toContainEqual({
-      level: 30,
-      event: 'finish',
-      by: 'webhook',
-      msg: 'notification delivered',
-    });
-    expect(lines).toContainEqual({
-      level: 50,
-      event: 'finish',
-      by: 'e-mail',
-      error: 'no such host',
-      msg: 'notification not delivered',
-    });
+    expect(lines).toContainEqual({ level: 30, event, by: 'webhook', msg: 'notification delivered' });
+    const failed = { by: 'e-mail', error: 'no such host', msg: 'notification not delivered' };
+    expect(lines).toContainEqual({ level: 50, event, ...failed });
   });
 
   it('are given up after three days', async () => {

@@ -1,7 +1,7 @@
 /** A webhook receiver that answers as configured and records what it receives. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listenAnew } from '../support/listen-anew.js';
 
 export interface Hook {
   readonly url: string;
@@ -25,16 +25,10 @@ export async function startHook(...statuses: number[]): Promise<Hook> {
       if (status > 0) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?key=of-the-receiver`,
-    received,
-  };
+  const port = await listenAnew(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${port}/hook?key=of-the-receiver`, received };
 }

@@ -53,9 +53,8 @@ describe('a webhook', () => {
   ])('always answered with %i is given up after attempt %i', async (status, tries) => {
     const hook = await startHook(status);
     const { terms } = quickTerms();
-    await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
-      `answered with ${status}`,
-    );
+    const posting = postWebhook({ url: hook.url, content: {}, secret: null }, terms);
+    await expect(posting).rejects.toThrow(`answered with ${status}`);
     expect(hook.received).toHaveLength(tries);
     expect(hook.received[0]?.headers['webhook-signature']).toBeUndefined();
   });
@@ -63,9 +62,8 @@ describe('a webhook', () => {
   it('without a listener names the reason, and nothing of its address', async () => {
     const { terms, waits } = quickTerms();
     const url = 'http://127.0.0.1:1/hook?key=of-the-receiver';
-    const error = await postWebhook({ url, content: {}, secret: SECRET }, terms).catch(
-      (thrown: unknown) => thrown,
-    );
+    const posting = postWebhook({ url, content: {}, secret: SECRET }, terms);
+    const error = await posting.catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/could not be reached/);
     expect(String(error)).not.toMatch(/of-the-receiver|sesame/);
     expect(waits).toHaveLength(2);
@@ -73,18 +71,16 @@ describe('a webhook', () => {
 
   it('to a host that does not exist is not retried', async () => {
     const { terms, waits } = quickTerms();
-    await expect(
-      postWebhook({ url: 'https://hooks.invalid/x', content: {}, secret: null }, terms),
-    ).rejects.toThrow('could not be reached (the host hooks.invalid does not exist)');
+    const posting = postWebhook({ url: 'https://hooks.invalid/x', content: {}, secret: null }, terms);
+    await expect(posting).rejects.toThrow('could not be reached (the host hooks.invalid does not exist)');
     expect(waits).toEqual([]);
   });
 
   it('is given up when its time is over, also during an attempt', async () => {
     const hook = await startHook(0);
     const { terms } = quickTerms({ totalMs: 150 });
-    await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
-      'no answer in time',
-    );
+    const posting = postWebhook({ url: hook.url, content: {}, secret: null }, terms);
+    await expect(posting).rejects.toThrow('no answer in time');
     expect(hook.received).toHaveLength(1);
   });
 

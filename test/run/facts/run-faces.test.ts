@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { statusText } from '../../../src/commands/admin.js';
 import { statusOf } from '../../../src/dashboard/gather-dashboard.js';
 import { renderParts } from '../../../src/dashboard/render-dashboard.js';
+import type { RunHalt } from '../../../src/engine/stores/run-reasons.js';
 import type { Hold } from '../../../src/ledger/policy.js';
 import { judgeRuns, type Standing } from '../../../src/run/facts/judge-runs.js';
 import { accountParts, dashboardData, dashboardView, NOW, runRecord, VIEWER } from '../../dashboard/views.js';
@@ -12,6 +13,8 @@ import { pageOf } from './run-page-of.js';
 const OTHER = { settings: { account: 'other' } };
 const ADA = { by: 'ada@office', at: NOW };
 const DONE = { matched: 1_400, requests: 1_400, billed: 1_400 };
+const AT_CAP = { settings: { maxRequests: 5 }, tally: { requests: 5 } };
+const stoppedBy = (halt: RunHalt) => ({ status: 'stopped', stop: { type: 'halted', halt } }) as const;
 const USED_UP = { quota: 1_000, overage: 0, sent: 1_000 };
 
 interface History {
@@ -38,50 +41,14 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
   ['has all spending paused', { run: {}, account: { isPaused: true } }, 'held', 'waiting', 'Waiting'],
   ['has used up the limit', { run: {}, account: USED_UP }, 'held', 'waiting', 'Waiting'],
   ['was refused for quota', { run: {}, account: { closedAt: NOW } }, 'held', 'waiting', 'Waiting'],
-  [
-    'is at its own cap',
-    { run: { settings: { maxRequests: 5 }, tally: { requests: 5 } } },
-    'held',
-    'waiting',
-    'Waiting',
-  ],
-  [
-    'has nothing left at the limit',
-    { run: { tally: DONE }, account: USED_UP },
-    'running',
-    'running',
-    'Running',
-  ],
+  ['is at its own cap', { run: AT_CAP }, 'held', 'waiting', 'Waiting'],
+  ['is done at the limit', { run: { tally: DONE }, account: USED_UP }, 'running', 'running', 'Running'],
   ['is of another account', { run: OTHER, account: USED_UP }, 'running', 'running', 'Starting'],
-  [
-    'is of an account at its limit',
-    { run: OTHER, others: { other: 'used up' } },
-    'held',
-    'waiting',
-    'Waiting',
-  ],
-  [
-    'is of another account, all paused',
-    { run: OTHER, account: { isPaused: true } },
-    'held',
-    'waiting',
-    'Waiting',
-  ],
+  ['is of one at its limit', { run: OTHER, others: { other: 'used up' } }, 'held', 'waiting', 'Waiting'],
+  ['is of one, all paused', { run: OTHER, account: { isPaused: true } }, 'held', 'waiting', 'Waiting'],
   ['completed', { run: { status: 'completed', tally: DONE } }, 'finished', 'finished', 'Finished'],
-  [
-    'stopped',
-    { run: { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit } }, account: USED_UP },
-    'stopped',
-    'stopped',
-    'Stopped',
-  ],
-  [
-    'is held for a person',
-    { run: { status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } } },
-    'stopped',
-    'waiting',
-    'Waiting',
-  ],
+  ['stopped', { run: stoppedBy(HALTS.limit), account: USED_UP }, 'stopped', 'stopped', 'Stopped'],
+  ['is held for a person', { run: stoppedBy(HALTS.unmatched) }, 'stopped', 'waiting', 'Waiting'],
   ['was cancelled', { run: { status: 'cancelled' } }, 'cancelled', 'cancelled', 'Cancelled'],
 ])('a run that %s', async (_, { run: parts, account, others = {}, isGone = false }, standing, word, mark) => {
   const run = runRecord(parts);
@@ -92,14 +59,12 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
     gone: new Set(isGone ? [run.id] : []),
   });
   const view = dashboardView({ data });
-  const line = statusText(data, [])
-    .split('\n')
-    .find((each) => each.startsWith(run.id));
+  const lines = statusText(data, []).split('\n');
+  const line = lines.find((each) => each.startsWith(run.id));
   expect(line?.split(/ +/)[1]).toBe(word);
   expect(statusOf(view).data?.runs).toMatchObject([{ id: run.id, status: standing }]);
-  expect(markIn(renderParts(view, VIEWER), /<li class="run">.*?<span class="state[^"]*">([^<]*)</s)).toBe(
-    mark,
-  );
+  const dashboard = renderParts(view, VIEWER);
+  expect(markIn(dashboard, /<li class="run">.*?<span class="state[^"]*">([^<]*)</s)).toBe(mark);
   const page = await pageOf(run, view);
   expect(markIn(page, /<h1>.*?<span class="verdict[^"]*"[^>]*>([^<]*)</s)).toBe(mark);
 });
@@ -109,10 +74,10 @@ const markIn = (page: string, pattern: RegExp) => pattern.exec(page)?.[1];
 it('a run waits behind those that are there, not behind one whose process is gone', () => {
   const first = runRecord({ id: 'first', asOf: NOW - 60_000, label: { host: 'h', name: 'first.csv' } });
   const second = runRecord({ id: 'second', asOf: NOW - 30_000 });
-  const queuedOf = (gone: string[]) =>
-    judgeRuns(dashboardData({ runs: [second, first], gone: new Set(gone) })).find(
-      ({ run }) => run.id === 'second',
-    )?.why;
+  const queuedOf = (gone: string[]) => {
+    const judged = judgeRuns(dashboardData({ runs: [second, first], gone: new Set(gone) }));
+    return judged.find(({ run }) => run.id === 'second')?.why;
+  };
   expect(queuedOf([])).toEqual({ type: 'queued', behind: 'queued behind first.csv' });
   expect(queuedOf(['first'])).toBeNull();
 });

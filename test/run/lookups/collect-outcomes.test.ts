@@ -25,6 +25,9 @@ function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer 
   };
 }
 
+const batchOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` }));
+
 async function begin(count: number) {
   const scan = await scanWanting(count);
   const options = {
@@ -36,8 +39,7 @@ async function begin(count: number) {
     freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
   };
   const collector = new OutcomeCollector(options);
-  const batch = Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` }));
-  collector.expect(batch);
+  collector.expect(batchOf(count));
   return { options, answers: scan.answers, collector };
 }
 
@@ -91,11 +93,8 @@ describe('an answer of this process', () => {
 
   it('is left to the store when it was queued after 100,000 others', async () => {
     const { answers, collector } = await begin(1);
-    const others = Array.from({ length: 100_000 }, (_, other) => ({
-      index: other + 2,
-      text: `isin:${other}`,
-    }));
-    collector.expect(others);
+    const other = (_: unknown, at: number) => ({ index: at + 2, text: `isin:${at}` });
+    collector.expect(Array.from({ length: 100_000 }, other));
     collector.expect([{ index: 1, text: 'domain:b1.com' }]);
     collector.onAnswer(answer('domain:b1.com'));
     collector.onAnswer(answer('domain:b0.com'));
@@ -114,11 +113,9 @@ describe('answers of workers elsewhere', () => {
         return { status: 'not_found', packed: null, fetchedAt: FETCHED_AT, freshUntil: null };
       });
     };
-    const collector = new OutcomeCollector({
-      ...options,
-      engine: { outcomes: { read } } as unknown as Engine,
-    });
-    collector.expect(Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` })));
+    const engine = { outcomes: { read } } as unknown as Engine;
+    const collector = new OutcomeCollector({ ...options, engine });
+    collector.expect(batchOf(count));
     return { collector, answers, asked };
   }
 

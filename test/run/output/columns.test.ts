@@ -14,6 +14,8 @@ function asBrand(value: unknown): Brand {
   return value as Brand;
 }
 
+const BEYOND = '{"employees":1e400,"foundedYear":-1e400}';
+
 describe('the default columns', () => {
   it('are in the order of the design', () => {
     expect(DEFAULT_COLUMNS.map((column) => column.name).join(' ')).toBe(
@@ -26,14 +28,8 @@ describe('the default columns', () => {
     ['an empty brand', {}],
     ['nulls everywhere', { company: null, logos: null, colors: null, name: null, qualityScore: null }],
     ['a company of nulls', { company: { employees: null, industries: null, location: null } }],
-    [
-      'wrong types everywhere',
-      { company: 'x', logos: 'x', colors: [1, null], name: {}, qualityScore: '0.5' },
-    ],
-    [
-      'numbers that no number can hold',
-      JSON.parse('{"qualityScore":1e400,"company":{"employees":1e400,"foundedYear":-1e400}}'),
-    ],
+    ['wrong types', { company: 'x', logos: 'x', colors: [1, null], name: {}, qualityScore: '0.5' }],
+    ['numbers beyond all numbers', JSON.parse(`{"qualityScore":1e400,"company":${BEYOND}}`)],
   ])('are blank, not broken, with %s', (_name, brand) => {
     for (const column of DEFAULT_COLUMNS) {
       if (['status', 'kind', 'identifier', 'source', 'fetched_at'].includes(column.name)) continue;
@@ -42,9 +38,8 @@ describe('the default columns', () => {
   });
 
   it('fall back to the country code and to the industry slug', () => {
-    const brand = asBrand({
-      company: { location: { country: null, countryCode: 'FR' }, industries: [{ slug: 'wine' }] },
-    });
+    const location = { country: null, countryCode: 'FR' };
+    const brand = asBrand({ company: { location, industries: [{ slug: 'wine' }] } });
     const cell = (name: string) =>
       DEFAULT_COLUMNS.find((column) => column.name === name)?.cell(MATCHED, brand);
     expect(cell('country')).toBe('FR');
@@ -72,11 +67,7 @@ describe('the chosen assets', () => {
     ['svg before png', [logo('logo', 'dark', 'jpeg', 'png', 'svg', 'webp')], 'logo-dark.svg'],
     ['an unknown format rather than nothing', [logo('logo', 'dark', 'avif')], 'logo-dark.avif'],
     ['nothing when there are only icons', [logo('icon', 'dark', 'svg')], null],
-    [
-      'nothing when no file has an address',
-      [{ type: 'logo', theme: 'dark', formats: [{ src: null, format: 'svg' }] }],
-      null,
-    ],
+    ['nothing without an address', [{ type: 'logo', formats: [{ src: null, format: 'svg' }] }], null],
   ])('prefer %s', (_name, logos, src) => {
     expect(bestLogo(asBrand({ logos }))).toBe(src);
   });
@@ -88,14 +79,8 @@ describe('the chosen assets', () => {
 
   it('are the accent colour, else the first, and the industry with the highest score', () => {
     expect(mainColor(BRAND)).toBe('#ff0044');
-    expect(
-      mainColor({
-        colors: [
-          { type: 'dark', hex: null },
-          { type: 'light', hex: '#fff' },
-        ],
-      }),
-    ).toBe('#fff');
+    const colors = ['dark', 'light'].map((type, at) => ({ type, hex: at === 0 ? null : '#fff' }));
+    expect(mainColor({ colors })).toBe('#fff');
     expect(mainIndustry(BRAND)).toBe('Anvils');
     expect(mainIndustry({ company: { industries: [{ name: 'A', score: null }, { name: 'B' }] } })).toBe('A');
   });

@@ -2,9 +2,7 @@
  * Logos are fetched once, small, without keys, or not at all. The server is real; only its address
  * is redirected to this machine.
  */
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -13,6 +11,7 @@ import {
   logoAddress,
   pictureType,
 } from '../../../src/run/report/fetch-logos.js';
+import { listenAnew } from '../../support/listen-anew.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from('picture')]);
 const PNG_URI = `data:image/png;base64,${PNG.toString('base64')}`;
@@ -25,24 +24,13 @@ async function logoServer(answer: RequestListener) {
     expect(request.headers.authorization).toBeUndefined();
     answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${await listenAnew(server)}`;
   const agent = new Agent();
-  const dispatcher = agent.compose(
-    (dispatch) => (options, handler) =>
-      dispatch(
-        {
-          ...options,
-          headers: {
-            ...(options.headers as Record<string, string>),
-            host: new URL(String(options.origin)).host,
-          },
-          origin: `http://127.0.0.1:${port}`,
-        },
-        handler,
-      ),
-  );
+  const dispatcher = agent.compose((dispatch) => (options, handler) => {
+    const { host } = new URL(String(options.origin));
+    const headers = { ...(options.headers as Record<string, string>), host };
+    return dispatch({ ...options, headers, origin }, handler);
+  });
   onTestFinished(async () => {
     await agent.destroy();
     server.closeAllConnections();
@@ -106,21 +94,12 @@ describe('a logo', () => {
   it.each<[string, RequestListener]>([
     ['is missing', (_, response) => response.writeHead(404).end(PNG)],
     ['is elsewhere', (_, response) => response.writeHead(302, { location: 'https://other.example/' }).end()],
-    [
-      'is no picture',
-      (_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<html>'),
-    ],
+    ['is no picture', (_, response) => response.setHeader('content-type', 'image/png').end('<html>')],
     [
       'is announced too large',
       (_, response) => response.writeHead(200, { 'content-length': LOGO_BYTES_AT_MOST + 1 }).write(PNG),
     ],
-    [
-      'is too large',
-      (_, response) => {
-        response.write(PNG);
-        response.end(Buffer.alloc(LOGO_BYTES_AT_MOST));
-      },
-    ],
+    ['is too large', (_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(LOGO_BYTES_AT_MOST)]))],
     [
       'breaks off',
       (_, response) => {

@@ -3,26 +3,15 @@ import { expect, it } from 'vitest';
 import { fileFrom, portableReport } from '../../../src/run/report/portable-report.js';
 import { figures } from './pages.js';
 
-const PLACE = { folder: '/home/ann/work', home: '/home/ann' };
+const WORK = '/home/ann/work';
+const PLACE = { folder: WORK, home: '/home/ann' };
 
 it.each<[what: string, report: string, file: string, name: string, href: string | null]>([
   ['beside it', '/home/ann/work/r.html', '/home/ann/work/c.csv', 'c.csv', './c.csv'],
   ['beside it, outside the folder of the run', '/srv/r.html', '/srv/c.csv', 'c.csv', './c.csv'],
   ['below it', '/srv/out/r.html', '/srv/out/2026/c.csv', '2026/c.csv', './2026/c.csv'],
-  [
-    'in another folder of the run',
-    '/home/ann/work/a/r.html',
-    '/home/ann/work/b/c.csv',
-    '../b/c.csv',
-    './../b/c.csv',
-  ],
-  [
-    'above it, in the folder of the run',
-    '/home/ann/work/a/r.html',
-    '/home/ann/work/c.csv',
-    '../c.csv',
-    './../c.csv',
-  ],
+  ['in a folder beside it', `${WORK}/a/r.html`, `${WORK}/b/c.csv`, '../b/c.csv', './../b/c.csv'],
+  ['above it, in the folder of the run', `${WORK}/a/r.html`, `${WORK}/c.csv`, '../c.csv', './../c.csv'],
   ['elsewhere', '/home/ann/work/r.html', '/srv/ann/c.csv', 'c.csv', null],
   ['in the home folder, above the run', '/home/ann/work/r.html', '/home/ann/c.csv', 'c.csv', null],
   ['below home folders', '/r.html', '/home/ann/c.csv', 'c.csv', null],

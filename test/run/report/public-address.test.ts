@@ -53,12 +53,11 @@ describe('a host name', () => {
   it('with public addresses resolves to them', async () => {
     const resolve = leadsTo('1.1.1.1', '2606:4700::1111');
     expect(await lookUp(resolve, false)).toEqual(['1.1.1.1', 4]);
-    expect(await lookUp(resolve, true)).toEqual([
-      [
-        { address: '1.1.1.1', family: 4 },
-        { address: '2606:4700::1111', family: 6 },
-      ],
-    ]);
+    const both = [
+      { address: '1.1.1.1', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ];
+    expect(await lookUp(resolve, true)).toEqual([both]);
   });
 
   it.each([false, true])('with one that is not public is refused (all: %s)', async (all) => {
@@ -87,12 +86,8 @@ it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])('connects to no logo at %s', a
     await dispatcher.destroy();
     server.close();
   });
-  const stop = new AbortController().signal;
-  const logos = await fetchLogos([`https://logo.example:${port}/a.svg`], {
-    dispatcher,
-    stop,
-    totalMs: 30_000,
-  });
+  const options = { dispatcher, stop: new AbortController().signal, totalMs: 30_000 };
+  const logos = await fetchLogos([`https://logo.example:${port}/a.svg`], options);
   expect(logos.size).toBe(0);
   expect(connections).toBe(0);
 });

@@ -37,22 +37,11 @@ it('matches the golden page, of a run that stopped at its limit', async () => {
 describe('a page shows', () => {
   it.each<[string, Parameters<typeof pageData>[0], string[]]>([
     ['what the run produced', {}, ['Finished', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
-    [
-      'what it cost and saved',
-      {},
-      ['49 of 50 sent', 'Overage cost 0.30', '2 by duplicates, 4 stored', 'Billed per brand 0.96'],
-    ],
-    [
-      'what is left of the account',
-      {},
-      ['52 of 53 used', 'by others 2', 'Left 1', 'Quota without overage 50'],
-    ],
+    ['what it cost', {}, ['49 of 50 sent', 'Overage cost 0.30', 'Billed per brand 0.96']],
+    ['what it saved', {}, ['2 by duplicates, 4 stored']],
+    ['what is left', {}, ['52 of 53 used', 'by others 2', 'Left 1', 'Quota without overage 50']],
     ['how old its answers are', {}, ['Oldest 14 Mar 2026, 08:05 UTC', 'Newest 15 Mar 2026, 12:00 UTC']],
-    [
-      'why lookups failed',
-      failedPage(),
-      ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
-    ],
+    ['why lookups failed', failedPage(), ['Failed lookups by cause', 'answered 503 five times 1,200']],
     ['why rows were not asked for', {}, ['the cell is blank 3', '54 http://10.0.0.1/ an IP address']],
     ['that there are no rows', emptyPage(), ['The file has no rows']],
     ['how the file was read', {}, ['Read as CSV, delimiter &#39;,&#39;, utf-8']],
@@ -124,12 +113,11 @@ describe('a page shows', () => {
 
   it('no card without content: no scores, quota or ages where nothing was looked up', () => {
     const titles = (data: PageData) =>
-      [...renderPage(data).matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id);
-    expect(titles(emptyPage())).toEqual(['outcomes', 'money', 'files']);
-    expect(titles(pageData())).toEqual([
-      ...['outcomes', 'scores', 'best', 'lowest', 'rows-not_found', 'rows-invalid', 'excluded'],
-      ...['money', 'account', 'ages', 'files'],
-    ]);
+      [...renderPage(data).matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id).join(' ');
+    expect(titles(emptyPage())).toBe('outcomes money files');
+    expect(titles(pageData())).toBe(
+      'outcomes scores best lowest rows-not_found rows-invalid excluded money account ages files',
+    );
   });
 
   it.each([
