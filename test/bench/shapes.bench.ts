@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { stop } from '../e2e/commands.js';
 import { createInboxScene } from '../jobs/inbox-scene.ts';
 import { redisEngine } from '../support/engines.ts';
 import { take } from './measure.ts';
@@ -99,7 +100,6 @@ it('`up` answers whether it is ready while it reads a file of any shape', { tags
     } while ((await ended()) <= nth);
     sayFigure(`up, ${name}: slowest answer`, `${slowest.toFixed(0)} ms`, `at most ${DEADLINE_MS}`);
   }
-  up.kill('SIGTERM');
-  expect((await up.done).code).toBe(0);
+  await stop(up);
   await engine.stop();
 });

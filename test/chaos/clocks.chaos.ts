@@ -3,6 +3,7 @@
  * of the engine during a run. `test/e2e/set-clock.test.ts` sets the clock of one run.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ends, stop } from '../e2e/commands.js';
 import { engineAt } from '../support/engines.js';
 import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
 import { createDatabase, startPostgres } from '../support/postgres-server.js';
@@ -52,8 +53,7 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
       }
       await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
       const runWithin = (limit: number) => scene.run(['run', 'list.csv', '--no-worker', ...limitedTo(limit)]);
-      const first = await runWithin(LIMIT);
-      expect(first.code, first.stderr).toBe(7);
+      await ends(7, runWithin(LIMIT));
       expect(meter.billed).toBe(LIMIT);
       await expectDeferredOnly(scene, IDENTIFIERS);
       options.latencyMs = 10;
@@ -89,16 +89,14 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
       const running = scene.start([...command, ...limitedTo(LIMIT)]);
       await untilSeen(scene, running, () => meter.billed >= 150);
       clock.set(offMs);
-      const first = await running.done;
-      expect(first.code, first.stderr).toBe(7);
+      await ends(7, running.done);
       expect(meter.billed).toBeLessThanOrEqual(LIMIT);
       expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - 2 * CONCURRENCY);
       await expectDeferredOnly(scene, IDENTIFIERS);
       await expectComplete(scene, await scene.run([...command, ...limitedTo(10 * LIMIT)]), IDENTIFIERS);
       expect(meter.billed).toBeLessThanOrEqual(IDENTIFIERS + 2 * CONCURRENCY);
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
-      worker.kill('SIGTERM');
-      expect((await worker.done).code).toBe(0);
+      await stop(worker);
     },
   );
 });

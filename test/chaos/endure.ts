@@ -4,6 +4,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { stop } from '../e2e/commands.js';
 import type { EngineUnderTest } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
@@ -86,9 +87,7 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
   console.log(`limit ${LIMIT}: ${billed} billed; bought again: ${again}, lost by the engine: ${lost}`);
   expect(again).toBeLessThanOrEqual(lost > 0 || isLong ? lost + IN_FLIGHT : 0);
   expect(meter.mostBilledOnce()).toBeLessThanOrEqual(lost > 0 ? 3 : 2);
-  worker.kill('SIGTERM');
-  const { code, stderr } = await worker.done;
-  expect(code, stderr).toBe(0);
+  await stop(worker);
 }
 
 /** One long hang, then faults at random: cuts, lost answers, one-sided ends, shorter hangs. */

@@ -5,11 +5,11 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { answeredIn, kill, onEngines } from '../e2e/commands.js';
 import { createInboxScene, stopWatcher } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { HOSTILE } from '../support/hostile-files.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 
 const redis = redisEngine();
@@ -18,10 +18,7 @@ const FILES = 500;
 const ROWS = 20;
 const HOSTILE_FILES = 40;
 
-describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('two watchers process 500 files after kill -9 of one: each file once, each identifier bought once beyond what was in flight', async () => {
     const scene = await createInboxScene(redis, { latencyMs: 50 });
     const { meter } = scene.service;
@@ -38,8 +35,7 @@ describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
     const stems = done.map((path) => basename(path).replace(/-2\d\d\d-.*/, ''));
     expect(new Set(stems).size).toBe(FILES);
     for (const [index, path] of done.entries()) {
-      const counts = countStatuses(await readRows(join(path, `${stems[index]}.enriched.csv`)));
-      expect((counts.matched ?? 0) + (counts.not_found ?? 0), path).toBe(ROWS);
+      expect(await answeredIn(join(path, `${stems[index]}.enriched.csv`)), path).toBe(ROWS);
       expect(await readdir(path)).toHaveLength(4);
     }
     const distinct = ((FILES + 1) * ROWS) / 2;
@@ -102,8 +98,7 @@ describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
       await scene.drop(`hostile-${at}.bin`, contents[at % contents.length] ?? Buffer.alloc(0));
     await pass('beside');
     await pass('among');
-    up.kill('SIGKILL');
-    await up.done;
+    await kill(up);
     up = await begin();
     await pass('killed');
     up.kill('SIGTERM');

@@ -3,11 +3,12 @@
  * every row has a status, and the same command completes the file.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ends, onEngines } from '../e2e/commands.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
-import { describeOn, domainList, type Scene } from '../support/scene.js';
+import { domainList, type Scene } from '../support/scene.js';
 import { createDice, type Dice } from './dice.js';
 import {
   createLoggedScene,
@@ -61,8 +62,7 @@ class Killer {
 }
 
 async function readStatus(scene: Scene): Promise<Status> {
-  const { stdout, stderr, code } = await scene.run(['status', '--json']);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run(['status', '--json']));
   const status = JSON.parse(stdout) as Status;
   // The tests of a file share their engine.
   return { ...status, runs: status.runs.filter(({ service }) => service === scene.service.url) };
@@ -111,9 +111,7 @@ async function expectReport(scene: Scene, bill: number, unseen: number): Promise
 
 const redis = redisEngine();
 const postgres = postgresEngine();
-describeOn([redis, embeddedEngine(), postgres], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
+onEngines([redis, embeddedEngine(), postgres], (engine) => {
   const tags = engine.name === 'embedded' ? [] : ['kills'];
 
   test('runs: after six kills and restarts the file is complete, and all reports add up to the bill, overage included', {
@@ -186,8 +184,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
       await untilSeen(scene, running, () => meter.billed >= enough);
       await killer.kill([running], concurrency);
     }
-    const last = await scene.run(args);
-    expect(last.code, last.stderr).toBe(7);
+    await ends(7, scene.run(args));
     expect(meter.billed).toBeLessThanOrEqual(limit);
     expect(meter.billed).toBeGreaterThanOrEqual(limit - killer.unseen);
     await expectSums(scene, killer.unseen);
@@ -210,9 +207,7 @@ function startWorkers(scene: Scene, count: number, concurrency: number) {
   };
 }
 
-describeOn([redis, postgres], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
+onEngines([redis, postgres], (engine) => {
   const tags = ['kills'];
 
   test('workers: with six killed and a limit of 500, the service bills all but the unsent permits; the next run completes the file', {
@@ -238,8 +233,7 @@ describeOn([redis, postgres], (engine) => {
     }
     // The kills came before the limit was met.
     expect(meter.billed).toBeLessThan(limit);
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(7);
+    await ends(7, running.done);
     expect(meter.billed).toBeLessThanOrEqual(limit);
     // Usually 498 to 500. A worker killed between a grant and its requests leaves up to 8, and on a
     // starved machine that moment is long enough for two of six: 484 was seen.
@@ -284,8 +278,7 @@ describeOn([redis, postgres], (engine) => {
     }
     options.latencyMs = 20;
     options.jitterMs = 0;
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(7);
+    await ends(7, running.done);
     const deferred = await expectDeferredOnly(scene, identifiers);
     expect(deferred.length).toBeGreaterThan(0);
     for (const { brand_error: error } of deferred) expect(error).toMatch(LOST_TWICE);
@@ -337,8 +330,7 @@ describeOn([redis, postgres], (engine) => {
     }
     expect(meter.billed).toBeLessThan(limit);
     options.latencyMs = 100;
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(7);
+    await ends(7, running.done);
     expect(meter.billed).toBeLessThanOrEqual(limit);
     expect(meter.billed).toBeGreaterThanOrEqual(limit - killer.unseen);
     await expectDeferredOnly(scene, identifiers);

@@ -4,6 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
+import { ends } from '../e2e/commands.js';
 import { type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { domainList } from '../support/scene.js';
@@ -119,8 +120,7 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
     /** Of a command: it is typed again though it is paused. */
     async expectRefusal(): Promise<void> {
       if (kind !== 'command') return;
-      const { code, stderr } = await scene.run(['run', file, '--yes']);
-      expect(code, stderr).toBe(7);
+      const { stderr } = await ends(7, scene.run(['run', file, '--yes']));
       expect(stderr).toMatch(/paused by \S+ since/);
     },
     /** Where people see that it is cancelled; a command ends by itself, or is gone. */

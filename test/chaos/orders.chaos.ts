@@ -4,10 +4,10 @@
  * `ORDERS=24 npm run test:chaos` plays so many stories on each engine.
  */
 import pLimit from 'p-limit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { onEngines } from '../e2e/commands.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
-import { describeOn } from '../support/scene.js';
 import { createDice, type Dice } from './dice.js';
 import { createWork, KINDS, type Work } from './ordered-work.js';
 
@@ -146,10 +146,7 @@ async function judge(engine: EngineUnderTest, index: number): Promise<object | n
   }
 }
 
-describeOn([redisEngine(), postgresEngine(), embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), postgresEngine(), embeddedEngine()], (engine) => {
   test(`${STORIES} stories of a word and restarts`, { timeout: 3_600_000 }, async () => {
     const limit = pLimit(AT_ONCE);
     const stories = Array.from({ length: STORIES }, (_, index) => limit(judge, engine, index));

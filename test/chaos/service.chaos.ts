@@ -2,20 +2,17 @@
  * A service that is down for a while, one that says nothing about its quota, and one whose quota a
  * run waits for.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ends, expectPaidOnce, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine()], (engine) => {
   test('without usage headers and error codes the run ends after a few refusals and keeps what it bought', async () => {
     const scene = await createScene(engine, { quota: 100, hasHeaders: false, dialect: 'spec' });
     await scene.write('list.csv', domainList(1_000));
-    const result = await scene.run(['run', 'list.csv']);
-    expect(result.code, result.stderr).toBe(7);
+    const result = await ends(7, scene.run(['run', 'list.csv']));
     expect(scene.service.meter.billed).toBe(100);
     expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
     expect(result.seconds).toBeLessThan(90);
@@ -24,10 +21,8 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     expect(counts.deferred).toBe(900);
 
     scene.service.options.quota = 2_000;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(1_000);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(scene.service.meter, 1_000);
   });
 
   test.each([
@@ -46,10 +41,8 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
       await running.untilSaid(/parked/);
       expect(meter.billed).toBe(40);
       options.quota = 1_000;
-      const result = await running.done;
-      expect(result.code, result.stderr).toBe(0);
-      expect(meter.billed).toBe(120);
-      expect(meter.mostBilledOnce()).toBe(1);
+      await ends(0, running.done);
+      expectPaidOnce(meter, 120);
     },
   );
 
@@ -63,9 +56,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     // The storm ends after enough probes for the breaker to have slowed down.
     await scene.service.until(() => meter.count({ why: 'unavailable' }) >= 22);
     options.faults.unavailable = 0;
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(0);
-    expect(meter.billed).toBe(600);
-    expect(meter.mostBilledOnce()).toBe(1);
+    await ends(0, running.done);
+    expectPaidOnce(meter, 600);
   });
 });

@@ -2,11 +2,12 @@
  * A process exits within `--stop-grace` (25 s) of SIGTERM, however slow the service is and whether
  * or not the engine is reachable, and counts what it cuts off.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { onEngines } from '../e2e/commands.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 import { expectHonestStop, STOPPED_COMMANDS } from '../support/stopped-work.js';
 import { createDice } from './dice.js';
 
@@ -22,10 +23,7 @@ async function terminate(process: CliProcess): Promise<number> {
 }
 
 const redis = redisEngine();
-describeOn([redis, embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis, embeddedEngine()], (engine) => {
   test('a run waiting for slow answers writes its partial file and exits within 25 s', async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
@@ -40,10 +38,7 @@ describeOn([redis, embeddedEngine()], (engine) => {
   });
 });
 
-describe.skipIf(redis.missing !== null)('when the engine is gone', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('a run and a worker exit within 25 s', async () => {
     const scene = await createScene(redis, { latencyMs: 200 });
     const { meter } = scene.service;
@@ -57,10 +52,7 @@ describe.skipIf(redis.missing !== null)('when the engine is gone', () => {
   });
 });
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   test('at any moment of SIGTERM billed and perhaps billed are never below the bill, and losses are announced', {
     tags: ['kills'],
     timeout: 1_800_000,

@@ -2,14 +2,12 @@
  * A service that accepts 50 requests in any rolling second: nothing is lost and little is refused,
  * with and without Retry-After.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ends, expectPaidOnce, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine()], (engine) => {
   test.each([
     { retryAfter: 1, dialect: 'spec', latencyMs: 100 },
     { retryAfter: 1, dialect: 'coded', latencyMs: 10 },
@@ -20,11 +18,9 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     async ({ retryAfter, dialect, latencyMs }) => {
       const scene = await createScene(engine, { perSecond: 50, retryAfter, dialect, latencyMs });
       await scene.write('list.csv', domainList(1_000));
-      const result = await scene.run(['run', 'list.csv']);
-      expect(result.code, result.stderr).toBe(0);
+      await ends(0, scene.run(['run', 'list.csv']));
       const { meter } = scene.service;
-      expect(meter.billed).toBe(1_000);
-      expect(meter.mostBilledOnce()).toBe(1);
+      expectPaidOnce(meter, 1_000);
       expect(meter.count({ why: 'throughput' })).toBeLessThan(150);
     },
   );

@@ -1,10 +1,11 @@
 /** `--changes` of real runs: against the last complete output, and never against a partial one. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
+import { createScene, domainAt, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 /** The test service knows nine in ten. */
 const list = (from: number, to: number) =>
@@ -12,17 +13,13 @@ const list = (from: number, to: number) =>
 const changesIn = async (scene: Scene) =>
   parse<Record<string, string>>(await readFile(scene.path('changes.csv')), { columns: true });
 
-describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
   test('a night later they are in the file, the report and the webhook, and a stopped run leaves them', async () => {
     const scene = await createScene(engine);
     const hook = await startHook(200);
     const command = ['run', 'list.csv', '--changes', 'changes.csv', '--notify-url', hook.url];
     await scene.write('list.csv', list(0, 30));
-    const first = await scene.run(command);
-    expect(first.code, first.stderr).toBe(0);
+    const first = await ends(0, scene.run(command));
     expect(first.stderr).toContain('all its brands will count as new');
     const before = await changesIn(scene);
     expect(new Set(before.map(({ change }) => change))).toEqual(new Set(['new']));
@@ -32,12 +29,10 @@ describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], 
     const renamed = before.map(({ identifier = '' }) => identifier).find((each) => each >= domainAt(12));
     await writeFile(scene.path('list.enriched.csv'), output.replace(`Brand ""${renamed}""`, 'Renamed'));
     await scene.write('list.csv', list(10, 35));
-    const stopped = await scene.run([...command, '--max-requests', '2']);
-    expect(stopped.code, stopped.stderr).toBe(7);
+    await ends(7, scene.run([...command, '--max-requests', '2']));
     expect(await changesIn(scene)).toEqual(before);
 
-    const second = await scene.run([...command, '--json']);
-    expect(second.code, second.stderr).toBe(0);
+    const second = await ends(0, scene.run([...command, '--json']));
     const changes = await changesIn(scene);
     const wasThere = new Set(before.map(({ identifier }) => identifier));
     const gone = Array.from({ length: 10 }, (_, at) => domainAt(at)).filter((each) => wasThere.has(each));
@@ -64,8 +59,7 @@ describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], 
       ['--changes', 'changes.csv', '-o', '/dev/null'],
       ['--changes', 'list.csv'],
     ]) {
-      const { code, stderr } = await scene.run(['run', 'list.csv', ...flags]);
-      expect(code, stderr).toBe(2);
+      await ends(2, scene.run(['run', 'list.csv', ...flags]));
     }
     expect(scene.service.meter.requests).toHaveLength(0);
   });

@@ -4,12 +4,13 @@
  */
 import { connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { COMPANY_CA, COMPANY_TLS, inTls } from '../support/company-ca.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { type EngineUnderTest, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | number = 'tunnel') {
   const scene = await createScene(engine);
@@ -30,14 +31,10 @@ async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | numbe
   return { ...scene, proxy, run, said, env };
 }
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('the file comes back, each identifier is paid once, and the proxy never sees the token', async () => {
     const { run, service, proxy, token, said, files } = await companyScene(engine);
-    const first = await run('run', 'list.csv', '--ca-file', 'ca.pem');
-    expect(first.code, first.stderr).toBe(0);
+    await ends(0, run('run', 'list.csv', '--ca-file', 'ca.pem'));
     expect([service.meter.billed, service.meter.mostBilledOnce()]).toEqual([70, 1]);
     expect(new Set(proxy.targets)).toEqual(new Set([`api.test:${proxy.port}`]));
     expect(proxy.seen()).not.toContain(token);
@@ -78,10 +75,8 @@ async function engineInTls(port: number, isPostgres: boolean): Promise<number> {
   return listenAnew(server);
 }
 
-describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
+onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   const isPostgres = engine.name === 'postgres';
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
 
   test('an engine in TLS is trusted with --ca-file, and the error without it names the flag', async () => {
     const scene = await createScene(engine);
@@ -92,11 +87,9 @@ describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     const flags = ['--engine', isPostgres ? `${address}?sslmode=verify-full` : address];
     await scene.write('list.csv', domainList(3));
     await scene.write('ca.pem', COMPANY_CA);
-    const without = await scene.run(['run', 'list.csv', ...flags]);
-    expect(without.code, without.stderr).toBe(5);
+    const without = await ends(5, scene.run(['run', 'list.csv', ...flags]));
     expect(without.stderr).toContain('--ca-file');
-    const trusting = await scene.run(['run', 'list.csv', ...flags, '--ca-file', 'ca.pem']);
-    expect(trusting.code, trusting.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', ...flags, '--ca-file', 'ca.pem']));
     expect(scene.service.meter.billed).toBe(3);
   });
 });

@@ -1,16 +1,14 @@
 /**
  * A brand that the service is still fetching: not found for now, as row, summary and report say.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
-import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
+import { createScene, domainAt, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('is reported when it is asked for, and when the stored answer is used', async () => {
     const fetching = [domainAt(1), domainAt(4)];
     const web = await startWebServer((request, response) => {
@@ -21,8 +19,10 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(6));
     for (const _start of ['fetched', 'stored']) {
-      const result = await scene.run(['run', 'list.csv', '--sort', 'none'], { BRAND_API_URL: web.url });
-      expect(result.code, result.stderr).toBe(0);
+      const result = await ends(
+        0,
+        scene.run(['run', 'list.csv', '--sort', 'none'], { BRAND_API_URL: web.url }),
+      );
       expect(result.stderr).toMatch(
         /still fetching 2 identifiers \(crawl_queued\): run the same command again in 2 minutes/,
       );

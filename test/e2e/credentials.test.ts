@@ -5,10 +5,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, expectPaidOnce, onEngines } from './commands.js';
 
 /** Every file below the test's folder that contains the token. */
 async function filesWithToken(scene: Scene): Promise<string[]> {
@@ -25,10 +26,7 @@ async function filesWithToken(scene: Scene): Promise<string[]> {
 }
 
 const redis = redisEngine();
-describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   test.each([
     { dialect: 'spec', flags: [] },
     { dialect: 'coded', flags: ['--own-domain', 'brandfetch.com'] },
@@ -38,8 +36,7 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
       const scene = await createScene(engine, { tokens: [], dialect });
       await scene.write('list.csv', domainList(500));
       const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
-      const result = await scene.run(args);
-      expect(result.code, result.stderr).toBe(4);
+      const result = await ends(4, scene.run(args));
       expect(scene.service.meter.requests).toHaveLength(1);
       expect(scene.service.meter.billed).toBe(0);
       expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
@@ -51,10 +48,7 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   );
 });
 
-describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at first', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('a token revoked during a run stops it, and the next run with a good one buys only the rest', async () => {
     const scene = await createScene(redis, { latencyMs: 30 });
     const { meter, options } = scene.service;
@@ -63,8 +57,7 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
     await scene.service.until(() => meter.billed >= 100);
     options.revoked = [scene.token];
     const billed = meter.billed;
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(4);
+    await ends(4, running.done);
     expect(meter.count({ why: 'credentials' })).toBeLessThanOrEqual(32);
     expect(meter.billed).toBe(billed);
     const { matched = 0, not_found: missing = 0 } = countStatuses(
@@ -73,10 +66,8 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
     expect(matched + missing).toBe(billed);
 
     options.revoked = [];
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
-    expect(meter.billed).toBe(600);
-    expect(meter.mostBilledOnce()).toBe(1);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(meter, 600);
   });
 
   test('the token never reaches Redis, neither in a key nor in a value', async () => {
@@ -88,8 +79,10 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
     monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
     const scene = await createScene(redis);
     await scene.write('list.csv', domainList(200));
-    const result = await scene.run(['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace']);
-    expect(result.code, result.stderr).toBe(0);
+    const result = await ends(
+      0,
+      scene.run(['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace']),
+    );
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => command.includes(scene.token))).toEqual([]);
     expect(result.stdout + result.stderr).not.toContain(scene.token);

@@ -2,11 +2,11 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { describeOn } from '../support/scene.js';
+import { kill, onEngines, stop } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 
@@ -40,17 +40,13 @@ async function markOf({ path }: InboxScene, list: string): Promise<unknown> {
 async function killAtReading(scene: InboxScene, up: CliProcess, list: string, mark: string): Promise<void> {
   const isRead = async () => hasOpen(up.pid, list) && (await markOf(scene, list)) === mark;
   await expect.poll(isRead, { timeout: 60_000, interval: 2 }).toBe(true);
-  up.kill('SIGKILL');
-  await up.done;
+  await kill(up);
 }
 
 const askedFor = ({ service }: InboxScene, domain: string) =>
   service.meter.requests.filter(({ identifier }) => identifier.includes(domain)).length;
 
-describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   test.skipIf(process.platform !== 'linux')('after a death with others and three alone', async () => {
     const scene = await createInboxScene(engine);
     const first = await startUp(scene);
@@ -83,7 +79,6 @@ describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await press(await (await press(page, 'Go on')).text(), 'Go on');
     await scene.until('done', 4);
     expect([askedFor(scene, 'poison.com'), scene.service.meter.mostBilledOnce()]).toEqual([1, 1]);
-    up.kill('SIGTERM');
-    expect((await up.done).code).toBe(0);
+    await stop(up);
   });
 });

@@ -1,10 +1,11 @@
 /** The JSON of real commands matches the schemas of `brand-enrich schema`. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHook } from '../notify/hook-server.js';
 import { redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
+import { onEngines } from './commands.js';
 
 const DAY = '0 2 * * *';
 
@@ -17,10 +18,7 @@ async function printed(scene: Scene, document: string, args: readonly string[], 
   return made;
 }
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('of a run and its account: report, plan, notice, status, ledger', async () => {
     const scene = await createScene(engine, { quota: 20, plan: 'paid' });
     const hook = await startHook(200);

@@ -5,16 +5,14 @@
  * @module-tag long
  */
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { postgresEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const postgres = postgresEngine();
-describe.skipIf(postgres.missing !== null)('on postgres, sessions ended by an administrator', () => {
-  beforeAll(() => postgres.start());
-  afterAll(() => postgres.stop());
-
+onEngines([postgres], () => {
   /** The administrator, connected beforehand: the run may end soon. */
   async function connectTo(scene: Scene): Promise<Client> {
     const client = new Client({ connectionString: scene.env.BRAND_ENRICH_ENGINE ?? '' });
@@ -88,7 +86,6 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions ended by an ad
     await scene.write('list.csv', domainList(3));
     const looking = scene.start(command.filter((word) => word !== undefined));
     await endSessionsUntil(await connectTo(scene), looking.done);
-    const result = await looking.done;
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, looking.done);
   });
 });

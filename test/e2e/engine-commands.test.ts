@@ -3,21 +3,18 @@
  * budget that holds.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
 import { startUp } from './start-up.js';
 
 const embedded = embeddedEngine();
 const others = [redisEngine(), inLongTests(postgresEngine())];
 
-describeOn(others, (other) => {
-  beforeAll(() => other.start());
-  afterAll(() => other.stop());
-
+onEngines(others, (other) => {
   test('what was paid for on one engine is not bought again on the other, and the budget holds across both', async () => {
     const scene = await createScene(embedded, { plan: 'free', quota: 50 });
     const there = other.env(scene.folder);
@@ -25,34 +22,25 @@ describeOn(others, (other) => {
     await scene.write('all.csv', domainList(120));
     expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
     expect(scene.service.meter.billed).toBe(30);
-    const exported = await scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']);
-    expect(exported.code, exported.stderr).toBe(0);
+    const exported = await ends(0, scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']));
     expect(exported.stderr).toContain('30 answers and 1 account exported');
 
     for (const taken of [30, 0]) {
-      const { code, stdout, stderr } = await scene.run(
-        ['engine', 'import', 'answers.jsonl.gz', '--json'],
-        there,
-      );
-      expect(code, stderr).toBe(0);
+      const { stdout } = await ends(0, scene.run(['engine', 'import', 'answers.jsonl.gz', '--json'], there));
       expect(JSON.parse(stdout)).toMatchObject({
         ...{ answers: 30, taken, expired: 0, broken: 0, problems: [] },
         accounts: [{ spent: 30, result: 'counted' }],
       });
     }
-    const { code, stderr } = await scene.run(['run', 'all.csv', '--quota', '50'], there);
-    expect(code, stderr).toBe(7);
-    expect(scene.service.meter.billed).toBe(50);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    const counts = countStatuses(await readRows(scene.path('all.enriched.partial.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(50);
+    await ends(7, scene.run(['run', 'all.csv', '--quota', '50'], there));
+    expectPaidOnce(scene.service.meter, 50);
+    expect(await answeredIn(scene.path('all.enriched.partial.csv'))).toBe(50);
 
     // And back, through a pipe: answers bought there are known here.
     const back = await scene.run(['engine', 'export'], there);
     const file = await scene.write('back.jsonl', back.stdout);
     await scene.start(['engine', 'import', file]).done;
-    const again = await scene.run(['run', 'all.csv', '--quota', '50']);
-    expect(again.code, again.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'all.csv', '--quota', '50']));
     expect(scene.service.meter.billed).toBe(50);
   });
 
@@ -90,8 +78,7 @@ describeOn(others, (other) => {
     const typed = scene.start(['run', 'typed.csv', '--concurrency', '2']);
     await asked('typed');
     await succeed(['pause', 'typed.csv']);
-    typed.kill('SIGKILL');
-    await typed.done;
+    await kill(typed);
     await scene.drop('two.csv', domainList(150, 'two'));
     await asked('two');
     await stop(up);
@@ -107,8 +94,7 @@ describeOn(others, (other) => {
     expect(await readReason(waiting)).toMatch(/^Paused by /);
     const [failed = ''] = await scene.until('failed', 1);
     expect(await readReason(failed)).toMatch(/^Cancelled by /);
-    const refused = await scene.run(['run', 'typed.csv', '--yes'], there);
-    expect(refused.code, refused.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'typed.csv', '--yes'], there));
     expect(meter.billed).toBe(billed);
 
     // What is new is not what was cancelled there.
@@ -134,8 +120,7 @@ describeOn(others, (other) => {
 
   test('status names server, sessions and size; stopping a configured server is refused', async () => {
     const scene = await createScene(other);
-    const { code, stdout, stderr } = await scene.run(['engine', 'status', '--json']);
-    expect(code, stderr).toBe(0);
+    const { stdout } = await ends(0, scene.run(['engine', 'status', '--json']));
     expect(JSON.parse(stdout)).toMatchObject({
       engine: other.name,
       isRunning: true,
@@ -163,8 +148,7 @@ describe('a damaged export file', () => {
     const broken = [header, one, two.slice(0, 60), '{"type":"odd"}', '', old, ...answers.slice(2)].join('\n');
     const path = await scene.write('broken.jsonl', broken);
     const elsewhere = { BRAND_ENRICH_STATE: scene.path('other') };
-    const { code, stdout: said, stderr } = await scene.run(['engine', 'import', path], elsewhere);
-    expect(code, stderr).toBe(1);
+    const { stdout: said, stderr } = await ends(1, scene.run(['engine', 'import', path], elsewhere));
     expect(said).toContain('12 answers read: 11 imported, 0 already stored, 1 older than 30 days');
     expect(stderr).toMatch(/^line 3: it is not JSON, or it is cut off; skipped$/m);
     expect(stderr).toMatch(/^line 4: its type is "odd"; skipped$/m);
@@ -189,13 +173,11 @@ describe('the embedded engine', () => {
     const held = await scene.run(['engine', 'stop']);
     expect(held.code).toBe(5);
     expect(held.stderr).toContain(`used by process ${worker.pid}`);
-    worker.kill('SIGKILL');
-    await worker.done;
+    await kill(worker);
     // The server notices a killed client a moment later.
     await vi.waitUntil(async () => (await status()).processes.length === 0, { timeout: 60_000 });
     expect(await status()).toMatchObject({ isRunning: true });
-    const stopped = await scene.run(['engine', 'stop']);
-    expect(stopped.code, stopped.stderr).toBe(0);
+    const stopped = await ends(0, scene.run(['engine', 'stop']));
     expect(stopped.stdout).toBe('the server has stopped\n');
     expect(await status()).toMatchObject({
       isRunning: false,

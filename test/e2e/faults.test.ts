@@ -2,17 +2,15 @@
  * A faulty service: nothing is lost, nothing is paid three times, and no known miss is asked for
  * again.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { onEngines } from './commands.js';
 
 const redis = redisEngine();
-describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   test('errors, resets and damaged answers: the file is right, nothing is paid three times, no 404 asked twice', async () => {
     const scene = await createScene(engine, {
       faults: {

@@ -4,10 +4,10 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
-import { describeOn } from '../support/scene.js';
+import { onEngines, stop } from './commands.js';
 
 const CODE = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
 const PASSWORD = 'a-password-of-the-dashboard';
@@ -28,10 +28,7 @@ async function postedPaths(): Promise<string[]> {
   return [...paths].map((path) => path.replaceAll(/:\w+/g, 'x')).sort();
 }
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('a form of another page, or without its token, does nothing', async () => {
     const scene = await createInboxScene(engine);
     const up = scene.startHere(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'], {
@@ -72,7 +69,6 @@ describeOn([redisEngine()], (engine) => {
       expect([path, stranger]).toEqual([path, path === '/sign-out' ? 303 : 401]);
     }
     expect((await fetch(new URL('/status.json', url), { headers: { cookie } })).status).toBe(200);
-    up.kill('SIGTERM');
-    expect((await up.done).code).toBe(0);
+    await stop(up);
   });
 });

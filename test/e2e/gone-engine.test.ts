@@ -10,6 +10,7 @@ import { readReport, readRows } from '../support/output-files.js';
 import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList } from '../support/scene.js';
+import { ends } from './commands.js';
 
 const servers = [
   {
@@ -37,8 +38,7 @@ for (const { name, isMissing, start, signal, isLong } of servers) {
         await scene.service.until((meter) => meter.inFlight === 0);
         await running.untilSaid(/does not answer/);
         running.kill('SIGINT');
-        const result = await running.done;
-        expect(result.code, result.stderr).toBe(130);
+        const result = await ends(130, running.done);
         expect(result.stderr).toContain('the engine could not record the end of this run');
         expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
         // Paid answers that the engine never recorded are counted too.

@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { ends, kill, onEngines } from './commands.js';
 
 const ROW = 'only-in-a-row-of-the-user';
 
@@ -30,10 +31,7 @@ async function startSlowly(scene: Scene, args: readonly string[]) {
   return scene.start(['run', 'list.csv', ...args]);
 }
 
-describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   test.each([
     ['kill -9', ['SIGKILL']],
     ['a second Ctrl-C', ['SIGINT', 'SIGINT']],
@@ -57,11 +55,9 @@ describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await scene.write('list.csv', domainList(3));
     const running = scene.start(['run', 'list.csv', '--timeout', '10m']);
     await scene.service.until(() => scene.service.meter.inFlight === 1);
-    running.kill('SIGKILL');
-    await running.done;
+    await kill(running);
     scene.service.options.latencyMs = 0;
-    const { code, stderr } = await scene.run(['run', 'list.csv', '--timeout', '10m']);
-    expect(code, stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', '--timeout', '10m']));
   });
 
   test('a second Ctrl-C reports how many requests were in flight', async () => {
@@ -88,8 +84,7 @@ describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await mkdir(scene.path('state/runs'), { recursive: true });
     await writeFile(scene.path(`state/runs/rows-${dead}-0123456789ab.spool`), ROW);
     await scene.write('list.csv', domainList(3));
-    const result = await scene.run(['run', 'list.csv']);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
 });
@@ -101,8 +96,7 @@ test('the next sample run removes the state of one that was killed', { tags: ['l
   const alive = join(folder, `brand-enrich-sample-${process.pid}-aB3dE6`);
   for (const each of [left, alive]) await mkdir(each);
   await writeFile(join(folder, 'list.csv'), domainList(2));
-  const result = await runCli(['run', 'list.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } });
-  expect(result.code, result.stderr).toBe(0);
+  await ends(0, runCli(['run', 'list.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } }));
   const names = (await readdir(folder)).filter((name) => name.startsWith('brand-enrich-sample-'));
   expect(names).toEqual([`brand-enrich-sample-${process.pid}-aB3dE6`]);
 });

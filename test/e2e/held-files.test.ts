@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, type Scene } from '../support/scene.js';
+import { createScene, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 import { domains, list, unknown } from './unknown-domains.js';
@@ -16,15 +17,11 @@ const PATIENCE = { timeout: 60_000, interval: 100 };
 const QUESTION = '0 of 50 found: is `website` the right column?';
 
 async function json<Name extends 'status' | 'schedules'>(scene: Scene, ...args: string[]) {
-  const { code, stdout, stderr } = await scene.run([...args, '--json']);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run([...args, '--json']));
   return JSON.parse(stdout) as Document<Name>;
 }
 
-describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   test('a file waits for a person, through a restart, until the rest is ordered on its page', async () => {
     const hook = await startHook(200);
     const scene = await createInboxScene(engine);
@@ -63,8 +60,6 @@ describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await press(await (await press(page, 'Look up the rest')).text(), 'Look up the rest');
     await scene.until('done', 2);
     expect([meter.billed, meter.mostBilledOnce()]).toEqual([305, 1]);
-    up.kill('SIGTERM');
-    await up.done;
   });
 
   test('a schedule judges 200 answers after a file that matched; its next tick sends nothing, until a person says so', async () => {
@@ -104,16 +99,11 @@ describeOn([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     expect(page).toContain('0 of 200 found: is `website` the right column?');
     await press(await (await press(page, 'Look up the rest')).text(), 'Look up the rest');
     expect(await tick(wrong)).toEqual([0, 100]);
-    up.kill('SIGTERM');
-    await up.done;
   });
 });
 
 const redis = redisEngine();
-describeOn([inLongTests(redis)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redis)], (engine) => {
   test('a held file waits though its engine was emptied', async () => {
     const scene = await createInboxScene(engine);
     const first = await startUp(scene);
@@ -123,11 +113,9 @@ describeOn([inLongTests(redis)], (engine) => {
     await first.done;
     const admin = new Redis(redis.server.url);
     await admin.flushall().finally(() => admin.disconnect());
-    const second = await startUp(scene);
+    await startUp(scene);
     await scene.drop('good.csv', list(domains(true, 5, 'good')));
     await scene.until('done', 1);
     expect([scene.service.meter.billed, (await scene.list('waiting')).length]).toEqual([55, 1]);
-    second.kill('SIGTERM');
-    await second.done;
   });
 });

@@ -2,11 +2,12 @@
  * Random histories of free, billed and lost answers, kills and months that turn: what the reports
  * and `status` say was billed and was overage is what the service billed, to the request.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDice, type Dice } from '../chaos/dice.js';
 import { createLoggedScene, untilSeen } from '../chaos/ground-truth.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { describeOn, domainList, type Scene } from '../support/scene.js';
+import { domainList, type Scene } from '../support/scene.js';
+import { onEngines } from './commands.js';
 
 /** So many on each engine; they take 10 to 20 s each. */
 const HISTORIES = Number(process.env.HISTORIES ?? 4);
@@ -93,10 +94,7 @@ async function expectSums(scene: Scene): Promise<void> {
 }
 
 const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
-describeOn(engines, (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines(engines, (engine) => {
   test.each(Array.from({ length: HISTORIES }, (_, index) => index))(
     'history %i adds up to the bill',
     { tags: ['long'], timeout: 180_000 },

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Engine } from '../../src/engine/engine.js';
@@ -15,7 +15,8 @@ import { runSettings } from '../engine/contract/run-settings.js';
 import { startBrandService } from '../support/brand-service.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
+import { onEngines, stop } from './commands.js';
 
 const SOON = { timeout: 60_000, interval: 50 };
 
@@ -46,10 +47,7 @@ async function openFor({ env, path }: Scene): Promise<Engine> {
   return engine;
 }
 
-describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
-  beforeAll(() => under.start());
-  afterAll(() => under.stop());
-
+onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
   test('a worker without an address does not start, and says what to set', async () => {
     const scene = await createScene(under);
     const { code, stderr } = await scene.run(['worker'], { BRAND_API_URL: '' });
@@ -85,8 +83,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     await scene.write('list.csv', domainList(20));
     const { code, stderr } = await scene.run(['run', 'list.csv', '--no-worker']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('20 billed')]);
-    worker.kill('SIGTERM');
-    expect((await worker.done).code).toBe(0);
+    await stop(worker);
     expect(thief.connections()).toBe(0);
     expect(scene.service.meter.billed).toBe(20);
     expect((await queue.chunksOf('planted')).sort()).toEqual([0, 1]);

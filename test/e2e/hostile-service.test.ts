@@ -5,14 +5,14 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
-import { describeOn } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { ends, onEngines } from './commands.js';
 
 interface Answer {
   readonly status?: number;
@@ -58,10 +58,7 @@ async function allText(folder: string): Promise<string> {
 }
 
 const postgres = postgresEngine();
-describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)], (engine) => {
   test('an echoed token is in no file, log, message, notification or status', async () => {
     const folder = await temporaryFolder();
     const token = `${newToken()}_AbC`;
@@ -80,8 +77,10 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)]
       BRAND_ENRICH_NOTIFY_URL: `${service.url}/hook`,
     };
     const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
-    const csv = await cli('run', 'list.csv', '--json', '--log-level', 'trace', '--log-file', 'run.log');
-    expect(csv.code, csv.stderr).toBe(1);
+    const csv = await ends(
+      1,
+      cli('run', 'list.csv', '--json', '--log-level', 'trace', '--log-file', 'run.log'),
+    );
     const lines = await cli('run', 'list.csv', '--format', 'jsonl', '--log-level', 'trace');
     const status = await cli('status', '--json');
     const output = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
@@ -107,8 +106,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)]
       ['--fields', '+company.a.a,+tags.0'],
       ['--format', 'jsonl'],
     ]) {
-      const { code, stderr } = await runCli(['run', 'list.csv', ...args], { cwd: folder, env });
-      expect(code, stderr).toBe(0);
+      await ends(0, runCli(['run', 'list.csv', ...args], { cwd: folder, env }));
     }
     expect(service.asked.toSorted()).toEqual(['a.com', 'b.com']);
     expect(await readFile(join(folder, 'list.enriched.jsonl'), 'utf8')).toContain(deep);

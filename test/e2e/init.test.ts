@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const OWN = 'brand-service.example';
@@ -37,18 +38,14 @@ async function talk(scene: Scene, answers: readonly (readonly [RegExp, string])[
   return seen;
 }
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('from flags: a run works with the file, and nothing was spent', async () => {
     const scene = await createScene(engine, { ownDomain: OWN });
     await scene.write('token.txt', `${scene.token}\n`);
     const flags = ['--base-url', scene.service.url, '--token-file', 'token.txt', '--own-domain', OWN];
     const env = { BRAND_API_TOKEN: '', BRAND_API_URL: '' };
     const args = ['init', '--plan', 'paid', '--overage-budget', '1', '--yes', ...flags];
-    const made = await scene.run(args, env);
-    expect(made.code, made.stderr).toBe(0);
+    const made = await ends(0, scene.run(args, env));
     expect(made.stdout).toMatch(/service answers: [\d,]+ of [\d,]+ used\n/);
     expect(scene.service.meter.billed).toBe(0);
     expect(scene.service.meter.requests).toHaveLength(1);
@@ -56,8 +53,7 @@ describeOn([redisEngine()], (engine) => {
     expect(text).not.toContain(scene.token);
 
     await scene.write('list.csv', domainList(3));
-    const run = await scene.run(['run', 'list.csv'], env);
-    expect(run.code, run.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv'], env));
     expect(scene.service.meter.billed).toBe(3);
 
     const again = await scene.run(args, env);

@@ -1,12 +1,13 @@
 /**
  * `ledger check`: the one request beyond the limit that a person may order, counted at the service.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
+import { ends, kill, onEngines } from './commands.js';
 import { askAs, startUp } from './start-up.js';
 
 const PAID = { BRAND_ENRICH_PLAN: 'paid', BRAND_ENRICH_OVERAGE_BUDGET: '0' };
@@ -17,16 +18,12 @@ async function accountOf(scene: Scene) {
   return (JSON.parse(stdout) as Document<'ledger'>).account;
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a raised quota is seen by one request that is ordered, at most once an hour and never while paused', async () => {
     const scene = await createScene(engine, { quota: 5, plan: 'paid' });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(9));
-    const stopped = await scene.run(['run', 'list.csv'], PAID);
-    expect(stopped.code, stopped.stderr).toBe(7);
+    const stopped = await ends(7, scene.run(['run', 'list.csv'], PAID));
     expect(stopped.stderr).toMatch(/ledger check.*ledger observe --quota/);
     expect(meter.billed).toBe(5);
 
@@ -50,8 +47,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(paused.stderr).toContain('spending is paused');
     await scene.run(['resume']);
 
-    const checked = await scene.run(['ledger', 'check', '--json', 'other.com'], PAID);
-    expect(checked.code, checked.stderr).toBe(0);
+    const checked = await ends(0, scene.run(['ledger', 'check', '--json', 'other.com'], PAID));
     expect(checked.stderr).toMatch(/the first that \S+: list\.csv deferred: it costs at most 0\.10/);
     const { identifier, outcome, account } = JSON.parse(checked.stdout) as Document<'ledger-check'>;
     expect(identifier).toMatch(/^domain:brand-0000[1-9]\.com$/);
@@ -63,8 +59,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect([soon.code, meter.billed]).toEqual([7, 6]);
     expect(soon.stderr).toContain('less than an hour ago');
 
-    const rest = await scene.run(['run', 'list.csv'], PAID);
-    expect(rest.code, rest.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv'], PAID));
     expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
   });
 
@@ -73,34 +68,31 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const { meter } = scene.service;
     const nothing = await scene.run(['ledger', 'check'], PAID);
     expect([nothing.code, meter.requests.length]).toEqual([2, 0]);
-    const checked = await scene.run(['ledger', 'check', domainAt(0)], PAID);
-    expect(checked.code, checked.stderr).toBe(0);
+    await ends(0, scene.run(['ledger', 'check', domainAt(0)], PAID));
     expect([...meter.billedOf.keys()]).toEqual([`domain:${domainAt(0)}`]);
   });
 
   test('without an answer it does not end with 0: refused credentials with 4, a failure with 1', async () => {
     const scene = await createScene(engine, { quota: 5, plan: 'paid' });
     const { meter, options } = scene.service;
-    const refused = await scene.run(['ledger', 'check', domainAt(0)], {
-      ...PAID,
-      BRAND_API_TOKEN: newToken(),
-    });
-    expect(refused.code, refused.stderr).toBe(4);
+    const refused = await ends(
+      4,
+      scene.run(['ledger', 'check', domainAt(0)], {
+        ...PAID,
+        BRAND_API_TOKEN: newToken(),
+      }),
+    );
     expect(refused.stderr).toContain('refused the credentials');
     options.alwaysStatus = 500;
-    const failed = await scene.run(['ledger', 'check', '--json', domainAt(0)], PAID);
-    expect(failed.code, failed.stderr).toBe(1);
+    const failed = await ends(1, scene.run(['ledger', 'check', '--json', domainAt(0)], PAID));
     expect(JSON.parse(failed.stdout)).toMatchObject({ outcome: 'failed', isBilled: false });
     expect(meter.billed).toBe(0);
   });
 });
 
-describeOn(
+onEngines(
   [inLongTests(redisEngine()), inLongTests(postgresEngine()), inLongTests(embeddedEngine())],
   (engine) => {
-    beforeAll(() => engine.start());
-    afterAll(() => engine.stop());
-
     test('of several persons who order it at once, one is asked for and the others are told', async () => {
       const scene = await createInboxScene(engine, { quota: 5, plan: 'paid', latencyMs: 800 });
       const { meter, options } = scene.service;
@@ -129,8 +121,6 @@ describeOn(
         );
       await scene.until('done', 1, 120_000);
       expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
-      up.kill('SIGTERM');
-      await up.done;
     }, 180_000);
 
     test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
@@ -141,12 +131,10 @@ describeOn(
       options.latencyMs = 5_000;
       const killed = scene.start(['ledger', 'check', '--timeout', '2s'], PAID);
       await scene.service.until(() => meter.billed === 3);
-      killed.kill('SIGKILL');
-      await killed.done;
+      await kill(killed);
       options.latencyMs = 0;
       expect(await accountOf(scene)).toMatchObject({ sent: 2, inFlight: 1, used: 3, left: 0 });
-      const again = await scene.run(['ledger', 'check', '--yes'], PAID);
-      expect(again.code, again.stderr).toBe(7);
+      const again = await ends(7, scene.run(['ledger', 'check', '--yes'], PAID));
       expect(again.stderr).toContain('less than an hour ago');
       await expect
         .poll(() => accountOf(scene), { timeout: 60_000, interval: 500 })

@@ -6,11 +6,12 @@ import { mkdir, readdir, readFile, readlink } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join, relative } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDice } from '../chaos/dice.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, kill, onEngines, stop } from './commands.js';
 
 const KILLS = 3;
 
@@ -99,11 +100,9 @@ async function openScene(make: Promise<Scene>): Promise<Scene> {
   return scene;
 }
 
-describeOn([redisEngine(), embeddedEngine()], (engine) => {
+onEngines([redisEngine(), embeddedEngine()], (engine) => {
   const long = { tags: ['long'], timeout: 240_000 };
   const state = STATE[engine.name === 'redis' ? 'redis' : 'embedded'];
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
 
   test(
     'runs that are killed at random leave nothing that the next one does not use or remove',
@@ -114,18 +113,16 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
       const env = { TMPDIR: scene.path('tmp') };
       await scene.write('list.csv', domainList(2_000));
       const { meter } = scene.service;
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      for (let round = 0; round < KILLS; round += 1) {
         const running = scene.start(['run', 'list.csv'], env);
         // While it starts, while it asks, or while it writes.
         const enough = dice.pick([0, meter.billed + dice.between(1, 400), 2_000]);
         await Promise.race([scene.service.until(() => meter.billed >= enough), running.done]);
         await after(dice.between(0, enough === 0 ? 2_500 : 400));
-        running.kill('SIGKILL');
-        await running.done;
+        await kill(running);
         await expectLeft(scene, engine, ['list.csv', /^list\.(enriched|errors|report)\./]);
       }
-      const last = await scene.run(['run', 'list.csv'], env);
-      expect(last.code, last.stderr).toBe(0);
+      await ends(0, scene.run(['run', 'list.csv'], env));
       await untilQuiet(scene);
       const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
       expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
@@ -138,19 +135,16 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     const env = { TMPDIR: scene.path('tmp') };
     await scene.write('list.csv', domainList(1_000));
     const running = scene.start(['run', 'list.csv', '--no-worker'], env);
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let round = 0; round < KILLS; round += 1) {
       const worker = scene.start(['worker'], env);
       await worker.untilSaid(/waiting for chunks/);
       await after(dice.between(0, 1_000));
-      worker.kill('SIGKILL');
-      await worker.done;
+      await kill(worker);
     }
     const worker = scene.start(['worker'], env);
     await worker.untilSaid(/waiting for chunks/);
-    const { code, stderr } = await running.done;
-    expect(code, stderr).toBe(0);
-    worker.kill('SIGTERM');
-    expect((await worker.done).code).toBe(0);
+    await ends(0, running.done);
+    await stop(worker);
     await untilQuiet(scene);
     const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
     expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
@@ -171,16 +165,15 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
         await up.untilSaid(/"msg":"watching the inbox"/);
         return up;
       };
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      for (let round = 0; round < KILLS; round += 1) {
         const up = await startUp();
-        await scene.drop(`list-${kill}.csv`, domainList(400, `kill${kill}`));
+        await scene.drop(`list-${round}.csv`, domainList(400, `kill${round}`));
         const sent = beginUpload(
           /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said)?.[1] ?? '',
         );
         await expect.poll(() => everything(scene)).toContainEqual(expect.stringMatching(/sent\.csv$/));
         await after(dice.between(0, 1_500));
-        up.kill('SIGKILL');
-        await up.done;
+        await kill(up);
         sent.destroy();
         await expectLeft(scene, engine, [
           'brand-enrich.config.json',
@@ -196,8 +189,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
       const up = await startUp();
       const done = await scene.until('done', KILLS);
       expect(scene.service.meter.billedOf.size).toBe(KILLS * 400);
-      up.kill('SIGTERM');
-      expect((await up.done).code).toBe(0);
+      await stop(up);
       await untilQuiet(scene);
       const results = done.flatMap((folder) => {
         const name = /list-\d/.exec(folder)?.[0] ?? '';

@@ -2,22 +2,19 @@
  * The budget holds to the request, counted at the service: quota, overage, caps, and spending by
  * others.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, expectPaidOnce, onEngines } from './commands.js';
 
-describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('a quota of 100 buys exactly 100 of 1,000, and once raised the same command buys the other 900', async () => {
     const scene = await createScene(engine, { quota: 100 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(1_000));
 
-    const first = await scene.run(['run', 'list.csv']);
-    expect(first.code, first.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(100);
     const partial = await readRows(scene.path('list.enriched.partial.csv'));
     expect(partial).toHaveLength(1_000);
@@ -25,10 +22,8 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     expect(await scene.files()).not.toContain('list.enriched.csv');
 
     options.quota = 5_000;
-    const second = await scene.run(['run', 'list.csv']);
-    expect(second.code, second.stderr).toBe(0);
-    expect(meter.billed).toBe(1_000);
-    expect(meter.mostBilledOnce()).toBe(1);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(meter, 1_000);
     const files = await scene.files();
     expect(files).toContain('list.enriched.csv');
     expect(files).not.toContain('list.enriched.partial.csv');
@@ -43,8 +38,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     await scene.write('short.csv', domainList(20, 'other'));
     const busy = scene.start(['run', 'long.csv', '--concurrency', '8']);
     await scene.service.until(() => meter.billed >= 50);
-    const capped = await scene.run(['run', 'short.csv', '--max-requests', '5']);
-    expect(capped.code, capped.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'short.csv', '--max-requests', '5']));
     const ofCapped = [...meter.billedOf].filter(([identifier]) => identifier.startsWith('domain:other-'));
     expect(ofCapped).toHaveLength(5);
     expect(meter.billed).toBeLessThan(2_000);
@@ -56,18 +50,14 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     const scene = await createScene(engine, { quota: 50, plan: 'paid' });
     await scene.write('list.csv', domainList(300));
     const command = ['run', 'list.csv', '--overage-budget', '0.3'];
-    const first = await scene.run(command);
-    expect(first.code, first.stderr).toBe(7);
+    await ends(7, scene.run(command));
     expect(scene.service.meter.billed).toBe(53);
     expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv'))).deferred).toBe(247);
   });
 });
 
 const redis = redisEngine();
-describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   // A look for the own domain takes one of them until it is proven free.
   describe.each([
     { said: 'the own domain', flags: ['--own-domain', 'brandfetch.com'], billed: 99, tags: [] },
@@ -76,14 +66,11 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     test(`${billed} of a quota of 100 are used and a raised one is found`, { tags }, async () => {
       const scene = await createScene(redis, { quota: 100 });
       await scene.write('list.csv', domainList(400));
-      const first = await scene.run(['run', 'list.csv', ...flags]);
-      expect(first.code, first.stderr).toBe(7);
+      await ends(7, scene.run(['run', 'list.csv', ...flags]));
       expect(scene.service.meter.billed).toBe(billed);
       scene.service.options.quota = 1_000;
-      const second = await scene.run(['run', 'list.csv', ...flags]);
-      expect(second.code, second.stderr).toBe(0);
-      expect(scene.service.meter.billed).toBe(400);
-      expect(scene.service.meter.mostBilledOnce()).toBe(1);
+      await ends(0, scene.run(['run', 'list.csv', ...flags]));
+      expectPaidOnce(scene.service.meter, 400);
     });
   });
 
@@ -114,8 +101,7 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     expect(await deferred('list.csv')).toBe(150);
     expect(scene.service.meter.billed).toBe(50);
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
-    expect(scene.service.meter.billed).toBe(200);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(scene.service.meter, 200);
   });
 
   describe.each([
@@ -125,8 +111,7 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     test('with 60 spent by others leaves exactly 140 of 200', { tags }, async () => {
       const scene = await createScene(redis, { quota: 200, others: 60, headerLagMs: 2_000 });
       await scene.write('list.csv', domainList(600));
-      const result = await scene.run(['run', 'list.csv', ...flags]);
-      expect(result.code, result.stderr).toBe(7);
+      await ends(7, scene.run(['run', 'list.csv', ...flags]));
       expect(scene.service.meter.billed).toBe(140);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(10);
     });
@@ -139,8 +124,7 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     test('the run ends at the first refusal that names the quota', { tags: [...tags] }, async () => {
       const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect });
       await scene.write('list.csv', domainList(1_000));
-      const result = await scene.run(['run', 'list.csv']);
-      expect(result.code, result.stderr).toBe(7);
+      await ends(7, scene.run(['run', 'list.csv']));
       expect(scene.service.meter.billed).toBe(100);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
       const report = await readReport(scene.path('list.report.json'));

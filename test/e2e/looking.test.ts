@@ -1,14 +1,12 @@
 /** Commands that look: what they leave in an engine that nobody has used. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const redis = redisEngine();
-describeOn([redis], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis], (engine) => {
   test('status, plan and the like write nothing to an empty Redis', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(3));
@@ -16,8 +14,7 @@ describeOn([redis], (engine) => {
     try {
       await admin.flushall();
       for (const command of ['status', 'ledger show', 'outcomes stats', 'schedule list', 'plan list.csv']) {
-        const { code, stderr } = await scene.run(command.split(' '));
-        expect(code, stderr).toBe(0);
+        await ends(0, scene.run(command.split(' ')));
         expect([command, ...(await admin.keys('*'))]).toEqual([command]);
       }
     } finally {

@@ -1,14 +1,12 @@
 /** A report that cannot be written takes nothing from the output, and the message says so. */
 import { mkdir, rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test.each(['its folder is gone', 'a folder is in the place of its page', 'the run is stopped'])(
     'exit 5 names the output when the report cannot be written: %s',
     async (fault) => {
@@ -20,8 +18,7 @@ describeOn([redisEngine()], (engine) => {
       if (fault.includes('page')) await mkdir(scene.path('out/r.html'));
       else await rm(scene.path('out'), { recursive: true });
       if (fault.includes('stopped')) running.kill('SIGINT');
-      const { code, stderr } = await running.done;
-      expect(code, stderr).toBe(5);
+      const { stderr } = await ends(5, running.done);
       const isPartial = fault.includes('stopped');
       const output = isPartial ? 'list.enriched.partial.csv' : 'list.enriched.csv';
       expect(stderr).toContain(
@@ -31,8 +28,7 @@ describeOn([redisEngine()], (engine) => {
       expect(await readRows(scene.path(output))).toHaveLength(100);
       if (isPartial) return;
       const billed = scene.service.meter.billed;
-      const again = await scene.run(['run', 'list.csv']);
-      expect(again.code, again.stderr).toBe(0);
+      await ends(0, scene.run(['run', 'list.csv']));
       expect(scene.service.meter.billed).toBe(billed);
     },
   );

@@ -14,6 +14,7 @@ import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
+import { ends, stop } from './commands.js';
 
 const engine = embeddedEngine();
 const ANSWERS = 3;
@@ -22,14 +23,12 @@ const ANSWERS = 3;
 async function usedScene(): Promise<Scene> {
   const scene = await createScene(engine);
   await scene.write('list.csv', domainList(ANSWERS));
-  const result = await scene.run(['run', 'list.csv']);
-  expect(result.code, result.stderr).toBe(0);
+  await ends(0, scene.run(['run', 'list.csv']));
   return scene;
 }
 
 async function expectAnswers(scene: Scene, args: readonly string[] = [], count = ANSWERS): Promise<void> {
-  const result = await scene.run(['outcomes', 'stats', '--json', ...args]);
-  expect(result.code, result.stderr).toBe(0);
+  const result = await ends(0, scene.run(['outcomes', 'stats', '--json', ...args]));
   expect(JSON.parse(result.stdout)).toMatchObject({ matched: count });
 }
 
@@ -43,8 +42,7 @@ describe('while a run works', () => {
     await scene.service.until((meter) => meter.billed >= 20);
     // The server writes there meanwhile.
     await rm(scene.path(place), { recursive: true, force: true, maxRetries: 9 });
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, running.done);
     expect(result.stderr).not.toContain('this is a bug');
     const [last = ''] = result.stderr.split('\n').filter((line) => line.startsWith('brand-enrich: '));
     expect(last).toMatch(/removed while it was in use|refuses to work/);
@@ -67,8 +65,7 @@ describe('while a run works', () => {
     running.kill('SIGINT');
     await running.untilSaid(/stopping/);
     await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, running.done);
     expect(result.stderr).toContain('removed while it was in use');
     expect(result.stderr).not.toContain('this is a bug');
   });
@@ -85,8 +82,7 @@ describe('while a command waits for work', LONG, () => {
     const running = scene.start(args);
     await running.untilSaid(/watching the inbox|waiting for chunks|running this machine/);
     await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, running.done);
     expect(result.stderr).toMatch(/brand-enrich: .*removed while it was in use.*restore it from a backup/);
     expect(result.stderr).not.toContain('this is a bug');
   });
@@ -100,8 +96,7 @@ describe('while a command waits for work', LONG, () => {
     await rename(scene.path('aside'), data);
     await scene.write('inbox/more.csv', domainList(ANSWERS + 2));
     await expect.poll(() => readdir(scene.path('done')).catch(() => [])).toHaveLength(1);
-    running.kill('SIGTERM');
-    expect((await running.done).code).toBe(0);
+    await stop(running);
   });
 });
 
@@ -110,8 +105,7 @@ describe('between runs', () => {
     const scene = await usedScene();
     await rm(scene.path('state/postgres'), { recursive: true });
     for (const args of [['status'], ['run', 'list.csv'], ['plan', 'list.csv']]) {
-      const result = await scene.run(args);
-      expect(result.code, result.stderr).toBe(5);
+      const result = await ends(5, scene.run(args));
       expect(result.stderr).toMatch(/although it was in use before.*--start-empty/);
     }
     expect(scene.service.meter.billed).toBe(ANSWERS);
@@ -123,8 +117,7 @@ describe('between runs', () => {
     const scene = await usedScene();
     await rename(scene.path('state/postgres/data'), scene.path('backup'));
     await writeFile(scene.path('state/postgres/data'), '');
-    const result = await scene.run(['status']);
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, scene.run(['status']));
     expect(result.stderr).toContain('--start-empty');
     expect(result.seconds).toBeLessThan(30);
     await expectAnswers(scene, ['--start-empty'], 0);
@@ -153,8 +146,7 @@ describe('a lock file without a process', () => {
     const [host, boot, namespace] = (await readFile(owner(scene), 'utf8')).trim().split(' ');
     for (const other of [`${host} another-boot ${namespace}`, `${host} ${boot} pid:[1]`]) {
       await writeFile(owner(scene), `${other}\n`);
-      const result = await scene.run(['status', '--start-empty']);
-      expect(result.code, result.stderr).toBe(5);
+      const result = await ends(5, scene.run(['status', '--start-empty']));
       expect(result.stderr).toContain(`then remove ${scene.path(pidFile)} and run again: no answer is lost`);
       expect(result.stderr).not.toContain('--start-empty');
       expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
@@ -169,8 +161,7 @@ describe('a lock file without a process', () => {
     const other = spawn('/bin/sleep', ['600'], { cwd: scene.path('state/postgres/data') });
     onTestFinished(() => void other.kill('SIGKILL'));
     await once(other, 'spawn');
-    const result = await scene.run(['status']);
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, scene.run(['status']));
     expect(result.stderr).toContain(`process ${other.pid} uses the data`);
     expect(result.stderr).not.toContain('--start-empty');
     expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
@@ -193,8 +184,7 @@ test('a folder in place of a file of the engine is said in words', LONG, async (
   const owner = scene.path('state/postgres/owner');
   await rm(owner);
   await mkdir(owner);
-  const result = await scene.run(['status']);
-  expect(result.code, result.stderr).toBe(5);
+  const result = await ends(5, scene.run(['status']));
   expect(result.stderr).toContain(`${owner} (it is a folder)`);
   expect(result.stderr).not.toContain('this is a bug');
   await rm(owner, { recursive: true });
@@ -206,15 +196,13 @@ describe('an environment that cannot work', () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'list.csv'), domainList(2));
     const env = { TMPDIR: join(cwd, 'missing') };
-    const result = await startCli(['run', 'list.csv', '--sample'], { cwd, env }).done;
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, startCli(['run', 'list.csv', '--sample'], { cwd, env }).done);
     expect(result.stderr).toBe(
       `brand-enrich: the temporary folder cannot be used: ${env.TMPDIR} (it does not exist); set TMPDIR to a folder that exists and that this user may write to\n`,
     );
     // For a path too long for a socket any temporary folder will do.
     const state = join(cwd, 'state', 'a'.repeat(80));
-    const looked = await startCli(['status', '--state', state], { cwd, env }).done;
-    expect(looked.code, looked.stderr).toBe(0);
+    await ends(0, startCli(['status', '--state', state], { cwd, env }).done);
   });
 
   test('the disk of a watched folder is full when `up` starts', LONG, async (context) => {
@@ -225,8 +213,7 @@ describe('an environment that cannot work', () => {
     if (disk === null) return context.skip('this user may not mount a file system');
     disk.fill();
     const args = ['up', '--inbox', inbox, '--no-dashboard', '--metrics-port', '0'];
-    const result = await scene.run(args);
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, scene.run(args));
     expect(result.stderr).toMatch(/a folder of the inbox cannot be used: \S+ \(the disk is full\)/);
     expect(result.stderr).not.toContain('this is a bug');
   });
@@ -240,8 +227,7 @@ describe('an environment that cannot work', () => {
     await writeFile(join(cwd, 'list.csv'), domainList(2));
     for (const most of [32, 64, 100]) {
       const env = { BRAND_API_TOKEN: 'x', BRAND_ENRICH_STATE: join(cwd, 'state') };
-      const result = await startCli(args, { cwd, env, shell: `ulimit -n ${most}` }).done;
-      expect(result.code, result.stderr).toBe(5);
+      const result = await ends(5, startCli(args, { cwd, env, shell: `ulimit -n ${most}` }).done);
       expect(result.stderr).toMatch(/^brand-enrich: .*ulimit -n.*raise this limit.*\n$/);
     }
   });
@@ -261,11 +247,9 @@ describe('Ctrl-C while the database is made', () => {
         .poll(() => readdir(home).catch(() => []), { interval: 5 })
         .toContainEqual(expect.stringMatching(/^new-[0-9a-f]{12}$/));
       running[kill]('SIGINT');
-      const result = await running.done;
-      expect(result.code, result.stderr).toBe(130);
+      const result = await ends(130, running.done);
       expect(result.stderr).not.toContain('free disk space');
-      const again = await startCli(['status'], { cwd, env }).done;
-      expect(again.code, again.stderr).toBe(0);
+      await ends(0, startCli(['status'], { cwd, env }).done);
       expect((await readdir(home)).filter((name) => name.startsWith('new-'))).toEqual([]);
     });
   });

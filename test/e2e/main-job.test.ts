@@ -1,10 +1,11 @@
 /** The main job: a list comes back enriched, ranked and complete, and is paid for once. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { profileText, scoreOf } from '../support/brand-profile.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn } from '../support/scene.js';
+import { createScene } from '../support/scene.js';
+import { ends, expectPaidOnce, onEngines } from './commands.js';
 
 /** Records as their owner wrote them, which must come back unchanged. */
 const RECORDS = [
@@ -32,21 +33,16 @@ function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: 
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
 }
 
-describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
   test('a plan sends nothing; the run returns every row once, ranked, byte for byte, and each identifier is billed once', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', LIST);
 
-    const plan = await scene.run(['plan', 'list.csv', '--json']);
-    expect(plan.code, plan.stderr).toBe(0);
+    const plan = await ends(0, scene.run(['plan', 'list.csv', '--json']));
     expect(JSON.parse(plan.stdout)).toMatchObject({ identifiers: { distinct: 95 }, requests: { most: 95 } });
     expect(scene.service.meter.requests).toHaveLength(0);
 
-    const first = await scene.run(['run', 'list.csv']);
-    expect(first.code, first.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     const text = await readFile(scene.path('list.enriched.csv'), 'utf8');
     for (const record of RECORDS) expect(text).toContain(`\r\n${record},`);
     const rows = await readRows(scene.path('list.enriched.csv'));
@@ -61,8 +57,7 @@ describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (en
       expect(row.brand_quality_score).toBe(score === null ? '' : String(score));
     }
     const { meter } = scene.service;
-    expect(meter.mostBilledOnce()).toBe(1);
-    expect(meter.billed).toBe(95);
+    expectPaidOnce(meter, 95);
     expect(countStatuses(rows)).toMatchObject({ invalid: 1, skipped: 1 });
     const report = await readReport(scene.path('list.report.json'));
     expect(report.accounting).toEqual({
@@ -73,8 +68,7 @@ describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (en
     expect(report.requests).toMatchObject({ sent: 95, billed: 95 });
     expect(report.rows).toMatchObject(countStatuses(rows));
 
-    const again = await scene.run(['run', 'list.csv', '-o', 'again.csv']);
-    expect(again.code, again.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', '-o', 'again.csv']));
     expect(meter.requests).toHaveLength(95);
     const withoutSource = ({ brand_source: _, ...row }: OutputRow) => row;
     expect((await readRows(scene.path('again.csv'))).map(withoutSource)).toEqual(rows.map(withoutSource));
@@ -88,8 +82,7 @@ describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (en
     );
     await scene.write('list.jsonl', `${lines.join('\n')}\n`);
 
-    const result = await scene.run(['run', 'list.jsonl']);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.jsonl']));
     const written = (await readFile(scene.path('list.enriched.jsonl'), 'utf8')).trimEnd().split('\n');
     expect(written).toHaveLength(60);
     for (const line of written) {
@@ -99,22 +92,17 @@ describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (en
       expect(line).toContain(`"profile":${profile}`);
       expect(lines.some((original) => line.startsWith(original.slice(0, -1)))).toBe(true);
     }
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    expect(scene.service.meter.billed).toBe(60);
+    expectPaidOnce(scene.service.meter, 60);
   });
 });
 
 const redis = redisEngine();
-describe.skipIf(redis.missing !== null)('on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('accepts the output of a run as input of the next, which is billed nothing', async () => {
     const scene = await createScene(redis);
     await scene.write('list.csv', 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
     expect((await scene.run(['run', 'list.csv', '-o', 'one.csv'])).code).toBe(0);
-    const result = await scene.run(['run', 'one.csv', '-o', 'two.csv']);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'one.csv', '-o', 'two.csv']));
     expect(scene.service.meter.billed).toBe(2);
     const header = (path: string) => readFile(scene.path(path), 'utf8').then((text) => text.split('\n')[0]);
     expect(await header('two.csv')).toBe(await header('one.csv'));

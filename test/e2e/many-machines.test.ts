@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { argsOf, type ComposeService, readCompose } from '../compose/compose-file.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList, type Scene } from '../support/scene.js';
+import { answeredIn, expectPaidOnce } from './commands.js';
 
 const { services } = readCompose();
 const flagsOfRedis = (services.redis?.command ?? []).slice(1);
@@ -71,12 +71,10 @@ describe.skipIf(redis.missing !== null)(
       );
       for (const { code, stderr } of results) expect(code, stderr).toBe(0);
       const [done = ''] = await scene.until('done', 1);
-      expect(scene.service.meter.billed).toBe(900);
-      expect(scene.service.meter.mostBilledOnce()).toBe(1);
+      expectPaidOnce(scene.service.meter, 900);
       const outputs = { one: 600, two: 600, [join(done, 'three')]: 500 };
       for (const [name, rows] of Object.entries(outputs)) {
-        const counts = countStatuses(await readRows(resolve(scene.folder, `${name}.enriched.csv`)));
-        expect((counts.matched ?? 0) + (counts.not_found ?? 0), name).toBe(rows);
+        expect(await answeredIn(resolve(scene.folder, `${name}.enriched.csv`)), name).toBe(rows);
       }
       for (const process of [...workers, up]) process.kill('SIGTERM');
       for (const process of [...workers, up]) expect((await process.done).code).toBe(0);

@@ -3,22 +3,20 @@
  * follows the engine.
  */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { userAtHost } from '../../src/core/process-identity.js';
 import type { Document } from '../../src/run/documents.js';
 import { scrape } from '../app/scrape.js';
 import { redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
+import { ends, onEngines, stop } from './commands.js';
 
 const METRICS_AT = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/;
 const urlIn = (output: string) => METRICS_AT.exec(output)?.[1] ?? '';
 
 const redis = redisEngine(['--appendonly', 'yes']);
-describe.skipIf(redis.missing !== null)('a worker on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('reports lookups, queue and limit, and is ready again when Redis is back', {
     tags: ['long'],
   }, async () => {
@@ -27,8 +25,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     await worker.untilSaid(METRICS_AT);
     const url = urlIn(worker.said);
     await scene.write('list.csv', domainList(120));
-    const result = await scene.run(['run', 'list.csv', '--no-worker']);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', '--no-worker']));
     const { value, text } = await scrape(`${url}/metrics`);
     expect(value('brand_enrich_billed_total')).toBe(120);
     expect(value('brand_enrich_lookup_duration_seconds_count')).toBe(120);
@@ -51,8 +48,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
 
     await redis.server.restart();
     await expect.poll(async () => (await scrape(`${url}/readyz`)).status).toBe(200);
-    worker.kill('SIGTERM');
-    expect((await worker.done).code).toBe(0);
+    await stop(worker);
   });
 
   test('a run leaves its metrics in a file, a failed one too, and status says who spent it', async () => {
@@ -61,8 +57,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     await scene.write('list.csv', domainList(20));
     const value = async (line: RegExp) => line.exec(await readFile(scene.path('nightly.prom'), 'utf8'))?.[1];
     const flags = ['list.csv', '--metrics-file', 'nightly.prom'];
-    const run = await scene.run(['run', ...flags]);
-    expect(run.code, run.stderr).toBe(0);
+    await ends(0, scene.run(['run', ...flags]));
     expect(await value(/requests\{input="list.csv",type="billed"\} (\d+)/)).toBe(String(meter.billed));
     const completeAt = await value(/last_complete_timestamp_seconds\{.*\} (\S+)/);
     expect(Number(completeAt)).toBeGreaterThan(1_700_000_000);
@@ -108,8 +103,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect(result.code).toBe(5);
     expect(result.stderr).toContain('choose another --metrics-port');
     expect(scene.service.meter.billed).toBe(0);
-    const shared = await scene.run(['run', 'list.csv'], { BRAND_ENRICH_METRICS_PORT: port });
-    expect(shared.code, shared.stderr).toBe(0);
+    const shared = await ends(0, scene.run(['run', 'list.csv'], { BRAND_ENRICH_METRICS_PORT: port }));
     expect(shared.stderr).toContain('choose another --metrics-port');
     expect(scene.service.meter.billed).toBe(3);
   });

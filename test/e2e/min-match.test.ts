@@ -1,19 +1,17 @@
 /** A run of which hardly anything matches is held for a person, counted at the service. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn } from '../support/scene.js';
+import { createScene } from '../support/scene.js';
+import { ends, kill, onEngines } from './commands.js';
 import { domains, list, unknown } from './unknown-domains.js';
 
 const QUESTION = '0 of 50 found: is `website` the right column?';
 
-describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('of 400 wrong domains 50 are bought; the run is held until --min-match 0', async () => {
     const hook = await startHook(200);
     const { run, write, path, files, service } = await createScene(engine);
@@ -87,8 +85,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
       const mixed = [...unknown(50 - matches, prefix), ...domains(true, matches + 30, prefix)];
       await write(`${prefix}.csv`, list(mixed));
       const { billed } = service.meter;
-      const ended = await run(['run', `${prefix}.csv`, '--min-match', '30%']);
-      expect(ended.code, ended.stderr).toBe(code);
+      const ended = await ends(code, run(['run', `${prefix}.csv`, '--min-match', '30%']));
       expect(service.meter.billed - billed).toBe(code === 7 ? 50 : mixed.length);
       if (code === 7) expect(ended.stderr).toContain('14 of 50 found: is `website` the right column?');
     }
@@ -124,10 +121,8 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     await write('killed.csv', list(unknown(300, 'killed')));
     const killed = start(['run', 'killed.csv', '--concurrency', '8']);
     await service.until((meter) => meter.billed >= 70);
-    killed.kill('SIGKILL');
-    await killed.done;
-    const second = await run(['run', 'killed.csv', '--concurrency', '8']);
-    expect(second.code, second.stderr).toBe(7);
+    await kill(killed);
+    await ends(7, run(['run', 'killed.csv', '--concurrency', '8']));
     // What was in flight at the kill is bought twice.
     expect(service.meter.billed).toBeGreaterThanOrEqual(100);
     expect(service.meter.billed).toBeLessThanOrEqual(100 + 16);

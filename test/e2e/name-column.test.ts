@@ -1,25 +1,22 @@
 /** `--name-column` of a real run: wrong matches have a number, are listed and counted. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt } from '../support/scene.js';
+import { createScene, domainAt } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 /** Of every third row the company is another one; of every seventh it is blank. */
 const companyOf = (at: number) =>
   at % 7 === 0 ? '' : at % 3 === 0 ? 'Zzyzx Quarry' : `Brand ${domainAt(at)} United`;
 const ROWS = Array.from({ length: 40 }, (_, at) => ({ website: domainAt(at), company: companyOf(at) }));
 
-describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
   test('from the config file, in the output, the errors file, the report and the page', async () => {
     const scene = await createScene(engine);
     const lines = ROWS.map(({ website, company }) => `${website},${company}\n`).join('');
     await scene.write('list.csv', `website,company\n${lines}`);
     await scene.write('brand-enrich.config.json', '{"nameColumn": "Company"}');
-    const result = await scene.run(['run', 'list.csv', '--json']);
-    expect(result.code, result.stderr).toBe(0);
+    const result = await ends(0, scene.run(['run', 'list.csv', '--json']));
     const rows = await readRows(scene.path('list.enriched.csv'));
     const matched = rows.filter((row) => row.brand_status === 'matched');
     const wrong = matched.filter(({ company }) => company === 'Zzyzx Quarry');

@@ -4,15 +4,12 @@
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Hook, startHook } from '../notify/hook-server.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
+import { ends, engineOfFile, stop } from './commands.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 const SECRET = 'a secret of the receiver';
 const noticesOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body));
@@ -30,10 +27,12 @@ test('a finished run sends a signed notice with counts and names, and without to
   const scene = await createScene(engine);
   const hook = await startHook(200);
   await scene.write('list.csv', domainList(20));
-  const result = await scene.run(['run', 'list.csv', '--notify-url', hook.url], {
-    BRAND_ENRICH_NOTIFY_SECRET: SECRET,
-  });
-  expect(result.code, result.stderr).toBe(0);
+  await ends(
+    0,
+    scene.run(['run', 'list.csv', '--notify-url', hook.url], {
+      BRAND_ENRICH_NOTIFY_SECRET: SECRET,
+    }),
+  );
   expect(noticesOf(hook)).toMatchObject([
     {
       event: 'finish',
@@ -68,6 +67,5 @@ test('an inbox notifies of each file with the final path of its report, and of o
     run: { label: expect.stringContaining('empty.csv') },
     reason: expect.stringMatching(/no records|empty/),
   });
-  watcher.kill('SIGTERM');
-  expect((await watcher.done).code).toBe(0);
+  await stop(watcher);
 });

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, expectPaidOnce } from './commands.js';
 
 const engine = embeddedEngine();
 
@@ -36,11 +37,9 @@ describe('on one machine without a configured server', () => {
     await expect.poll(async () => (await status()).runs).toHaveLength(2);
     expect((await status()).account.sent).toBeGreaterThan(0);
     for (const run of runs) {
-      const { code, stderr } = await run.done;
-      expect(code, stderr).toBe(0);
+      await ends(0, run.done);
     }
-    expect(scene.service.meter.billed).toBe(800);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(scene.service.meter, 800);
     for (const name of ['one', 'two']) expect(await answered(scene.path(`${name}.enriched.csv`))).toBe(800);
     const reports = await Promise.all(
       ['one', 'two'].map((name) => readReport(scene.path(`${name}.report.json`))),
@@ -57,11 +56,9 @@ describe('on one machine without a configured server', () => {
       await scene.service.until(() => meter.billed >= billed);
       process.kill(await serverPid(scene), 'SIGKILL');
     }
-    const { code, stderr } = await run.done;
-    expect(code, stderr).toBe(0);
+    await ends(0, run.done);
     expect(await answered(scene.path('list.enriched.csv'))).toBe(400);
-    expect(meter.billed).toBe(400);
-    expect(meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(meter, 400);
   });
 
   test('a supervisor that ends server and run together loses nothing', { tags: ['long'] }, async () => {
@@ -73,13 +70,10 @@ describe('on one machine without a configured server', () => {
     const server = await serverPid(scene);
     run.kill('SIGTERM');
     process.kill(server, 'SIGTERM');
-    const { code, stderr } = await run.done;
-    expect(code, stderr).toBe(130);
+    await ends(130, run.done);
     expect(await answered(scene.path('list.enriched.partial.csv'))).toBe(meter.billed);
     options.latencyMs = 0;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
-    expect(meter.billed).toBe(200);
-    expect(meter.mostBilledOnce()).toBe(1);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(meter, 200);
   });
 });

@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CliOptions, runCli } from '../support/cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { ends } from './commands.js';
 
 const ALICE = 54_400;
 const MALLORY = 54_401;
@@ -74,8 +75,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
   async function expectRefusal(args: readonly string[], state: string, place: string): Promise<void> {
     await writeFile(join(folder, 'list.csv'), 'website\nacme.com\n');
     const before = [await everyPath(place), await seen()];
-    const result = await run([...args, '--state', state], { env: { BRAND_API_TOKEN: 'x' } });
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, run([...args, '--state', state], { env: { BRAND_API_TOKEN: 'x' } }));
     expect(result.stderr).toContain(`sudo -u '#${ALICE}'`);
     expect(result.stderr).not.toContain('this is a bug');
     expect([await everyPath(place), await seen()]).toEqual(before);
@@ -103,16 +103,14 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
 
   test("root refuses another user's state folder whatever the engine", async () => {
     const state = await folderOf(ALICE, 'state');
-    const result = await run(['status', '--state', state, '--engine', 'redis://127.0.0.1:9']);
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, run(['status', '--state', state, '--engine', 'redis://127.0.0.1:9']));
     expect(result.stderr).toContain(`sudo -u '#${ALICE}'`);
     expect(await readdir(state)).toEqual([]);
   });
 
   test("root's own folder keeps data, log and heartbeat for the server, and nothing else", async () => {
     const state = join(folder, 'state');
-    const result = await run(['status', '--state', state]);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, run(['status', '--state', state]));
     const owner = async (...names: readonly string[]) => (await lstat(join(state, ...names))).uid;
     expect([await owner(), await owner('postgres'), await owner('postgres', 'owner')]).toEqual([0, 0, 0]);
     for (const name of ['data', 'server.log', 'heartbeat'])
@@ -126,8 +124,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     expect((await run(['status', '--state', state])).code).toBe(0);
     // As an earlier release left it.
     for (const name of ['', 'owner']) await chown(join(state, 'postgres', name), SERVER, SERVER);
-    const result = await run(['status', '--state', state]);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, run(['status', '--state', state]));
     expect((await lstat(join(state, 'postgres'))).uid).toBe(0);
   });
 
@@ -147,8 +144,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
         await folderOf(SERVER, 'state', 'postgres');
         await plant(secret, join(state, 'postgres', name));
         const before = await seen();
-        const result = await run(['status', '--state', state]);
-        expect(result.code, result.stderr).toBe(5);
+        const result = await ends(5, run(['status', '--state', state]));
         expect(result.stderr).toContain(join(state, 'postgres', name));
         expect(result.stderr).not.toContain('this is a bug');
         expect(await seen()).toEqual(before);
@@ -163,8 +159,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     await symlink(secret, join(state, 'postgres', 'owner'));
     // The file says that there was a database.
     const before = await seen();
-    const result = await run(['status', '--state', state, '--start-empty']);
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, run(['status', '--state', state, '--start-empty']));
     expect((await lstat(join(state, 'postgres', 'owner'))).isFile()).toBe(true);
     expect(await seen()).toEqual(before);
   });
@@ -180,10 +175,8 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
       const state = join(place, 'a'.repeat(60), 'b'.repeat(40));
       const how = { uid, shell: 'umask 000', cwd: place };
       await writeFile(join(place, 'list.csv'), 'website\nacme.com\n');
-      const ran = await run(['run', 'list.csv', '--sample'], { ...how, env: { TMPDIR: place } });
-      expect(ran.code, ran.stderr).toBe(0);
-      const looked = await run(['status', '--state', state], { ...how, env: { TMPDIR: place } });
-      expect(looked.code, looked.stderr).toBe(0);
+      await ends(0, run(['run', 'list.csv', '--sample'], { ...how, env: { TMPDIR: place } }));
+      await ends(0, run(['status', '--state', state], { ...how, env: { TMPDIR: place } }));
       for (const path of [...(await everyPath(place)), ...(await everyPath(`/tmp/brand-enrich-${uid}`))]) {
         const facts = await lstat(path);
         expect(facts.mode & 0o022, `${path} ${facts.mode.toString(8)}`).toBe(0);
@@ -195,8 +188,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     const state = await folderOf(MALLORY, 'state');
     await writeFile(join(folder, 'list.csv'), 'website\nacme.com\n');
     for (const args of [['status'], ['plan', 'list.csv']]) {
-      const result = await run([...args, '--state', state], { uid: ALICE });
-      expect(result.code, result.stderr).toBe(5);
+      const result = await ends(5, run([...args, '--state', state], { uid: ALICE }));
       expect(result.stderr).toContain(`belongs to another user, number ${MALLORY}`);
     }
   });
@@ -219,15 +211,12 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
       await chown(config, MALLORY, MALLORY);
       const env = { BRAND_API_TOKEN: 'x' };
       for (const args of [['run', 'list.csv'], ['plan', 'list.csv'], ['worker'], ['up', '--inbox', '.']]) {
-        const result = await run(args, { cwd: place, env });
-        expect(result.code, result.stderr).toBe(2);
+        const result = await ends(2, run(args, { cwd: place, env }));
         expect(result.stderr).toMatch(/it belongs to another user\); name it with --config if you trust it/);
       }
-      const named = await run(['config', '--config', config], { cwd: place });
-      expect(named.code, named.stderr).toBe(0);
+      await ends(0, run(['config', '--config', config], { cwd: place }));
       await chown(config, 0, 0);
-      const own = await run(['config'], { cwd: place, uid: ALICE });
-      expect(own.code, own.stderr).toBe(0);
+      const own = await ends(0, run(['config'], { cwd: place, uid: ALICE }));
       expect(own.stdout).toContain('http://127.0.0.1:9');
     });
 
@@ -241,15 +230,13 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
         const planted = join(place, name);
         await symlink(secret, planted);
         await lchown(planted, MALLORY, MALLORY);
-        const result = await run(['run', 'list.csv', '--sample'], { cwd: place });
-        expect(result.code, result.stderr).toBe(5);
+        const result = await ends(5, run(['run', 'list.csv', '--sample'], { cwd: place }));
         expect(result.stderr).toContain(`${planted} (a symbolic link of another user); remove it`);
         expect(await seen()).toEqual(before);
         await rm(planted);
       }
       await symlink(join(place, 'elsewhere.csv'), join(place, 'list.enriched.csv'));
-      const result = await run(['run', 'list.csv', '--sample'], { cwd: place });
-      expect(result.code, result.stderr).toBe(0);
+      await ends(0, run(['run', 'list.csv', '--sample'], { cwd: place }));
       expect((await lstat(join(place, 'list.enriched.csv'))).isSymbolicLink()).toBe(true);
       expect(await readFile(join(place, 'elsewhere.csv'), 'utf8')).toContain('brand_status');
     });
@@ -258,8 +245,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
   test("an ordinary user's `engine stop` of root's engine says that it may not", async () => {
     const state = join(folder, 'state');
     expect((await run(['status', '--state', state])).code).toBe(0);
-    const result = await run(['engine', 'stop', '--state', state], { uid: ALICE });
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, run(['engine', 'stop', '--state', state], { uid: ALICE }));
     expect(result.stderr).toContain(`${join(state, 'postgres')} (permission denied)`);
     expect(result.stderr).not.toContain('this is a bug');
   });
@@ -274,8 +260,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     await make(squat);
     onTestFinished(() => rm(squat, { recursive: true, force: true }));
     const state = join(home, 'a'.repeat(100));
-    const result = await run(['status', '--state', state], { uid, cwd: home });
-    expect(result.code, result.stderr).toBe(5);
+    const result = await ends(5, run(['status', '--state', state], { uid, cwd: home }));
     expect(result.stderr).toContain(`remove ${squat}, or use a state folder with a shorter path`);
     expect(result.stderr).not.toContain('this is a bug');
   });

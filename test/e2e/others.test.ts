@@ -2,10 +2,11 @@
  * Others send with the same token, up to three times as fast: one request of ours at most is billed
  * beyond what the settings allow, and the report's overage is the service's count, up to one.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const QUOTA = 200;
 
@@ -37,17 +38,13 @@ const CASES = SETTINGS.flatMap(([settings, allowed]) =>
   [0.1, 1, 3].flatMap((pace) => [1, 8, 64].map((atOnce) => ({ settings, allowed, pace, atOnce }))),
 );
 
-describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   async function expectWithin({ settings, allowed, pace, atOnce }: (typeof CASES)[number]) {
     const scene = await createScene(engine, { quota: QUOTA, plan: 'paid', latencyMs: 30, jitterMs: 30 });
     await scene.write('list.csv', domainList(400));
     const beside = spendBeside(scene.service, pace);
     const command = ['run', 'list.csv', '--concurrency', String(atOnce)];
-    const { code, stderr } = await scene.run([...command, ...settings.split(' ').filter(Boolean)]);
-    expect(code, stderr).toBe(7);
+    await ends(7, scene.run([...command, ...settings.split(' ').filter(Boolean)]));
     const beyond = beside.beyond();
     const name = (await scene.files()).find((each) => each.endsWith('report.json')) ?? '';
     const { overage, billed } = (await readReport(scene.path(name))).requests;

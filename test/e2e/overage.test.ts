@@ -2,10 +2,11 @@
  * The overage that a run reports equals what the service bills as overage, and `--max-cost` is used
  * up fully.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 /** Requests that the service bills beyond its quota. */
 const beyond = ({ service }: Scene) => Math.max(0, service.meter.billed - service.options.quota);
@@ -14,15 +15,11 @@ async function overageIn(scene: Scene, name: string) {
   return (await readReport(scene.path(name))).requests;
 }
 
-describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('the report agrees with the bill when free answers lie between billed ones', async () => {
     const scene = await createScene(engine, { quota: 50, plan: 'paid', badShare: 0.5 });
     await scene.write('list.csv', domainList(200));
-    const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '10']);
-    expect(code, stderr).toBe(1);
+    await ends(1, scene.run(['run', 'list.csv', '--overage-budget', '10']));
     const bill = beyond(scene);
     expect(bill).toBeGreaterThan(20);
     expect(await overageIn(scene, 'list.report.json')).toMatchObject({
@@ -53,8 +50,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' });
     await scene.write('list.csv', domainList(60));
     const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '4'];
-    const { code, stderr } = await scene.run(command);
-    expect(code, stderr).toBe(7);
+    await ends(7, scene.run(command));
     expect(scene.service.meter.billed).toBe(20);
     const report = (await scene.files()).find((name) => name.endsWith('report.json')) ?? '';
     expect(await overageIn(scene, report)).toMatchObject({ billed: 20, overage: 0, overageCost: '0' });
@@ -65,8 +61,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     await scene.write('list.csv', domainList(300));
     const command = ['run', 'list.csv', '--overage-budget', '20', '--max-cost', '5'];
     for (let start = 0; start < 2; start += 1) {
-      const { code, stderr } = await scene.run(command);
-      expect(code, stderr).toBe(7);
+      const { stderr } = await ends(7, scene.run(command));
       expect(stderr).toContain('--max-cost is reached');
       expect(beyond(scene)).toBe(50);
     }
@@ -78,8 +73,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     const scene = await createScene(engine, { quota: 1_000_000 });
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {
-      const { code, stderr } = await scene.run(['run', 'list.csv', '--quota', '100']);
-      expect(code, stderr).toBe(7);
+      await ends(7, scene.run(['run', 'list.csv', '--quota', '100']));
       expect(scene.service.meter.billed).toBe(100);
     }
   });
@@ -90,15 +84,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     const scene = await createScene(engine, { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 });
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {
-      const { code, stderr } = await scene.run([
-        'run',
-        'list.csv',
-        '--plan',
-        'paid',
-        '--overage-budget',
-        '0',
-      ]);
-      expect(code, stderr).toBe(7);
+      await ends(7, scene.run(['run', 'list.csv', '--plan', 'paid', '--overage-budget', '0']));
       expect(scene.service.meter.billed).toBe(100);
     }
   });
@@ -106,8 +92,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
   test('answers dated in the next month do not buy a second quota', async () => {
     const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 });
     await scene.write('list.csv', domainList(400));
-    const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '0']);
-    expect(code, stderr).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0']));
     expect(scene.service.meter.billed).toBe(100);
   });
 });

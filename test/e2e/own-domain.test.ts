@@ -2,18 +2,16 @@
  * The service's own domain (`--own-domain`), true and wrong, counted at the service: looking must
  * never cost a request beyond the limit.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const LIMIT = 55;
 
-describeOn([embeddedEngine(), redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([embeddedEngine(), redisEngine()], (engine) => {
   test.each([
     ['its header at once', 0],
     ['a header that lags 90 s', 90_000],
@@ -62,8 +60,7 @@ describeOn([embeddedEngine(), redisEngine()], (engine) => {
 
     options.quota = 12;
     await scene.write('own.csv', `website\n${OWN}\nother-brand.com\n`);
-    const limited = await scene.run(['run', 'own.csv', '--json', ...flags]);
-    expect(limited.code, limited.stderr).toBe(7);
+    const limited = await ends(7, scene.run(['run', 'own.csv', '--json', ...flags]));
     const { rows, requests } = JSON.parse(limited.stdout) as Document<'report'>;
     expect(rows).toMatchObject({ matched: 1, deferred: 1 });
     expect(requests).toMatchObject({ billed: 0 });
@@ -83,8 +80,7 @@ describeOn([embeddedEngine(), redisEngine()], (engine) => {
     for (const part of [4, 5]) {
       await scene.write(`${part}.csv`, domainList(2, `part${part}`));
       await new Promise((resolve) => setTimeout(resolve, 2_500));
-      const { code, stderr } = await scene.run(['run', `${part}.csv`, ...flags]);
-      expect(code, stderr).toBe(7);
+      const { stderr } = await ends(7, scene.run(['run', `${part}.csv`, ...flags]));
       if (part === 5) expect(stderr).toMatch(/--own-domain own-brand\.com seems to be billed/);
     }
     expect(meter.billed).toBe(14);

@@ -1,14 +1,15 @@
 /** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { resumeOwner } from '../../src/jobs/file-orders.js';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines, stop } from './commands.js';
 import { startUp } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -54,15 +55,12 @@ async function reportOf(scene: Scene): Promise<Document<'report'>> {
 
 const milliseconds = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a run that is paused and resumed again and again, with two workers, counts each identifier once', {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(engine, { latencyMs: 400 });
-    const worker = scene.start(['worker', '--concurrency', '8']);
+    scene.start(['worker', '--concurrency', '8']);
     const run = await startRun(scene, 120, ['--concurrency', '8']);
     // So that there is something left to pause, however busy the machine is.
     scene.service.options.latencyMs = 2_000;
@@ -73,36 +71,25 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
       await milliseconds(pausedMs);
     }
     scene.service.options.latencyMs = 0;
-    const { code, stderr } = await run.process.done;
-    expect(code, stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(120);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    await ends(0, run.process.done);
+    expectPaidOnce(scene.service.meter, 120);
     expect(await run.tally()).toEqual({ answered: 120, stored: 0 });
     const { identifiers } = await reportOf(scene);
     expect(identifiers).toMatchObject({ distinct: 120, stored: 0, failed: 0, deferred: 0 });
     expect(identifiers.matched + identifiers.notFound).toBe(120);
-    worker.kill('SIGTERM');
-    await worker.done;
   });
 });
 
-describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
   async function completes(scene: Scene, identifiers: number) {
     scene.service.options.latencyMs = 0;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(identifiers);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    const counts = countStatuses(await readRows(scene.path('list.enriched.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(identifiers);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(scene.service.meter, identifiers);
+    expect(await answeredIn(scene.path('list.enriched.csv'))).toBe(identifiers);
   }
   /** What a stopped run left in its files is what the service billed. */
   async function keptAll(scene: Scene) {
-    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(scene.service.meter.billed);
+    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(scene.service.meter.billed);
     expect(await reportOf(scene)).toMatchObject({ requests: { billed: scene.service.meter.billed } });
   }
 
@@ -119,8 +106,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       if (how === 'cancelled') await run.cancel();
       else run.process.kill('SIGINT');
       const endedAt = performance.now();
-      const result = await run.process.done;
-      expect(result.code, result.stderr).toBe(code);
+      await ends(code, run.process.done);
       expect(performance.now() - endedAt).toBeLessThan(30_000);
       await keptAll(scene);
       if (how === 'interrupted') await run.resume();
@@ -133,24 +119,20 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     const worker = scene.start(['worker', '--concurrency', '4']);
     const run = await startRun(scene, 120, ['--no-worker'], 9);
     await run.pause();
-    worker.kill('SIGKILL');
-    await worker.done;
+    await kill(worker);
     const lost = scene.service.meter.billed;
-    const second = scene.start(['worker', '--concurrency', '4']);
+    scene.start(['worker', '--concurrency', '4']);
     await run.process.untilSaid(/paused by ada/);
     scene.service.options.latencyMs = 50;
     await run.resume();
     await run.pause();
     await run.resume();
-    const result = await run.process.done;
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, run.process.done);
     // Only what was in flight at the kill may be asked for again.
     expect(scene.service.meter.billed).toBeLessThanOrEqual(120 + 4);
     expect(lost).toBeLessThan(60);
     const { identifiers } = await reportOf(scene);
     expect(identifiers.matched + identifiers.notFound).toBe(120);
-    second.kill('SIGTERM');
-    await second.done;
   });
 
   test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', {
@@ -190,9 +172,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await expect
       .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
       .toBe(120);
-    expect(scene.service.meter.billed).toBe(580);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    up.kill('SIGTERM');
-    expect((await up.done).code).toBe(0);
+    expectPaidOnce(scene.service.meter, 580);
+    await stop(up);
   });
 });

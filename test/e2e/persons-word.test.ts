@@ -4,12 +4,13 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { ends, expectPaidOnce, kill, onEngines } from './commands.js';
 import { startUp as start } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -21,8 +22,7 @@ const LONG_MS = 150_000;
 const startUp = (scene: Scene, more: object = {}) => start(scene, { concurrency: 8, timeout: '8s', ...more });
 
 async function status(scene: Scene): Promise<Document<'status'>> {
-  const { code, stdout, stderr } = await scene.run(['status', '--json']);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run(['status', '--json']));
   return JSON.parse(stdout) as Document<'status'>;
 }
 
@@ -37,8 +37,7 @@ async function runOf(scene: Scene, file: string): Promise<string> {
 }
 
 async function succeed(scene: Scene, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await scene.run(args);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run(args));
   return stdout;
 }
 
@@ -77,10 +76,7 @@ async function filesPaused(scene: Scene) {
   return (await status(scene)).pauses.filter(({ run }) => run !== null);
 }
 
-describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
   test.each([
     ['SIGKILL', 100],
     ['SIGTERM', 3_100],
@@ -102,7 +98,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       options.latencyMs = 0;
       const billed = meter.billed;
       expect(billed).toBeLessThan(ROWS);
-      const second = await startUp(scene);
+      await startUp(scene);
       const [folder = ''] = await scene.until('failed', 1);
       expect(await readReason(folder)).toMatch(/^Cancelled by \S+@\S+ .*UTC/);
       expect(await isIdle(scene)).toBe(true);
@@ -111,8 +107,6 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await scene.until('done', 1);
       expect(meter.billed).toBeLessThanOrEqual(ROWS + (signal === 'SIGKILL' ? 16 : 0));
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(signal === 'SIGKILL' ? 2 : 1);
-      second.kill('SIGTERM');
-      await second.done;
     },
     LONG_MS,
   );
@@ -130,8 +124,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await scene.drop(file, domainList(ROWS));
       await scene.service.until(() => meter.billed >= 8);
       await succeed(scene, word, file);
-      up.kill('SIGKILL');
-      await up.done;
+      await kill(up);
       options.latencyMs = 0;
       const { billed } = meter;
       const [watcher = ''] = await scene.list('processing');
@@ -140,7 +133,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       );
       expect(jobs).toHaveLength(1);
       await rm(join(scene.path(`processing/${watcher}`), jobs[0] ?? '', '.brand-enrich-job.json'));
-      const second = await startUp(scene);
+      await startUp(scene);
       const [folder = ''] = await scene.until(place, 1);
       expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by /);
       expect(meter.billed).toBe(billed);
@@ -149,8 +142,6 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
         await scene.until('done', 1);
         expect(meter.billed).toBeLessThanOrEqual(ROWS + 16);
       }
-      second.kill('SIGTERM');
-      await second.done;
     },
     LONG_MS,
   );
@@ -175,15 +166,13 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await up.done;
       options.latencyMs = 0;
       const billed = meter.billed;
-      const second = await startUp(scene);
+      await startUp(scene);
       const last = async () => (await schedules(scene)).find((each) => each.name === name)?.last?.sentence;
       await expect.poll(last, PATIENCE).toMatch(/cancelled/);
       expect(meter.billed).toBe(billed);
       await succeed(scene, 'schedule', 'run-now', name);
       await expect.poll(async () => (await scene.files()).includes('out.csv'), PATIENCE).toBe(true);
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
-      second.kill('SIGTERM');
-      await second.done;
     },
     LONG_MS,
   );
@@ -225,7 +214,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await up.done;
       options.latencyMs = 0;
       const billed = meter.billed;
-      const second = await startUp(scene);
+      await startUp(scene);
       const [folder = ''] = await scene.until('waiting', 1);
       expect(await readReason(folder)).toMatch(/^Paused by \S+@\S+ .*UTC/);
       // A new file of this name is not paused, and takes the only place.
@@ -236,8 +225,6 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await succeed(scene, 'resume', 'one.csv');
       await scene.until('done', 2);
       expect(meter.billed).toBeLessThanOrEqual(ROWS + 5 + (signal === 'SIGKILL' ? 16 : 0));
-      second.kill('SIGTERM');
-      await second.done;
     },
     LONG_MS,
   );
@@ -267,8 +254,6 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await succeed(scene, 'resume', 'pause.csv');
       await scene.until('done', 1, LONG_MS);
       expect(meter.billed).toBe(2);
-      up.kill('SIGTERM');
-      await up.done;
     },
     LONG_MS * 2,
   );
@@ -308,8 +293,6 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await succeed(scene, 'resume', name);
       await expect.poll(async () => (await found())?.last?.sentence, PATIENCE).toMatch(/3 rows/);
       expect(meter.billed).toBe(2);
-      up.kill('SIGTERM');
-      await up.done;
     },
     LONG_MS * 2,
   );
@@ -331,7 +314,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       expect(billed).toBeLessThan(2 * ROWS);
       await succeed(scene, 'cancel', ids[0]);
       await succeed(scene, 'pause', ids[1]);
-      const second = await startUp(scene);
+      await startUp(scene);
       await scene.until('failed', 1);
       const [waiting = ''] = await scene.until('waiting', 1);
       expect(await readReason(waiting)).toMatch(/^Paused by /);
@@ -342,21 +325,16 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       expect(await scene.list('waiting')).toEqual([]);
       expect(await filesPaused(scene)).toEqual([]);
       expect(meter.billed).toBe(billed);
-      second.kill('SIGTERM');
-      await second.done;
     },
     LONG_MS,
   );
 });
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a paused file makes room for others at once, and continues by itself when it is resumed', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 100 });
     const { meter } = scene.service;
-    const watcher = await scene.watch('--files-at-once', '1', '--concurrency', '2');
+    await scene.watch('--files-at-once', '1', '--concurrency', '2');
     await scene.drop('one.csv', domainList(ROWS));
     await scene.service.until(({ billed }) => billed >= 4);
     // Nearly nothing is sent until the command has done its work.
@@ -372,10 +350,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const resumed = await succeed(scene, 'resume', 'one.csv');
     expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
     await scene.until('done', 2);
-    expect(meter.billed).toBe(ROWS + 3);
-    expect(meter.mostBilledOnce()).toBe(1);
-    watcher.kill('SIGTERM');
-    await watcher.done;
+    expectPaidOnce(meter, ROWS + 3);
   });
 
   test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', {
@@ -390,20 +365,17 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     options.latencyMs = 30_000;
     const id = await runOf(scene, 'list.csv');
     await succeed(scene, 'pause', id);
-    running.kill('SIGKILL');
-    await running.done;
+    await kill(running);
     options.latencyMs = 0;
     const sent = meter.requests.length;
     for (const more of [[], ['--yes']]) {
-      const again = await scene.run(['run', 'list.csv', ...more]);
-      expect(again.code, again.stderr).toBe(7);
+      const again = await ends(7, scene.run(['run', 'list.csv', ...more]));
       expect(again.stderr).toMatch(/paused by \S+@\S+/);
       expect(again.stderr).toContain('brand-enrich resume');
     }
     expect(meter.requests.length).toBe(sent);
     expect(await succeed(scene, 'resume', id)).toContain('run the same command again to continue it');
-    const resumed = await scene.run(['run', 'list.csv']);
-    expect(resumed.code, resumed.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     expect(await readFile(scene.path('list.enriched.csv'), 'utf8')).toContain('matched');
   });
 
@@ -413,8 +385,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await succeed(scene, 'pause');
     const by = /all spending.*paused by \S+@\S+ since .*`brand-enrich resume`/s;
     for (const more of [[], ['--yes'], ['--on-limit', 'wait']]) {
-      const refused = await scene.run(['run', 'list.csv', ...more]);
-      expect(refused.code, refused.stderr).toBe(7);
+      const refused = await ends(7, scene.run(['run', 'list.csv', ...more]));
       expect(refused.stderr).toMatch(by);
     }
     expect(scene.service.meter.requests).toEqual([]);
@@ -444,7 +415,5 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect((await running.done).code).toBe(0);
     await scene.until('done', 1);
     expect(meter.mostBilledOnce()).toBe(1);
-    watcher.kill('SIGTERM');
-    await watcher.done;
   });
 });

@@ -3,14 +3,12 @@
  * nothing.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { onEngines } from './commands.js';
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test.each([
     [[], 'list.enriched.csv, list.errors.csv'],
     [
@@ -68,10 +66,7 @@ describeOn([redisEngine()], (engine) => {
   });
 });
 
-describeOn([embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([embeddedEngine()], (engine) => {
   test('--start-empty sets nothing aside', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(3));

@@ -6,6 +6,7 @@ import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
+import { stop } from './commands.js';
 
 const redis = redisEngine();
 const SOON = { timeout: 60_000, interval: 200 };
@@ -115,8 +116,7 @@ describe.skipIf(redis.missing !== null)(
       await restore();
       await scene.drop('second.csv', domainList(20, 'second'));
       await expect.poll(async () => (await scene.until('done', 2)).length, SOON).toBe(2);
-      up.kill('SIGTERM');
-      expect((await up.done).code).toBe(0);
+      await stop(up);
       expect(account).toMatch(/^key-/);
     });
   },

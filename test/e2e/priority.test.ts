@@ -2,10 +2,11 @@
  * When the limit does not cover the file, exactly the most valuable rows are bought, counted at the
  * service.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
+import { createScene, domainAt, type Scene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 /** Value of row n: a permutation, so that the order of the file says nothing. */
 const COUNT = 1_000;
@@ -26,22 +27,17 @@ function boughtWorths({ service }: Scene): number[] {
 
 const best = (count: number) => Array.from({ length: count }, (_, at) => COUNT - 1 - at);
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a quota of 100 buys the 100 most valuable of 1,000, and once raised the rest', async () => {
     const scene = await createScene(engine, { quota: 100 });
     await scene.write('list.csv', pricedList());
     const command = ['run', 'list.csv', '--priority', 'revenue'];
-    const first = await scene.run(command);
-    expect(first.code, first.stderr).toBe(7);
+    const first = await ends(7, scene.run(command));
     expect(first.stderr).toContain('bought first: the highest "revenue"');
     expect(boughtWorths(scene)).toEqual(best(100));
 
     scene.service.options.quota = 5_000;
-    const second = await scene.run(command);
-    expect(second.code, second.stderr).toBe(0);
+    await ends(0, scene.run(command));
     expect(scene.service.meter.billed).toBe(COUNT);
     // The order of the output does not change.
     const scores = (await readRows(scene.path('list.enriched.csv')))
@@ -52,10 +48,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
 });
 
 const redis = redisEngine();
-describe.skipIf(redis.missing !== null)('on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test.each([
     { flags: ['--max-requests', '130'], quota: 5_000, count: 130 },
     { flags: ['--overage-budget', '2.5'], quota: 60, count: 85 },
@@ -63,8 +56,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   ])('with $flags the $count best are bought', { tags: ['long'] }, async ({ flags, quota, count }) => {
     const scene = await createScene(redis, { quota, plan: 'paid' });
     await scene.write('list.csv', pricedList());
-    const result = await scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]);
-    expect(result.code, result.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]));
     expect(boughtWorths(scene)).toEqual(best(count));
   });
 
@@ -72,8 +64,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     const scene = await createScene(redis, { quota: 120, jitterMs: 60 });
     await scene.write('list.csv', pricedList());
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
-    const result = await scene.run(['run', 'list.csv', '--no-worker', '--priority', 'revenue']);
-    expect(result.code, result.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv', '--no-worker', '--priority', 'revenue']));
     expect(boughtWorths(scene)).toEqual(best(120));
     for (const worker of workers) worker.kill('SIGTERM');
     for (const worker of workers) expect((await worker.done).code).toBe(0);

@@ -8,6 +8,7 @@ import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
+import { kill } from './commands.js';
 import { dashboardUrl, PASSWORD, startUp, startUpHere } from './start-up.js';
 
 type Run = Document<'run'>;
@@ -135,8 +136,7 @@ test('a link leads to the run after a killed process has come back, and only wha
   );
   const sent = await send({ name: 'list.csv' }, domainList(80));
   await scene.service.until(({ billed }) => billed >= 20);
-  up.kill('SIGKILL');
-  await up.done;
+  await kill(up);
   scene.service.options.latencyMs = 0;
   const again = dashboardUrl(await startUp(scene, { concurrency: 4 }));
   const look = async () => {

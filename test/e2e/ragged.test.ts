@@ -3,10 +3,11 @@
  * Requests are counted by the service.
  */
 import { access, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn } from '../support/scene.js';
+import { createScene } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const letter = (at: number) => String.fromCharCode(65 + (at % 26));
 const tickerAt = (at: number) => `T${letter(at)}${letter(Math.floor(at / 26))}`;
@@ -15,25 +16,20 @@ const MISFITS = ['Acme, Inc.,x,ACM,13,', 'Acme x,ACM,13,', 'Acme,x,ACM,13,note,'
 
 const others = [embeddedEngine(), postgresEngine()].map(inLongTests);
 // These checks run before an engine is opened.
-describeOn([redisEngine(), ...others], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), ...others], (engine) => {
   test('a few ragged rows are invalid with their reason and original bytes, in plan and run', async () => {
     const scene = await createScene(engine);
     const lines = [...GOOD.slice(0, 20), ...MISFITS, ...GOOD.slice(20)];
     await scene.write('list.csv', `company,isin_or_name,ticker,employees,notes\n${lines.join('\n')}\n`);
 
-    const plan = await scene.run(['plan', 'list.csv', '--column', 'ticker', '--json']);
-    expect(plan.code, plan.stderr).toBe(0);
+    const plan = await ends(0, scene.run(['plan', 'list.csv', '--column', 'ticker', '--json']));
     expect(JSON.parse(plan.stdout)).toMatchObject({
       rows: { total: 63, asked: 60 },
       input: { unreadable: 3, misfits: 3, short: 0, long: 0 },
       reasons: { '6 cells instead of 5': 2, '4 cells instead of 5': 1 },
     });
 
-    const run = await scene.run(['run', 'list.csv', '--column', 'ticker']);
-    expect(run.code, run.stderr).toBe(0);
+    const run = await ends(0, scene.run(['run', 'list.csv', '--column', 'ticker']));
     expect(run.stderr).toContain(
       '3 rows (first line 22) are invalid, because the cells do not fit the columns',
     );
@@ -61,15 +57,13 @@ describeOn([redisEngine(), ...others], (engine) => {
     const scene = await createScene(engine);
     await scene.write('shifted.csv', 'company,ticker,notes\nAcme, Inc.,ACM,\n');
     for (const command of ['run', 'plan']) {
-      const stopped = await scene.run([command, 'shifted.csv', '--column', 'ticker:ticker']);
-      expect(stopped.code, stopped.stderr).toBe(5);
+      const stopped = await ends(5, scene.run([command, 'shifted.csv', '--column', 'ticker:ticker']));
       expect(stopped.stderr).toMatch(/1 of 1 row with delimiter ',' \(detected\), first in line 2 \(4 cells/);
       expect(stopped.stderr).toMatch(/--delimiter.*--ragged invalid.*--ragged take/);
     }
     await expect(access(scene.path('shifted.enriched.csv'))).rejects.toThrow();
 
-    const run = await scene.run(['run', 'shifted.csv', '--column', 'ticker:ticker', '--ragged', 'invalid']);
-    expect(run.code, run.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'shifted.csv', '--column', 'ticker:ticker', '--ragged', 'invalid']));
     expect(await readRows(scene.path('shifted.enriched.csv'))).toMatchObject([
       { brand_status: 'invalid', brand_raw: 'Acme, Inc.,ACM,' },
     ]);

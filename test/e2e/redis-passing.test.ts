@@ -5,15 +5,13 @@
  * @module-tag long
  */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, expectPaidOnce, onEngines } from './commands.js';
 
 const redis = redisEngine();
-describeOn([redis], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis], (engine) => {
   describe.each([
     ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/, []],
     ['a replica without its primary', 'no', /its primary is unavailable: MASTERDOWN|READONLY/, ['long']],
@@ -31,10 +29,8 @@ describeOn([redis], (engine) => {
         await admin.replicaof('127.0.0.1', 1);
         await running.untilSaid(words);
         await admin.replicaof('NO', 'ONE');
-        const result = await running.done;
-        expect(result.code, result.stderr).toBe(0);
-        expect(meter.billed).toBe(600);
-        expect(meter.mostBilledOnce()).toBe(1);
+        await ends(0, running.done);
+        expectPaidOnce(meter, 600);
       } finally {
         admin.disconnect();
       }

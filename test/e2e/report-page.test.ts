@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
 import { quickEngine } from '../support/engines.js';
 import { createScene, domainAt } from '../support/scene.js';
+import { ends } from './commands.js';
 
 test('a run names the rows without a brand and no folder of this machine, from start to resumed end', async () => {
   const scene = await createScene(await quickEngine());
@@ -28,12 +29,10 @@ test('a run names the rows without a brand and no folder of this machine, from s
     scene.path('in/r.json'),
     '--json',
   ];
-  const first = await scene.run([...args, '--quota', '4']);
-  expect(first.code, first.stderr).toBe(7);
+  await ends(7, scene.run([...args, '--quota', '4']));
   const partial = await readFile(scene.path('in/r.html'), 'utf8');
   expect(partial).toContain('Stopped: --quota 4 is used up; 4 identifiers are left: a higher --quota');
-  const second = await scene.run(args);
-  expect(second.code, second.stderr).toBe(0);
+  const second = await ends(0, scene.run(args));
 
   const page = await readFile(scene.path('in/r.html'), 'utf8');
   const json = await readFile(scene.path('in/r.json'), 'utf8');
@@ -66,8 +65,7 @@ test('a run names the rows without a brand and no folder of this machine, from s
 test('the report of the customers that come with the package stays under 40 kB without logos', async () => {
   const scene = await createScene(await quickEngine());
   await cp('fixtures/customers.csv', scene.path('customers.csv'));
-  const { code, stderr } = await scene.run(['run', 'customers.csv']);
-  expect(code, stderr).toBe(0);
+  await ends(0, scene.run(['run', 'customers.csv']));
   const { size } = await stat(scene.path('customers.report.html'));
   expect(size).toBeLessThan(40_000);
 });

@@ -9,6 +9,7 @@ import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
+import { expectPaidOnce } from './commands.js';
 import { signIn } from './person.js';
 import { askAs, dashboardUrl, startUpHere } from './start-up.js';
 
@@ -82,7 +83,6 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   // Its first start leads to the files as well.
   expect((await page(path)).text).toContain('Enriched rows</a>');
   expect((await page('/runs/r-20260101-00000000')).status).toBe(404);
-  expect(scene.service.meter.billed).toBe(60);
-  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  expectPaidOnce(scene.service.meter, 60);
   expect(up.said).toContain(`"action":"${path}/pause"`);
 });

@@ -6,10 +6,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { engineAt } from '../support/engines.js';
 import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
+import { answeredIn, ends, expectPaidOnce, kill } from './commands.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -80,10 +80,8 @@ for (const server of servers) {
         await running.untilSaid(/the service is unavailable/);
         clock.set(setMs);
         options.alwaysStatus = null;
-        const result = await running.done;
-        expect(result.code, result.stderr).toBe(0);
-        expect(meter.billed).toBe(300);
-        expect(meter.mostBilledOnce()).toBe(1);
+        await ends(0, running.done);
+        expectPaidOnce(meter, 300);
       });
     });
 
@@ -98,11 +96,9 @@ for (const server of servers) {
         const running = scene.start(['run', 'list.csv', '--concurrency', '8'], env);
         await scene.service.until(() => meter.billed >= 60);
         clock.set(setMs);
-        const result = await running.done;
-        expect(result.code, result.stderr).toBe(7);
+        await ends(7, running.done);
         expect(meter.billed).toBe(100);
-        const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-        expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(100);
+        expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(100);
       });
     });
 
@@ -114,12 +110,10 @@ for (const server of servers) {
       await scene.write('list.csv', domainList(300));
       const killed = scene.start(['run', 'list.csv', '--concurrency', '8'], env);
       await scene.service.until(() => meter.billed >= 100);
-      killed.kill('SIGKILL');
-      await killed.done;
+      await kill(killed);
       clock.set(-3 * DAY);
       options.latencyMs = 0;
-      const result = await scene.run(['run', 'list.csv'], env);
-      expect(result.code, result.stderr).toBe(0);
+      await ends(0, scene.run(['run', 'list.csv'], env));
       expect(meter.billed).toBeLessThanOrEqual(300 + 8);
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
     });

@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { describeOn, domainList } from '../support/scene.js';
+import { domainList } from '../support/scene.js';
+import { onEngines } from './commands.js';
 import { askAs, dashboardUrl, startUp } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -28,10 +29,7 @@ async function openSlowly(port: number, count: number): Promise<Socket[]> {
   return sockets;
 }
 
-describeOn([inLongTests(redisEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redisEngine())], (engine) => {
   test.skipIf(!hasLimits)('1,500 slow connections stop neither inbox nor pages', async () => {
     const scene = await createInboxScene(engine, { jitterMs: 5 });
     const up = await startUp(scene);

@@ -1,14 +1,12 @@
 /** SIGTERM while answers take longer than `--stop-grace` allows: what may be lost is said. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 import { CONCURRENCY, expectHonestStop, STOPPED_COMMANDS } from '../support/stopped-work.js';
+import { ends, onEngines } from './commands.js';
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   test.each(STOPPED_COMMANDS)(
     '%s counts the requests that it cuts off as perhaps billed, and says it',
     async (command) => {
@@ -38,8 +36,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests),
     options.latencyMs = 30_000;
     await scene.service.until(() => meter.inFlight === 8 && meter.billed > 2);
     running.kill('SIGTERM');
-    const { code, stderr } = await running.done;
-    expect(code, stderr).toBe(130);
+    const { stderr } = await ends(130, running.done);
     expect(stderr).toContain(
       'perhaps billed: 8 more, in flight when their worker ended; they may be sent again',
     );

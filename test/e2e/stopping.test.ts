@@ -2,17 +2,17 @@
  * Stopped is not failed: signals, and commands from another process; the same command continues
  * where it was. `test/chaos` covers kills at random moments.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { readReport, readRows } from '../support/output-files.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
 
 const CONCURRENCY = 16;
 
 /** Waits until `path` is written and checks that the partial file contains every paid answer. */
 async function expectPaidIsWritten(scene: Scene): Promise<void> {
-  const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(scene.service.meter.billed);
+  expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(scene.service.meter.billed);
 }
 
 async function runId(scene: Scene): Promise<string> {
@@ -22,10 +22,7 @@ async function runId(scene: Scene): Promise<string> {
 }
 
 const redis = redisEngine();
-describeOn([redis, embeddedEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis, embeddedEngine()].map(inLongTests), (engine) => {
   test('Ctrl-C: every paid answer is in the partial file, and the same command buys only the rest', async () => {
     const scene = await createScene(engine, { latencyMs: 700 });
     const { meter, options } = scene.service;
@@ -33,17 +30,14 @@ describeOn([redis, embeddedEngine()].map(inLongTests), (engine) => {
     const running = scene.start(['run', 'list.csv', '--concurrency', String(CONCURRENCY)]);
     await scene.service.until(() => meter.billed >= 40 && meter.inFlight > 4);
     running.kill('SIGINT');
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(130);
+    await ends(130, running.done);
     expect(meter.billed).toBeLessThan(200);
     await expectPaidIsWritten(scene);
     expect((await readReport(scene.path('list.report.json'))).run.exitCode).toBe(130);
 
     options.latencyMs = 0;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
-    expect(meter.billed).toBe(200);
-    expect(meter.mostBilledOnce()).toBe(1);
+    await ends(0, scene.run(['run', 'list.csv']));
+    expectPaidOnce(meter, 200);
     expect(await scene.files()).not.toContain('list.enriched.partial.csv');
   });
 
@@ -69,18 +63,14 @@ describeOn([redis, embeddedEngine()].map(inLongTests), (engine) => {
     options.latencyMs = 40;
     await scene.service.until(() => meter.requests.length >= sent + 30);
     await order('cancel', id);
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(130);
+    await ends(130, running.done);
     expect(meter.billed).toBeLessThan(400);
     expect(meter.mostBilledOnce()).toBe(1);
     await expectPaidIsWritten(scene);
   });
 });
 
-describeOn([inLongTests(redis)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redis)], (engine) => {
   test('a lookup lost with two killed workers is left to the next run', {
     timeout: 180_000,
   }, async () => {
@@ -95,12 +85,10 @@ describeOn([inLongTests(redis)], (engine) => {
     for (const billed of [2, 3]) {
       const worker = scene.start(['worker']);
       await scene.service.until(() => meter.billed === billed);
-      worker.kill('SIGKILL');
-      await worker.done;
+      await kill(worker);
     }
     const last = scene.start(['worker']);
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(7);
+    const result = await ends(7, running.done);
     expect(result.stderr).toContain('for 1 identifier, two requests may have been billed');
     const [row] = await readRows(scene.path('list.enriched.partial.csv'));
     expect(row).toMatchObject({ brand_status: 'deferred' });
@@ -110,16 +98,12 @@ describeOn([inLongTests(redis)], (engine) => {
     await last.done;
 
     options.latencyMs = 0;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(4);
   });
 });
 
-describeOn([inLongTests(redis)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redis)], (engine) => {
   test('after kill -9 the next run of the same command reports its own spending, and the dead one is ended', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
@@ -127,14 +111,12 @@ describeOn([inLongTests(redis)], (engine) => {
     const command = ['run', 'list.csv', '--timeout', '2s'];
     const killed = scene.start(command);
     await scene.service.until(() => meter.billed >= 300);
-    killed.kill('SIGKILL');
-    await killed.done;
+    await kill(killed);
     await scene.service.until(() => meter.inFlight === 0);
     const dead = await scene.run(['status']);
     expect(dead.stdout).toMatch(/ dead .*its process is gone; run the same command again/);
     const before = meter.billed;
-    const again = await scene.run([...command, '--json']);
-    expect(again.code, again.stderr).toBe(0);
+    const again = await ends(0, scene.run([...command, '--json']));
     const { requests } = JSON.parse(again.stdout) as {
       requests: { sent: number; billed: number; savedByOthers: number };
     };
@@ -163,8 +145,7 @@ describeOn([inLongTests(redis)], (engine) => {
     await scene.service.until(() => meter.billed >= 60);
     options.latencyMs = 60_000;
     await scene.service.until(() => meter.inFlight === CONCURRENCY);
-    worker.kill('SIGKILL');
-    await worker.done;
+    await kill(worker);
     running.kill('SIGINT');
     const { stdout, stderr } = await running.done;
     const { requests } = JSON.parse(stdout) as { requests: { billed: number; unreported: number } };
@@ -180,10 +161,7 @@ describeOn([inLongTests(redis)], (engine) => {
   });
 });
 
-describeOn([redis, postgresEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
   test('a run that needs the permits of a killed one says so at once, and until when, and ends', async () => {
     const scene = await createScene(engine, { quota: 60 });
     const { meter, options } = scene.service;
@@ -203,13 +181,11 @@ describeOn([redis, postgresEngine()].map(inLongTests), (engine) => {
       return sent >= answered && inFlight >= Math.max(1, Math.floor(left / 4));
     };
     await expect.poll(isFull).toBe(true);
-    killed.kill('SIGKILL');
-    await killed.done;
+    await kill(killed);
     options.latencyMs = 0;
     const again = scene.start(['run', 'list.csv']);
     await again.untilSaid(/waiting for \d+ permits of a killed run until \d\d:\d\d:\d\d UTC/);
-    const result = await again.done;
-    expect(result.code, result.stderr).toBe(7);
+    const result = await ends(7, again.done);
     expect(result.stderr).not.toContain('the service may be slow');
     expect(meter.billed).toBe(60);
   });

@@ -3,12 +3,12 @@
  * that arrived meanwhile are paid for, and are read before anything gives up.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import type { RedisServer } from '../support/redis-server.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
 import { reportedIn } from '../support/stopped-work.js';
+import { answeredIn, ends, expectPaidOnce, onEngines, stop } from './commands.js';
 
 const CONCURRENCY = 24;
 const ROWS = 120;
@@ -36,19 +36,14 @@ async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }:
   return running.done;
 }
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   test.each(['2s', '3s'])(
     'answers that arrived while a run stood still for longer than its time-out of %s are used',
     async (timeout) => {
       const scene = await createScene(engine);
       const { meter } = scene.service;
-      const { code, stderr } = await runWithStandstill(scene, { timeout, standsMs: 5_000 });
-      expect(code, stderr).toBe(0);
-      expect(meter.mostBilledOnce()).toBe(1);
-      expect(meter.billed).toBe(1 + ROWS);
+      await ends(0, runWithStandstill(scene, { timeout, standsMs: 5_000 }));
+      expectPaidOnce(meter, 1 + ROWS);
     },
   );
 
@@ -72,10 +67,8 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests),
     running.kill('SIGCONT');
     await after(2_500);
     await server?.kill('SIGCONT');
-    const { code, stderr } = await running.done;
-    expect(code, stderr).toBe(130);
-    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(meter.billed);
+    const { stderr } = await ends(130, running.done);
+    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(meter.billed);
     expect(stderr).toContain('all paid answers are stored');
   });
 
@@ -84,10 +77,8 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests),
   }, async () => {
     const scene = await createScene(engine);
     const { meter } = scene.service;
-    const { code, stderr } = await runWithStandstill(scene, { timeout: '2s', standsMs: 40_000 });
-    expect(code, stderr).toBe(0);
-    expect(meter.mostBilledOnce()).toBe(1);
-    expect(meter.billed).toBe(1 + ROWS);
+    await ends(0, runWithStandstill(scene, { timeout: '2s', standsMs: 40_000 }));
+    expectPaidOnce(meter, 1 + ROWS);
     expect(await reportedIn(scene)).toEqual({ billed: meter.billed, unreported: 0 });
   });
 
@@ -111,16 +102,13 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests),
     const other = scene.start(['worker', '--concurrency', '200']);
     await scene.service.until(() => meter.mostBilledOnce() === 2);
     stood.kill('SIGCONT');
-    stood.kill('SIGTERM');
-    const { code, stderr } = await stood.done;
-    expect(code, stderr).toBe(0);
+    await stop(stood);
     other.kill('SIGKILL');
     running.kill('SIGKILL');
     await Promise.all([other.done, running.done]);
 
     options.latencyMs = 0;
-    const again = await scene.run(command);
-    expect(again.code, again.stderr).toBe(0);
+    await ends(0, scene.run(command));
     for (const name of arrived) expect(meter.billedOf.get(name), name).toBeLessThanOrEqual(2);
   });
 });

@@ -1,14 +1,11 @@
 /** Several processes on one engine keep one budget and pay once. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { answeredIn, expectPaidOnce, onEngines, stop } from './commands.js';
 
-describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });
     const billed = (prefix: string) =>
@@ -43,10 +40,8 @@ describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     expect((await scene.run(['resume', id])).code).toBe(0);
     expect(await one.done).toMatchObject({ code: 0 });
     expect(await scene.run(['pause', id])).toMatchObject({ code: 2 });
-    expect(scene.service.meter.billed).toBe(400);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    worker.kill('SIGTERM');
-    expect((await worker.done).code).toBe(0);
+    expectPaidOnce(scene.service.meter, 400);
+    await stop(worker);
   });
 
   test('four workers keep a limit of 53 through 20 % of 503 and jitter, in this run and the next', async () => {
@@ -64,8 +59,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
       expect(result.code, `run ${attempt}: ${result.stderr}`).toBe(7);
       expect(scene.service.meter.billed).toBe(53);
     }
-    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(53);
+    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(53);
     for (const worker of workers) worker.kill('SIGTERM');
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });

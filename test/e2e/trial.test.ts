@@ -1,18 +1,15 @@
 /** A run that looks up a few identifiers first, counted at the service. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
+import { createScene, domainAt, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('in a script --try buys that many, spread over the file, and stops; --yes continues, and nothing is bought twice', async () => {
     const { run, write, files, path, service } = await createScene(engine);
     await write('list.csv', domainList(40));
-    const tried = await run(['run', 'list.csv', '--try', '5']);
-    expect(tried.code, tried.stderr).toBe(0);
+    const tried = await ends(0, run(['run', 'list.csv', '--try', '5']));
     expect([...service.meter.billedOf.keys()].sort()).toEqual(
       [4, 12, 20, 28, 36].map((index) => `domain:${domainAt(index)}`),
     );
@@ -29,8 +26,7 @@ describeOn([redisEngine()], (engine) => {
       exitCode: 0,
     });
 
-    const whole = await run(['run', 'list.csv', '--try', '5', '--yes']);
-    expect(whole.code, whole.stderr).toBe(0);
+    const whole = await ends(0, run(['run', 'list.csv', '--try', '5', '--yes']));
     expect(whole.stderr).toMatch(/^tried 5 identifiers/m);
     expect([service.meter.billed, service.meter.mostBilledOnce()]).toEqual([40, 1]);
     expect(await files()).not.toContain('list.enriched.partial.csv');

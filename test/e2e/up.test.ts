@@ -4,13 +4,14 @@
  */
 import { mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, domainList } from '../support/scene.js';
+import { ends, expectPaidOnce, onEngines, stop } from './commands.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const redis = redisEngine();
@@ -38,8 +39,7 @@ async function readiness(up: CliProcess): Promise<number> {
 }
 
 async function ended(scene: InboxScene, name: string) {
-  const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run(['schedule', 'list', '--json']));
   const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
   return schedules.find((each) => each.name === name)?.last ?? null;
 }
@@ -55,10 +55,7 @@ function part(from: number, to: number): string {
   return `${[header, ...rows.slice(from)].join('\n')}\n`;
 }
 
-describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([embeddedEngine(), inLongTests(redis)], (engine) => {
   test('two inboxes, a schedule and a run from a second terminal buy each identifier once', async () => {
     const scene = await createInboxScene(engine, { jitterMs: 5 });
     await mkdir(scene.path('second'));
@@ -68,8 +65,7 @@ describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
     await scene.write('by-hand.csv', part(60, 200));
     const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
     const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
-    const added = await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'nightly-out.csv']);
-    expect(added.code, added.stderr).toBe(0);
+    const added = await ends(0, scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'nightly-out.csv']));
     expect(added.stdout).not.toContain('schedule serve');
 
     await scene.drop('one.csv', part(0, 100));
@@ -77,8 +73,7 @@ describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
     await scene.write('second/inbox/.two.csv.part', part(50, 150));
     await rename(scene.path('second/inbox/.two.csv.part'), second);
     await scene.run(['schedule', 'run-now', name]);
-    const byHand = await scene.run(['run', 'by-hand.csv']);
-    expect(byHand.code, byHand.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'by-hand.csv']));
 
     await expect.poll(() => ended(scene, name), PATIENCE).toMatchObject({ exitCode: 0 });
     const [one = ''] = await scene.until('done', 1);
@@ -88,8 +83,7 @@ describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
     expect(await answeredRows(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
     expect(await answeredRows(scene.path('nightly-out.csv'))).toBe(120);
     expect(await answeredRows(scene.path('by-hand.enriched.csv'))).toBe(140);
-    expect(scene.service.meter.billed).toBe(200);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(scene.service.meter, 200);
 
     const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
     // The run in the second terminal has its own worker, which does its share.
@@ -97,8 +91,7 @@ describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
     expect(billed).toBeGreaterThan(0);
     expect(billed).toBeLessThanOrEqual(200);
     expect(await readiness(up)).toBe(200);
-    up.kill('SIGTERM');
-    expect((await up.done).code).toBe(0);
+    await stop(up);
   });
 
   test('a signal waits for requests in flight for other processes, so that the next start buys none of them again', async () => {
@@ -108,11 +101,9 @@ describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
     await scene.write('list.csv', domainList(60));
     const running = scene.start(['run', 'list.csv', '--no-worker']);
     await scene.service.until((meter) => meter.billed >= 10);
-    first.kill('SIGTERM');
-    expect((await first.done).code).toBe(0);
+    await stop(first);
     await startUp(scene);
-    const { code, stderr } = await running.done;
-    expect(code, stderr).toBe(0);
+    await ends(0, running.done);
     expect(scene.service.meter.billed).toBe(60);
   });
 });
@@ -126,8 +117,7 @@ describeOn([embeddedEngine()], (engine) => {
     await configure(scene, { inbox: inboxes });
     const up = await startUp(scene);
     up.kill('SIGTERM');
-    const { code, stderr } = await up.done;
-    expect(code, stderr).toBe(0);
+    const { stderr } = await ends(0, up.done);
     expect(stderr).not.toContain('MaxListenersExceededWarning');
   });
 
@@ -138,18 +128,14 @@ describeOn([embeddedEngine()], (engine) => {
     await configure(scene, { inbox: ['.'] });
     const up = await startUp(scene);
     await scene.drop('list.csv', domainList(50));
-    const { code, stderr } = await up.done;
-    expect(code, stderr).toBe(4);
+    const { stderr } = await ends(4, up.done);
     expect(stderr).not.toContain(scene.token);
     expect(scene.service.meter.requests).toHaveLength(1);
     expect(await scene.list('inbox')).toEqual(['list.csv']);
   });
 });
 
-describeOn([redis], () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('a failed start spends nothing for waiting runs', async () => {
     const scene = await createInboxScene(redis);
     await configure(scene, { inbox: [], dashboardPort: Number(new URL(scene.service.url).port) });

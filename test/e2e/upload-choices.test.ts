@@ -9,6 +9,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
+import { expectPaidOnce, kill } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
@@ -122,8 +123,7 @@ test('a try that is paused, killed, resumed and cancelled sends no more than it 
   await expect.poll(async () => person.get(again), PATIENCE).toContain('>Tried<');
   expect(meter.requests).toHaveLength(20);
 
-  up.kill('SIGKILL');
-  await up.done;
+  await kill(up);
   const later = await signIn(dashboardUrl(await start()));
   await scene.drop('other.csv', domainList(3, 'other'));
   await scene.until('done', 1);
@@ -299,6 +299,5 @@ test('what failed is run again from the page of the run, for no more than its nu
   const second = folders.find((folder) => folder !== first) ?? '';
   expect(countStatuses(await readRows(join(second, 'list.enriched.csv'))).failed).toBeUndefined();
   expect(countStatuses(await readRows(join(first, 'list.enriched.csv'))).failed).toBe(failed);
-  expect(meter.billed).toBe(billed + failed);
-  expect(meter.mostBilledOnce()).toBe(1);
+  expectPaidOnce(meter, billed + failed);
 });

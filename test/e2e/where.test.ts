@@ -1,15 +1,13 @@
 /** `--where` buys the selected rows and no others, counted at the service. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt } from '../support/scene.js';
+import { createScene, domainAt } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const LIST = `website,country\n${Array.from({ length: 60 }, (_, at) => `${domainAt(at)},${at % 3 === 0 ? 'DE' : 'FR'}\n`).join('')}`;
 
-describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
   test('a selection is bought once, goes on after a stop, and its other rows come back as skipped', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', LIST);
@@ -18,10 +16,8 @@ describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], 
     expect(plan.stdout).toContain('  selected          20 with country=DE\n');
     expect(plan.stdout).toContain('requests needed     20\n');
 
-    const stopped = await scene.run([...command, '--max-requests', '5']);
-    expect(stopped.code, stopped.stderr).toBe(7);
-    const rest = await scene.run(command);
-    expect(rest.code, rest.stderr).toBe(0);
+    await ends(7, scene.run([...command, '--max-requests', '5']));
+    await ends(0, scene.run(command));
     expect([scene.service.meter.billed, scene.service.meter.requests.length]).toEqual([20, 20]);
     const rows = await readRows(scene.path('list.enriched.csv'));
     const { skipped } = countStatuses(rows);
@@ -34,8 +30,7 @@ describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], 
     expect(accounting).toEqual({ recordsRead: 60, rowsByStatus: 60, recordsWritten: 60 });
 
     // Another selection has a key and caps of its own, and buys only what it adds.
-    const other = await scene.run(['run', 'list.csv', '--where', 'country=FR', '--max-requests', '40']);
-    expect(other.code, other.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', '--where', 'country=FR', '--max-requests', '40']));
     expect(scene.service.meter.billed).toBe(60);
   });
 
@@ -45,8 +40,7 @@ describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], 
     const wrong = await scene.run(['run', 'list.csv', '--where', 'contry=DE']);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('did you mean "country"?');
-    const none = await scene.run(['run', 'list.csv', '--where', 'country=XX']);
-    expect(none.code, none.stderr).toBe(0);
+    const none = await ends(0, scene.run(['run', 'list.csv', '--where', 'country=XX']));
     expect(none.stderr).toContain('Nothing was looked up: no row has country=XX.');
     expect(scene.service.meter.requests).toHaveLength(0);
   });

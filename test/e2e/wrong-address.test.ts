@@ -3,11 +3,12 @@
  * is believed of which answer. Requests are counted where they arrive.
  */
 import type { RequestListener } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
-import { createScene, describeOn, domainList } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
+import { ends, onEngines } from './commands.js';
 
 const PAGE: RequestListener = (_request, response) => {
   response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
@@ -17,10 +18,7 @@ const JSON_404: RequestListener = (_request, response) => {
 };
 
 const postgres = postgresEngine();
-describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
   let scenes = 0;
   const scene = async (web: { readonly url: string }) => {
     const base = await createScene(engine);
@@ -39,8 +37,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     const { enrich, write, files, path } = await scene(web);
     await write('list.csv', domainList(60));
     for (const requests of [1, 2]) {
-      const result = await enrich();
-      expect(result.code, result.stderr).toBe(5);
+      const result = await ends(5, enrich());
       expect(result.stderr).toContain('is the address right?');
       expect(web.asked).toHaveLength(requests);
     }
@@ -55,8 +52,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     const { enrich, write, path } = await scene(web);
     await write('list.csv', domainList(3));
     expect((await enrich()).code).toBe(5);
-    const result = await enrich('--allow-unknown');
-    expect(result.code, result.stderr).toBe(0);
+    await ends(0, enrich('--allow-unknown'));
     expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ not_found: 3 });
     expect(web.asked).toHaveLength(6);
   });

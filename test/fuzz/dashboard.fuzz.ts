@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { kill } from '../e2e/commands.js';
 import { type BrandService, startBrandService } from '../support/brand-service.js';
 import { type CliProcess, startCli } from '../support/cli.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
@@ -62,8 +63,7 @@ beforeAll(async () => {
   expect(formToken).not.toBe('');
 });
 afterAll(async () => {
-  up.kill('SIGKILL');
-  await up.done;
+  await kill(up);
   await service.stop();
   await engine.stop();
   await place.remove();

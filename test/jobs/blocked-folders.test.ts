@@ -1,14 +1,11 @@
 /** A folder of an inbox that its watcher may not write to: people see it, and it goes on later. */
 import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { engineOfFile } from '../e2e/commands.js';
 import { startCli } from '../support/cli.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createInboxScene } from './inbox-scene.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 /** Root may write everywhere. */
 const uid = process.getuid?.() === 0 ? 54_400 : undefined;
@@ -22,10 +19,7 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   const options = { cwd: scene.folder, env: scene.env, ...(uid !== undefined && { uid }) };
   const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
   const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
-  onTestFinished(async () => {
-    up.kill('SIGTERM');
-    await up.done;
-  });
+  onTestFinished(async () => {});
   await up.untilSaid(/"msg":"up"/);
   const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
   const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';

@@ -1,15 +1,12 @@
 /** Files with unambiguous content work without settings. */
 import { basename } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { engineOfFile } from '../e2e/commands.js';
 import { isKnown } from '../support/brand-profile.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { domainAt } from '../support/scene.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 const all = Array.from({ length: 200 }, (_, index) => domainAt(index));
 const known = all.filter((domain) => isKnown('domain', domain));

@@ -5,9 +5,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { describeOn, domainList } from '../support/scene.js';
+import { domainList } from '../support/scene.js';
 import { createInboxScene, type InboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
 const SECRET_KEY = 'keyOfSomebodyElse';
@@ -32,10 +33,7 @@ function lineWith(one: string, other: string): RegExp {
   return new RegExp(`^(?=.*${one}).*${other}`, 'm');
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('an unreadable brand-enrich.json closes its own inbox with a log line, and the inbox opens again once it is repaired', async () => {
     const scene = await createInboxScene(engine);
     const broken = Object.entries(BROKEN).map(([name, put]) => ({ folder: name.replaceAll(' ', '-'), put }));
@@ -87,10 +85,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
-describeOn([redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine()], (engine) => {
   test('an unreadable brand-enrich.json fails the start when only its inbox is watched', async () => {
     const scene = await createInboxScene(engine);
     execFileSync('mkfifo', [scene.path('brand-enrich.json')]);

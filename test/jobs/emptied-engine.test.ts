@@ -6,9 +6,10 @@
 import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { kill, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { describeOn, domainList } from '../support/scene.js';
+import { domainList } from '../support/scene.js';
 import { createInboxScene, type InboxScene, stopWatcher } from './inbox-scene.js';
 
 async function empty(scene: InboxScene): Promise<void> {
@@ -30,10 +31,7 @@ async function empty(scene: InboxScene): Promise<void> {
 const askedFor = ({ service }: InboxScene, prefix: string) =>
   service.meter.requests.filter(({ identifier }) => identifier.includes(`${prefix}-`)).length;
 
-describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (engine) => {
   test('files that are paused, tried and capped stay so, others go on, and a person resumes', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 50 });
     const first = await scene.watchAlone('--concurrency', '2');
@@ -48,8 +46,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     await scene.until('waiting', 3);
     await scene.drop('killed.csv', domainList(40, 'killed'));
     await expect.poll(() => askedFor(scene, 'killed'), { timeout: 20_000 }).toBeGreaterThan(2);
-    first.kill('SIGKILL');
-    await first.done;
+    await kill(first);
     await scene.drop('new.csv', domainList(2, 'new'));
     const held = () => ['paused', 'tried', 'capped'].map((name) => askedFor(scene, name));
     const before = held();

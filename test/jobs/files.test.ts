@@ -3,18 +3,15 @@ import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from '
 import { basename, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { expect, test } from 'vitest';
+import { engineOfFile, expectPaidOnce, kill } from '../e2e/commands.js';
+import { embeddedEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { zipOf } from '../support/workbooks.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-// Redis starts faster, where it is installed.
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 test('moves a dropped file with its results into one folder in done, also with Unicode names and repeated names', async () => {
   const scene = await createInboxScene(engine);
@@ -49,8 +46,7 @@ test('moves a dropped file with its results into one folder in done, also with U
   await scene.drop('list.csv', domainList(40));
   const all = await scene.until('done', 4);
   expect(all.filter((path) => basename(path).startsWith('list-'))).toHaveLength(2);
-  expect(scene.service.meter.billed).toBe(40);
-  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  expectPaidOnce(scene.service.meter, 40);
   expect(await scene.list('inbox')).toEqual([]);
   expect(await stopWatcher(watcher)).toBe(0);
   expect(await scene.list('processing')).toEqual([]);
@@ -166,8 +162,7 @@ test('on the embedded engine: after a kill the next watcher takes the file over;
   const first = await scene.watchAlone('--concurrency', '8');
   await scene.drop('list.csv', domainList(300));
   await scene.service.until(() => meter.billed >= 60);
-  first.kill('SIGKILL');
-  await first.done;
+  await kill(first);
   expect(await scene.list('inbox')).toEqual([]);
 
   const second = await scene.watch('--concurrency', '8');

@@ -1,9 +1,9 @@
 /** A file that unpacks to more than the disk holds is the one that ends; the others go on. */
 import { mkdir, statfs } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { describeOn } from '../support/scene.js';
 import { tinyDisk } from '../support/tiny-disk.js';
 import { zipOf } from '../support/workbooks.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
@@ -16,10 +16,7 @@ const rows = (megabytes: number) =>
     Buffer.alloc(megabytes * MB, `acme.com,${'x'.repeat(10_000)}\n`),
   ]);
 
-describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
   test('a file that would fill the disk fails, and says why', { timeout: 180_000 }, async ({ skip }) => {
     const scene = await createInboxScene(engine);
     await mkdir(scene.path('state'), { mode: 0o700 });

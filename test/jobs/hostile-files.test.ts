@@ -1,16 +1,13 @@
 /** Forty files made to exhaust a watcher do not keep it from a file of one row. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { HOSTILE } from '../support/hostile-files.js';
-import { describeOn } from '../support/scene.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
 const FILES = 40;
 
-describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
   test('a file of one row passes them', { timeout: 900_000 }, async () => {
     const contents = await Promise.all(HOSTILE.map(([, make]) => make()));
     const scene = await createInboxScene(engine);

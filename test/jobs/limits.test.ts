@@ -4,19 +4,16 @@
  */
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listWaiting } from '../../src/jobs/job-folder.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { ends, engineOfFile, expectPaidOnce } from '../e2e/commands.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 // A look for the own domain counts until it is proven free, which takes two quiet minutes.
 test.each([
@@ -49,8 +46,7 @@ test.each([
       'list.report.html',
       'list.report.json',
     ]);
-    expect(meter.billed).toBe(50);
-    expect(meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(meter, 50);
     expect(await scene.list('waiting')).toEqual([]);
     await stopWatcher(watcher);
   },
@@ -140,8 +136,7 @@ test('refused credentials end the watcher with 4; every file is where it was', a
   for (let index = 0; index < 8; index += 1)
     await scene.drop(`list-${index}.csv`, domainList(5, `list${index}`));
   const watcher = scene.startHere(['watch', '.', '--settle', '200ms'], { BRAND_API_TOKEN: newToken() });
-  const { code, stderr } = await watcher.done;
-  expect(code, stderr).toBe(4);
+  const { stderr } = await ends(4, watcher.done);
   expect(stderr).toContain('refuses the credentials');
   expect(await scene.list('inbox')).toHaveLength(8);
   expect(await scene.list('processing')).toEqual([]);

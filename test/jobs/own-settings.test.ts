@@ -1,14 +1,11 @@
 /** Settings of folders below the inbox, and of one file. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { expect, test } from 'vitest';
+import { engineOfFile } from '../e2e/commands.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 test('a folder below the inbox and one file can have settings, and invalid ones fail only that file', {
   tags: ['long'],

@@ -1,10 +1,11 @@
 /** Small files do not wait for big ones, shown by the order of requests at the service. */
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/job-folder.js';
+import { onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
-import { describeOn, domainList } from '../support/scene.js';
+import { domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
 
 const LONG = { tags: ['long'] };
@@ -13,10 +14,7 @@ const SMALL = 20;
 /** The file of 20 is dropped after this many requests for the big one. */
 const HEAD_START = 300;
 
-describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
   test('a file of 20, dropped after one of 5,000, is finished before the big one', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;

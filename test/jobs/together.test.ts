@@ -1,9 +1,9 @@
 /** Several watchers of one folder: each file is processed once, whichever watcher dies. */
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { answeredIn, onEngines } from '../e2e/commands.js';
 import { redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { createInboxScene, stopWatcher } from './inbox-scene.js';
 
@@ -12,10 +12,7 @@ const CONCURRENCY = 16;
 const FILES = 60;
 const ROWS = 8;
 
-describe.skipIf(redis.missing !== null)('on redis', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
+onEngines([redis], () => {
   test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', {
     tags: ['long'],
   }, async () => {
@@ -36,8 +33,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(new Set(names).size).toBe(FILES);
     for (const path of done) {
       const name = basename(path).replace(/-2\d\d\d-.*/, '');
-      const counts = countStatuses(await readRows(join(path, `${name}.enriched.csv`)));
-      expect((counts.matched ?? 0) + (counts.not_found ?? 0), path).toBe(ROWS);
+      expect(await answeredIn(join(path, `${name}.enriched.csv`)), path).toBe(ROWS);
       expect(await readdir(path)).not.toContain(`${name}.enriched.partial.csv`);
     }
     const distinct = ((FILES + 1) * ROWS) / 2;

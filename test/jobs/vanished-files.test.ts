@@ -1,15 +1,12 @@
 /** Files and folders of jobs that people remove while a healthy watcher works on them. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { expect, test } from 'vitest';
+import { engineOfFile } from '../e2e/commands.js';
 import { domainList } from '../support/scene.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-const redis = redisEngine();
-const engine = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => engine.start());
-afterAll(() => engine.stop());
+const engine = engineOfFile();
 
 const GONE = 'the input was moved or removed while it was processed';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CommandContext } from '../../../src/app/open-stores.js';
 import { silentLog } from '../../../src/core/log.js';
 import { readFileSchedules, syncFileSchedules } from '../../../src/jobs/schedules/file-schedules.js';
@@ -10,15 +10,12 @@ import { keyOf } from '../../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../../src/jobs/schedules/schedule-files.js';
 import type { Document } from '../../../src/run/documents.js';
 import { loadSettings } from '../../../src/settings/load-settings.js';
-import { embeddedEngine, redisEngine } from '../../support/engines.js';
+import { engineOfFile } from '../../e2e/commands.js';
 import { createScene, domainList } from '../../support/scene.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { createRunnerScene } from './runner-scene.js';
 
-const redis = redisEngine();
-const under = redis.missing === null ? redis : embeddedEngine();
-beforeAll(() => under.start());
-afterAll(() => under.stop());
+const under = engineOfFile();
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 

@@ -2,13 +2,13 @@
  * Somebody who can write to the engine plants schedules, ticks and results there: nothing of it
  * runs, writes or ends a process, and all of it is shown or left out.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schedulesText } from '../../../src/commands/schedule.js';
 import { chooseSchedule, keyOf, SCOPES } from '../../../src/jobs/schedules/schedule-book.js';
 import { scheduleDocument } from '../../../src/jobs/schedules/schedule-document.js';
 import { tickQueueOf } from '../../../src/jobs/schedules/schedule-files.js';
+import { onEngines } from '../../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
-import { describeOn } from '../../support/scene.js';
 import { faultsOf } from '../../support/schemas.js';
 import { createRunnerScene, EVERY_SECOND, type RunnerScene } from './runner-scene.js';
 
@@ -18,11 +18,9 @@ const PATIENCE = { timeout: 60_000, interval: 50 };
 const listOf = async ({ book, host }: RunnerScene) =>
   (await book.list()).filter((each) => each.host === host);
 
-describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
+onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   /** Machines do not share an embedded engine. */
   const testMachines = test.skipIf(under.name === 'embedded');
-  beforeAll(() => under.start());
-  afterAll(() => under.stop());
 
   test('a schedule without a definition here never runs, and is shown as missing', async () => {
     const scene = await createRunnerScene(under);

@@ -1,11 +1,11 @@
 /** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../../src/run/documents.js';
+import { answeredIn, ends, onEngines, stop } from '../../e2e/commands.js';
 import { startHook } from '../../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
-import { countStatuses, readRows } from '../../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../../support/scene.js';
+import { createScene, domainList, type Scene } from '../../support/scene.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 /** Each poll starts a process: it begins when there is something to see. */
@@ -14,8 +14,7 @@ const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
 /** Only schedules of this test: it shares Redis with the others. */
 async function states(scene: Scene): Promise<Document<'schedules'>['schedules']> {
-  const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
-  expect(code, stderr).toBe(0);
+  const { stdout } = await ends(0, scene.run(['schedule', 'list', '--json']));
   const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
   return schedules.filter(({ input }) => input?.startsWith(scene.folder));
 }
@@ -32,19 +31,18 @@ async function serve(scene: Scene) {
   return runner;
 }
 
-describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
-  beforeAll(() => under.start());
-  afterAll(() => under.stop());
-
+onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   test('a schedule is added, run on its host from a second terminal, listed and removed', async () => {
     const scene = await createScene(under);
     await scene.write('list.csv', domainList(20));
     // Address and token belong to the runner: adding a schedule does not need them.
-    const added = await scene.run(
-      ['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv', '-o', 'out/{date}.csv'],
-      { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
+    const added = await ends(
+      0,
+      scene.run(
+        ['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv', '-o', 'out/{date}.csv'],
+        { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
+      ),
     );
-    expect(added.code, added.stderr).toBe(0);
     expect(added.stdout).toMatch(
       /yearly is added; next run \d{4}-01-01 00:00:00 UTC; to run it, start .*schedule serve/,
     );
@@ -67,8 +65,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(state?.last?.output).toBe(
       scene.path(`out/${new Date(state?.last?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
     );
-    const counts = countStatuses(await readRows(state?.last?.output ?? ''));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(20);
+    expect(await answeredIn(state?.last?.output ?? '')).toBe(20);
     expect(scene.service.meter.billed).toBe(20);
     expect(JSON.stringify(state)).not.toContain(scene.token);
 
@@ -81,8 +78,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(await states(scene)).toEqual([]);
     const gone = await scene.run(['schedule', 'run-now', 'yearly']);
     expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/no such schedule: yearly/)]);
-    runner.kill('SIGTERM');
-    expect((await runner.done).code).toBe(0);
+    await stop(runner);
   });
 
   test('run-now is refused while the schedule runs, before anything is ordered', async () => {

@@ -2,13 +2,13 @@
  * The schedule runner on real engines: each tick runs once, never two at a time, across restarts,
  * and late where that is allowed.
  */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Order, scheduleOwner } from '../../../src/engine/stores/run-store.js';
 import { keyOf } from '../../../src/jobs/schedules/schedule-book.js';
 import { type Schedule, tickQueueOf } from '../../../src/jobs/schedules/schedule-files.js';
+import { onEngines } from '../../e2e/commands.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
-import { describeOn } from '../../support/scene.js';
 import { createRunnerScene, createSlowRun, EVERY_SECOND, type RunnerScene, WELL } from './runner-scene.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -23,10 +23,7 @@ async function entryOf(scene: RunnerScene, { name, id, host }: Schedule) {
   return { name, id, host, queue: await queueOf(scene) };
 }
 
-describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
-  beforeAll(() => under.start());
-  afterAll(() => under.stop());
-
+onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   test('refuses a name that is in use, and accepts it again once its schedule is removed', async () => {
     const scene = await createRunnerScene(under);
     const book = scene.book;

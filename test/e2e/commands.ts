@@ -1,0 +1,59 @@
+/** What tests of whole commands share: engines that run, ends, and what was paid for. */
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { CliProcess, CliResult } from '../support/cli.js';
+import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { describeOn } from '../support/scene.js';
+import type { ServiceMeter } from '../support/service-meter.js';
+
+/** The same tests on each engine, started before them and stopped after them. */
+export function onEngines(
+  engines: readonly EngineUnderTest[],
+  tests: (engine: EngineUnderTest) => void,
+): void {
+  describeOn(engines, (engine) => {
+    beforeAll(() => engine.start());
+    afterAll(() => engine.stop());
+    tests(engine);
+  });
+}
+
+/** One engine for all tests of a file that is not about engines: Redis where it is installed. */
+export function engineOfFile(): EngineUnderTest {
+  const redis = redisEngine();
+  const engine = redis.missing === null ? redis : embeddedEngine();
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+  return engine;
+}
+
+/** The result of a command, which must end with this code. */
+export async function ends(code: number, running: Promise<CliResult>): Promise<CliResult> {
+  const result = await running;
+  expect(result.code, result.stderr).toBe(code);
+  return result;
+}
+
+/** Stops a process like a supervisor does; it must end with 0. */
+export async function stop(process: CliProcess): Promise<void> {
+  process.kill('SIGTERM');
+  await ends(0, process.done);
+}
+
+/** Ends a process in the middle of its work. */
+export async function kill(process: CliProcess): Promise<void> {
+  process.kill('SIGKILL');
+  await process.done;
+}
+
+/** How many rows of a CSV output have an answer. */
+export async function answeredIn(path: string): Promise<number> {
+  const { matched = 0, not_found: missing = 0 } = countStatuses(await readRows(path));
+  return matched + missing;
+}
+
+/** So many requests were billed, and none of them twice. */
+export function expectPaidOnce(meter: ServiceMeter, billed: number): void {
+  expect(meter.billed).toBe(billed);
+  expect(meter.mostBilledOnce()).toBe(1);
+}
