@@ -6,6 +6,9 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn } from '../support/scene.js';
 import type { ServiceMeter } from '../support/service-meter.js';
 
+/** Of tests that every release runs, and not every change. */
+export const LONG = { tags: ['long'] };
+
 /** The same tests on each engine, started before them and stopped after them. */
 export function onEngines(
   engines: readonly EngineUnderTest[],

@@ -8,7 +8,7 @@ import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, kill, LONG, onEngines } from './commands.js';
 import { startUp } from './start-up.js';
 
 const embedded = embeddedEngine();
@@ -133,9 +133,7 @@ onEngines(others, (other) => {
 });
 
 describe('a damaged export file', () => {
-  test('is imported line by line: broken lines are named, intact ones are not lost', {
-    tags: ['long'],
-  }, async () => {
+  test('is imported line by line: broken lines are named, intact ones are not lost', LONG, async () => {
     const scene = await createScene(embedded);
     await scene.write('list.csv', domainList(12));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);

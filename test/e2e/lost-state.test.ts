@@ -14,7 +14,7 @@ import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
-import { ends, stop } from './commands.js';
+import { ends, LONG, stop } from './commands.js';
 
 const engine = embeddedEngine();
 const ANSWERS = 3;
@@ -31,8 +31,6 @@ async function expectAnswers(scene: Scene, args: readonly string[] = [], count =
   const result = await ends(0, scene.run(['outcomes', 'stats', '--json', ...args]));
   expect(JSON.parse(result.stdout)).toMatchObject({ matched: count });
 }
-
-const LONG = { tags: ['long'] };
 
 describe('while a run works', () => {
   async function expectSaid(place: string): Promise<void> {

@@ -10,16 +10,14 @@ import { scrape } from '../app/scrape.js';
 import { redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
-import { ends, onEngines, stop } from './commands.js';
+import { ends, LONG, onEngines, stop } from './commands.js';
 
 const METRICS_AT = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/;
 const urlIn = (output: string) => METRICS_AT.exec(output)?.[1] ?? '';
 
 const redis = redisEngine(['--appendonly', 'yes']);
 onEngines([redis], () => {
-  test('reports lookups, queue and limit, and is ready again when Redis is back', {
-    tags: ['long'],
-  }, async () => {
+  test('reports lookups, queue and limit, and is ready again when Redis is back', LONG, async () => {
     const scene = await createScene(redis);
     const worker = scene.start(['worker', '--metrics-port', '0', '--concurrency', '4']);
     await worker.untilSaid(METRICS_AT);

@@ -21,14 +21,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CliOptions, runCli } from '../support/cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { ends } from './commands.js';
+import { ends, LONG } from './commands.js';
 
 const ALICE = 54_400;
 const MALLORY = 54_401;
 /** That root's private server runs as. */
 const SERVER = 54_329;
 
-const LONG = { tags: ['long'] };
 const isRoot = process.getuid?.() === 0;
 
 describe.skipIf(!isRoot)('with a second user on the machine', () => {

@@ -12,9 +12,9 @@ import { parse } from 'yaml';
 import { OUTCOME_STATUSES } from '../../src/core/outcome.js';
 import { type EngineUnderTest, embeddedEngine, quickEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
+import { LONG } from './commands.js';
 
 /** Only the first of them with every change. */
-const LONG = { tags: ['long'] };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const README = await readFile(join(ROOT, 'src/jobs/README.md'), 'utf8');

@@ -9,7 +9,7 @@ import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-
 import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, kill, LONG } from './commands.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -118,9 +118,7 @@ for (const server of servers) {
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
     });
 
-    test('a machine that is 40 days ahead of the engine purges nothing that is young', {
-      tags: ['long'],
-    }, async () => {
+    test('a machine that is 40 days ahead of the engine purges nothing that is young', LONG, async () => {
       const { scene, env, clock } = await createSet(server, 'of the run');
       const { meter } = scene.service;
       await scene.write('list.csv', domainList(20));

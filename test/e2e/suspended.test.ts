@@ -8,7 +8,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import type { RedisServer } from '../support/redis-server.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { reportedIn } from '../support/stopped-work.js';
-import { answeredIn, ends, expectPaidOnce, onEngines, stop } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, LONG, onEngines, stop } from './commands.js';
 
 const CONCURRENCY = 24;
 const ROWS = 120;
@@ -82,9 +82,7 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
     expect(await reportedIn(scene)).toEqual({ billed: meter.billed, unreported: 0 });
   });
 
-  test('a worker keeps them although another worker has taken over its chunk', {
-    tags: ['long'],
-  }, async () => {
+  test('a worker keeps them although another worker has taken over its chunk', LONG, async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
     await scene.write('first.csv', domainList(1, 'first'));

@@ -11,7 +11,7 @@ import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, domainList } from '../support/scene.js';
-import { ends, expectPaidOnce, onEngines, stop } from './commands.js';
+import { ends, expectPaidOnce, LONG, onEngines, stop } from './commands.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const redis = redisEngine();
@@ -148,9 +148,7 @@ onEngines([redis], () => {
     expect(scene.service.meter.requests).toEqual([]);
   });
 
-  test('a folder is watched once under any of its names, and never inside another inbox', {
-    tags: ['long'],
-  }, async () => {
+  test('a folder is watched once under any of its names, and never inside another inbox', LONG, async () => {
     const scene = await createInboxScene(redis);
     await mkdir(scene.path('in/done'), { recursive: true });
     await symlink(scene.path('in'), scene.path('link'));

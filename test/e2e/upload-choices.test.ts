@@ -9,7 +9,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
-import { expectPaidOnce, kill } from './commands.js';
+import { expectPaidOnce, kill, LONG } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
@@ -90,9 +90,7 @@ test('a try whose answers are lost sends no more than it says', async () => {
   await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
 });
 
-test('a try for the files of an inbox is not one of schedules: nobody would see it', {
-  tags: ['long'],
-}, async () => {
+test('a try for the files of an inbox is not one of schedules: nobody would see it', LONG, async () => {
   const scene = await createInboxScene(await quickEngine());
   await scene.write('list.csv', domainList(5, 'scheduled'));
   const added = ['schedule', 'add', 'yearly', '--cron', '0 0 1 1 *', '--', 'run', 'list.csv'];
@@ -105,9 +103,7 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
   expect(scene.service.meter.requests).toHaveLength(7);
 });
 
-test('a try that is paused, killed, resumed and cancelled sends no more than it says', {
-  tags: ['long'],
-}, async () => {
+test('a try that is paused, killed, resumed and cancelled sends no more than it says', LONG, async () => {
   const { scene, up, person, start } = await startScene({ latencyMs: 500 }, { concurrency: 2 }, startUp);
   const { meter, options } = scene.service;
   const run = await begin(person, 'list.csv', domainList(60), { try: '20' });

@@ -66,7 +66,7 @@ test('enriches a file with the longest name that a file system takes', async () 
 
 test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps their format', async () => {
   const scene = await createInboxScene(engine);
-  const watcher = await scene.watch();
+  await scene.watch();
   const sites = Array.from({ length: 5 }, (_, at) => domainAt(at));
   const rows = [['website'], ...sites.map((site) => [site])];
   await scene.drop(
@@ -90,12 +90,11 @@ test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps the
     'table.enriched.parquet',
   ]);
   expect(scene.service.meter.billed).toBe(5);
-  await stopWatcher(watcher);
 });
 
 test('moves unreadable files to failed with a reason, refuses links, and leaves unfinished files alone', async () => {
   const scene = await createInboxScene(engine);
-  const watcher = await scene.watch();
+  await scene.watch();
   await scene.drop('photo.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
   await scene.drop('empty.csv', '');
   await scene.drop('colours.csv', 'red,green\n1,2\n');
@@ -121,12 +120,11 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
     ['.e.csv', 'a.csv.part', 'b.csv.tmp', 'c.csv.crdownload', 'folder.csv', '~$d.csv'].sort(),
   );
   expect(scene.service.meter.billed).toBe(3);
-  await stopWatcher(watcher);
 });
 
 test('leaves a file alone while it is copied, in pieces or by a program that pauses', async () => {
   const scene = await createInboxScene(engine);
-  const watcher = await scene.watchAlone('--poll', '100ms', '--settle', '500ms');
+  await scene.watchAlone('--poll', '100ms', '--settle', '500ms');
   const [header = '', ...lines] = domainList(12).trimEnd().split('\n');
   const pieces = join(scene.path('inbox'), 'pieces.csv');
   const paused = join(scene.path('inbox'), 'paused.csv');
@@ -151,7 +149,6 @@ test('leaves a file alone while it is copied, in pieces or by a program that pau
   const all = await scene.until('done', 3);
   const other = all.find((path) => basename(path).startsWith('paused')) ?? '';
   expect(await readRows(join(other, 'paused.enriched.csv'))).toHaveLength(12);
-  await stopWatcher(watcher);
 });
 
 test('on the embedded engine: after a kill the next watcher takes the file over; after a stop it is back in the inbox', {
@@ -174,11 +171,10 @@ test('on the embedded engine: after a kill the next watcher takes the file over;
   expect(await scene.list('processing')).toEqual([]);
 
   scene.service.options.latencyMs = 0;
-  const third = await scene.watch('--concurrency', '8');
+  await scene.watch('--concurrency', '8');
   const [done = ''] = await scene.until('done', 1);
   expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).deferred).toBeUndefined();
   expect((await readReport(join(done, 'list.report.json'))).run.isComplete).toBe(true);
   expect(await readdir(done)).not.toContain('list.enriched.partial.csv');
   expect(meter.billed).toBeLessThanOrEqual(300 + 2 * 8);
-  await stopWatcher(third);
 });

@@ -11,7 +11,7 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
-import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, readReason } from './inbox-scene.js';
 
 const engine = engineOfFile();
 
@@ -24,7 +24,7 @@ test.each([
   async ({ flags, looks }) => {
     const scene = await createInboxScene(engine, { quota: 20 });
     const { meter, options } = scene.service;
-    const watcher = await scene.watch(...flags);
+    await scene.watch(...flags);
     await scene.drop('list.csv', domainList(50));
     const [waiting = ''] = await scene.until('waiting', 1);
     expect(await readdir(waiting)).toEqual(
@@ -48,7 +48,6 @@ test.each([
     ]);
     expectPaidOnce(meter, 50);
     expect(await scene.list('waiting')).toEqual([]);
-    await stopWatcher(watcher);
   },
 );
 
@@ -57,19 +56,18 @@ test('a file stopped by a wrong address is in failed, and is not paid for again'
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
   });
   const scene = await createInboxScene(engine);
-  const watcher = await scene.watch('--base-url', web.url);
+  await scene.watch('--base-url', web.url);
   await scene.drop('list.csv', domainList(50));
   const [failed = ''] = await scene.until('failed', 1);
   expect(await readReason(failed)).toMatch(/^Is the address right\?/);
   expect(await scene.list('waiting')).toEqual([]);
   expect(web.asked).toHaveLength(1);
-  await stopWatcher(watcher);
 });
 
 test('while the quota is used up, fully stored files are finished, and the others send hardly any requests', async () => {
   const scene = await createInboxScene(engine, { quota: 10 });
   const { meter } = scene.service;
-  const watcher = await scene.watch();
+  await scene.watch();
   await scene.drop('first.csv', domainList(10));
   await scene.until('done', 1);
   for (let index = 0; index < 12; index += 1) {
@@ -80,7 +78,6 @@ test('while the quota is used up, fully stored files are finished, and the other
   await scene.until('done', 2);
   expect(meter.billed).toBe(10);
   expect(meter.requests.length).toBeLessThanOrEqual(12);
-  await stopWatcher(watcher);
 });
 
 test('brand-enrich.json is read for each file: column, fields and a cap; a raised cap lets the file continue', async () => {
@@ -89,7 +86,7 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   const say = (settings: object) =>
     writeFile(scene.path('brand-enrich.json'), JSON.stringify(settings)).then(() => undefined);
   await say({ column: 'two:domain', fields: ['name'], maxRequests: 5 });
-  const watcher = await scene.watch();
+  await scene.watch();
   const rows = Array.from({ length: 8 }, (_, index) => `${domainAt(index, 'a')},${domainAt(index, 'b')}`);
   await scene.drop('pairs.csv', `one,two\n${rows.join('\n')}\n`);
   const [waiting = ''] = await scene.until('waiting', 1);
@@ -103,7 +100,6 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   await say({ column: 'two:domain', fields: ['name'], maxRequests: 50 });
   await scene.until('done', 1);
   expect(meter.billed).toBe(8);
-  await stopWatcher(watcher);
 });
 
 test('an invalid key in brand-enrich.json is refused with the nearest valid one, and closes a watched inbox', async () => {
@@ -127,7 +123,6 @@ test('an invalid key in brand-enrich.json is refused with the nearest valid one,
   await scene.until('done', 1);
   expect(scene.service.meter.billed).toBe(3);
   expect((await scene.run(['status'])).stdout).not.toContain('closed');
-  await stopWatcher(watcher);
 });
 
 test('refused credentials end the watcher with 4; every file is where it was', async () => {
@@ -155,5 +150,4 @@ test('the watcher waits for a missing inbox folder, and continues when it is bac
   await expect
     .poll(() => readdir(scene.path('share/done')), { timeout: 30_000, interval: 50 })
     .toHaveLength(1);
-  await stopWatcher(watcher);
 });

@@ -2,13 +2,12 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/job-folder.js';
-import { onEngines } from '../e2e/commands.js';
+import { LONG, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
 import { domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
 
-const LONG = { tags: ['long'] };
 const BIG = 5_000;
 const SMALL = 20;
 /** The file of 20 is dropped after this many requests for the big one. */
