@@ -4,7 +4,7 @@
  * lag, or half as much again as `--usage-lag` says, as one of 90 s does by default.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
+import { accountOf } from '../e2e/commands.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { turnTriesBack } from '../support/look-tries.js';
@@ -44,12 +44,6 @@ function counting({ service: { meter } }: InboxScene) {
     },
     looks: () => meter.requests.filter(({ identifier }) => identifier === `domain:${OWN}`).length,
   };
-}
-
-async function accountOf(scene: InboxScene) {
-  const { stdout, stderr } = await scene.run(['ledger', 'show', '--json']);
-  if (stdout === '') throw new Error(stderr);
-  return (JSON.parse(stdout) as Document<'ledger'>).account;
 }
 
 /** Others with a token of their own, one request every `everyMs` until it is stopped. */

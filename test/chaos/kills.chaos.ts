@@ -4,7 +4,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ends, onEngines } from '../e2e/commands.js';
+import { accountOf, ends, onEngines, statusOf } from '../e2e/commands.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
@@ -22,27 +22,8 @@ import {
 const KILLS = 6;
 const LOST_TWICE = /two requests may have been billed/;
 
-interface RunInStatus {
-  readonly id: string;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly service: string;
-  /** `billed`: counted by workers. `unreported`: only by the ledger, after a kill. */
-  readonly requests: Spending;
-  /** Of killed and stopped starts before it, which are not listed. */
-  readonly earlier: Spending & { readonly starts: number };
-}
-
-interface Spending {
-  readonly billed: number;
-  readonly unreported: number;
-  readonly overage: number;
-}
-
-interface Status {
-  readonly runs: readonly RunInStatus[];
-  readonly account: { readonly sent: number; readonly inFlight: number; readonly others: number };
-}
+type Status = Awaited<ReturnType<typeof statusOf>>;
+type Spending = Pick<Status['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
 
 /** Kills processes and adds up the permits for which the service may never have seen a request. */
 class Killer {
@@ -62,8 +43,7 @@ class Killer {
 }
 
 async function readStatus(scene: Scene): Promise<Status> {
-  const { stdout } = await ends(0, scene.run(['status', '--json']));
-  const status = JSON.parse(stdout) as Status;
+  const status = await statusOf(scene);
   // The tests of a file share their engine.
   return { ...status, runs: status.runs.filter(({ service }) => service === scene.service.url) };
 }
@@ -73,7 +53,7 @@ function sum<T>(list: readonly T[], numberIn: (each: T) => number): number {
 }
 
 /** Of all starts, listed or not. */
-function spendingOf(runs: readonly RunInStatus[]): Spending[] {
+function spendingOf(runs: Status['runs']): Spending[] {
   return runs.flatMap(({ requests, earlier }) => [requests, earlier]);
 }
 
@@ -148,11 +128,8 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
 
     // Whether a killed run's requests in flight are overage is settled when their permits expire,
     // and only by an exchange with the ledger.
-    const showHeld = async () => {
-      const { stdout } = await scene.run(['ledger', 'show', '--json']);
-      return (JSON.parse(stdout) as Pick<Status, 'account'>).account.inFlight;
-    };
-    await expect.poll(showHeld, { timeout: 30_000, interval: 1_000 }).toBe(0);
+    const held = async () => (await accountOf(scene)).inFlight;
+    await expect.poll(held, { timeout: 30_000, interval: 1_000 }).toBe(0);
     await scene.write('late.csv', 'website\nlate.com\n');
     expect((await scene.run(['run', 'late.csv', ...terms])).code).toBe(0);
     const { runs } = await expectSums(scene, killer.unseen);

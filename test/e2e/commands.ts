@@ -1,9 +1,10 @@
 /** What tests of whole commands share: engines that run, ends, and what was paid for. */
 import { afterAll, beforeAll, expect } from 'vitest';
+import type { Document } from '../../src/run/documents.js';
 import type { CliProcess, CliResult } from '../support/cli.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { describeOn } from '../support/scene.js';
+import { describeOn, type Scene } from '../support/scene.js';
 import type { ServiceMeter } from '../support/service-meter.js';
 
 /** Of tests that every release runs, and not every change. */
@@ -35,6 +36,27 @@ export async function ends(code: number, running: Promise<CliResult>): Promise<C
   const result = await running;
   expect(result.code, result.stderr).toBe(code);
   return result;
+}
+
+/** What a command prints as JSON; it must end with 0. */
+async function printed(scene: Scene, ...args: string[]): Promise<unknown> {
+  return JSON.parse((await ends(0, scene.run([...args, '--json']))).stdout);
+}
+
+export async function statusOf(scene: Scene) {
+  const status = (await printed(scene, 'status')) as Document<'status'>;
+  const { account } = status;
+  if (account === null) throw new Error('the status has no account');
+  return { ...status, account };
+}
+
+export async function schedulesOf(scene: Scene): Promise<Document<'schedules'>['schedules']> {
+  return ((await printed(scene, 'schedule', 'list')) as Document<'schedules'>).schedules;
+}
+
+/** The account of the scene's service. */
+export async function accountOf(scene: Scene): Promise<Document<'ledger'>['account']> {
+  return ((await printed(scene, 'ledger', 'show')) as Document<'ledger'>).account;
 }
 
 /** Stops a process like a supervisor does; it must end with 0. */

@@ -3,35 +3,18 @@
  * and `status` say was billed and was overage is what the service billed, to the request.
  */
 import { expect, test } from 'vitest';
+import type { Document } from '../../src/run/documents.js';
 import { createDice, type Dice } from '../chaos/dice.js';
 import { createLoggedScene, untilSeen } from '../chaos/ground-truth.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { domainList, type Scene } from '../support/scene.js';
-import { onEngines } from './commands.js';
+import { onEngines, statusOf } from './commands.js';
 
 /** So many on each engine; they take 10 to 20 s each. */
 const HISTORIES = Number(process.env.HISTORIES ?? 4);
 const MONTH_MS = 31 * 86_400_000;
 
-interface Status {
-  readonly runs: readonly {
-    readonly service: string;
-    readonly requests: Spending;
-    readonly earlier: Spending;
-  }[];
-  readonly account: { readonly sent: number; readonly inFlight: number; readonly others: number };
-}
-
-interface Spending {
-  readonly billed: number;
-  readonly unreported: number;
-  readonly overage: number;
-}
-
-async function statusOf(scene: Scene): Promise<Status> {
-  const { stdout } = await scene.run(['status', '--json']);
-  return JSON.parse(stdout) as Status;
-}
+type Spending = Pick<Document<'status'>['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
 
 /**
  * Starts the command again and again, until one start completes it. A kill comes when all that is

@@ -5,18 +5,12 @@ import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
-import { ends, kill, onEngines } from './commands.js';
+import { accountOf, ends, kill, onEngines, statusOf } from './commands.js';
 import { askAs, startUp } from './start-up.js';
 
 const PAID = { BRAND_ENRICH_PLAN: 'paid', BRAND_ENRICH_OVERAGE_BUDGET: '0' };
-
-async function accountOf(scene: Scene) {
-  const { stdout, stderr } = await scene.run(['ledger', 'show', '--json']);
-  if (stdout === '') throw new Error(stderr);
-  return (JSON.parse(stdout) as Document<'ledger'>).account;
-}
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a raised quota is seen by one request that is ordered, at most once an hour and never while paused', async () => {
@@ -161,8 +155,7 @@ onEngines(
       await scene.write('list.csv', domainList(6));
       const capped = { ...PAID, BRAND_ENRICH_QUOTA: '4' };
       expect((await scene.run(['run', 'list.csv'], capped)).code).toBe(7);
-      const { stdout } = await scene.run(['status', '--json'], capped);
-      const id = (JSON.parse(stdout) as Document<'status'>).runs[0]?.id ?? '';
+      const id = (await statusOf(scene)).runs[0]?.id ?? '';
       expect((await scene.run(['pause', id], capped)).code).toBe(0);
       const paused = await scene.run(['ledger', 'check', '--yes'], capped);
       expect([paused.code, meter.billed], paused.stderr).toEqual([7, 4]);

@@ -7,16 +7,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
-import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce } from './commands.js';
+import { answeredIn, ends, expectPaidOnce } from './commands.js';
 
 const engine = embeddedEngine();
-
-async function answered(path: string): Promise<number> {
-  const counts = countStatuses(await readRows(path));
-  return (counts.matched ?? 0) + (counts.not_found ?? 0);
-}
 
 async function serverPid(scene: Scene): Promise<number> {
   const text = await readFile(scene.path('state/postgres/data/postmaster.pid'), 'utf8');
@@ -24,29 +18,6 @@ async function serverPid(scene: Scene): Promise<number> {
 }
 
 describe('on one machine without a configured server', () => {
-  test('two runs over the same identifiers buy each of them once, while other commands read', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(engine, { latencyMs: 20 });
-    await scene.write('one.csv', domainList(800));
-    await scene.write('two.csv', domainList(800));
-    const runs = ['one.csv', 'two.csv'].map((name) => scene.start(['run', name]));
-    await scene.service.until((meter) => meter.billed >= 50);
-    const status = async () => JSON.parse((await scene.run(['status', '--json'])).stdout);
-    // One of them may still be starting.
-    await expect.poll(async () => (await status()).runs).toHaveLength(2);
-    expect((await status()).account.sent).toBeGreaterThan(0);
-    for (const run of runs) {
-      await ends(0, run.done);
-    }
-    expectPaidOnce(scene.service.meter, 800);
-    for (const name of ['one', 'two']) expect(await answered(scene.path(`${name}.enriched.csv`))).toBe(800);
-    const reports = await Promise.all(
-      ['one', 'two'].map((name) => readReport(scene.path(`${name}.report.json`))),
-    );
-    expect(reports.reduce((sum, { requests }) => sum + requests.billed, 0)).toBe(800);
-  });
-
   test('a server that is killed again and again costs no answer and no request', async () => {
     const scene = await createScene(engine, { latencyMs: 50 });
     const { meter } = scene.service;
@@ -57,7 +28,7 @@ describe('on one machine without a configured server', () => {
       process.kill(await serverPid(scene), 'SIGKILL');
     }
     await ends(0, run.done);
-    expect(await answered(scene.path('list.enriched.csv'))).toBe(400);
+    expect(await answeredIn(scene.path('list.enriched.csv'))).toBe(400);
     expectPaidOnce(meter, 400);
   });
 
@@ -71,7 +42,7 @@ describe('on one machine without a configured server', () => {
     run.kill('SIGTERM');
     process.kill(server, 'SIGTERM');
     await ends(130, run.done);
-    expect(await answered(scene.path('list.enriched.partial.csv'))).toBe(meter.billed);
+    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(meter.billed);
     options.latencyMs = 0;
     await ends(0, scene.run(['run', 'list.csv']));
     expectPaidOnce(meter, 200);

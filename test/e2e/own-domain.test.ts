@@ -7,7 +7,7 @@ import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { ends, onEngines } from './commands.js';
+import { accountOf, ends, onEngines } from './commands.js';
 
 const LIMIT = 55;
 
@@ -44,10 +44,7 @@ onEngines([embeddedEngine(), redisEngine()], (engine) => {
     const scene = await createScene(engine, { quota: 100, plan: 'paid', ownDomain: OWN });
     const { meter, options } = scene.service;
     const flags = ['--own-domain', OWN, '--plan', 'paid', '--overage-budget', '0', '--usage-lag', '1s'];
-    const account = async () => {
-      const { stdout } = await scene.run(['ledger', 'show', '--json']);
-      return (JSON.parse(stdout) as Document<'ledger'>).account;
-    };
+    const account = () => accountOf(scene);
     for (const part of [1, 2, 3]) {
       await scene.write(`${part}.csv`, domainList(4, `part${part}`));
       expect((await scene.run(['run', `${part}.csv`, ...flags])).code).toBe(0);

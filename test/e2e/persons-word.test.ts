@@ -5,12 +5,11 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, kill, onEngines } from './commands.js';
+import { ends, expectPaidOnce, kill, onEngines, schedulesOf, statusOf } from './commands.js';
 import { startUp as start } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -21,17 +20,12 @@ const LONG_MS = 150_000;
 
 const startUp = (scene: Scene, more: object = {}) => start(scene, { concurrency: 8, timeout: '8s', ...more });
 
-async function status(scene: Scene): Promise<Document<'status'>> {
-  const { stdout } = await ends(0, scene.run(['status', '--json']));
-  return JSON.parse(stdout) as Document<'status'>;
-}
-
 /** The id of the run of this file, once it has one. */
 async function runOf(scene: Scene, file: string): Promise<string> {
   // Tests share an engine, and names of files: each has a service of its own.
   const isOurs = ({ label, service }: { label: string; service: string }) =>
     label.endsWith(`: ${file}`) && service === scene.service.url;
-  const found = async () => (await status(scene)).runs.find(isOurs)?.id;
+  const found = async () => (await statusOf(scene)).runs.find(isOurs)?.id;
   await expect.poll(found, PATIENCE).toBeDefined();
   return (await found()) ?? '';
 }
@@ -39,13 +33,6 @@ async function runOf(scene: Scene, file: string): Promise<string> {
 async function succeed(scene: Scene, ...args: string[]): Promise<string> {
   const { stdout } = await ends(0, scene.run(args));
   return stdout;
-}
-
-async function schedules(scene: Scene) {
-  const { schedules: found } = JSON.parse(
-    await succeed(scene, 'schedule', 'list', '--json'),
-  ) as Document<'schedules'>;
-  return found;
 }
 
 /** All that is in `inbox` and `processing`: nothing is to be done any more. */
@@ -71,9 +58,39 @@ async function orderAtOnce(up: Awaited<ReturnType<typeof startUp>>, order: () =>
   up.kill('SIGCONT');
 }
 
+/**
+ * Drops a file, gives an order while its requests are in flight, and ends the `up`. Returns what was
+ * billed by then.
+ */
+async function orderInFlight(
+  scene: InboxScene,
+  word: string,
+  { signal, file = 'one.csv', isNamed = false, afterMs = 0 }: OrderInFlight,
+): Promise<number> {
+  const { meter, options } = scene.service;
+  const up = await startUp(scene);
+  await scene.drop(file, domainList(ROWS));
+  await scene.service.until(() => meter.billed >= 8);
+  await succeed(scene, word, isNamed ? file : await runOf(scene, file));
+  await sleep(afterMs);
+  up.kill(signal);
+  await up.done;
+  options.latencyMs = 0;
+  expect(meter.billed).toBeLessThan(ROWS);
+  return meter.billed;
+}
+
+interface OrderInFlight {
+  readonly signal: 'SIGKILL' | 'SIGTERM';
+  readonly file?: string;
+  /** By the name of the file instead of the id of its run. */
+  readonly isNamed?: boolean;
+  readonly afterMs?: number;
+}
+
 /** Without schedules: tests share an engine. */
 async function filesPaused(scene: Scene) {
-  return (await status(scene)).pauses.filter(({ run }) => run !== null);
+  return (await statusOf(scene)).pauses.filter(({ run }) => run !== null);
 }
 
 onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
@@ -85,19 +102,8 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     'a cancelled file of an inbox is not bought after %s at %i ms; a new drop is, and buys what is missing',
     async (signal, afterMs) => {
       const scene = await createInboxScene(engine, { latencyMs: 3_000 });
-      const { meter, options } = scene.service;
-      const up = await startUp(scene);
-      await scene.drop('one.csv', domainList(ROWS));
-      await scene.service.until(() => meter.billed >= 8);
-      const id = await runOf(scene, 'one.csv');
-      // Said while its requests are in flight, and `up` is stopped at once.
-      await succeed(scene, 'cancel', id);
-      await sleep(afterMs);
-      up.kill(signal);
-      await up.done;
-      options.latencyMs = 0;
-      const billed = meter.billed;
-      expect(billed).toBeLessThan(ROWS);
+      const { meter } = scene.service;
+      const billed = await orderInFlight(scene, 'cancel', { signal, afterMs });
       await startUp(scene);
       const [folder = ''] = await scene.until('failed', 1);
       expect(await readReason(folder)).toMatch(/^Cancelled by \S+@\S+ .*UTC/);
@@ -118,15 +124,9 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     'the record of a job is lost: %s holds all the same',
     async (word, place) => {
       const scene = await createInboxScene(engine, { latencyMs: 3_000 });
-      const { meter, options } = scene.service;
+      const { meter } = scene.service;
       const file = `${scene.token}.csv`;
-      const up = await startUp(scene);
-      await scene.drop(file, domainList(ROWS));
-      await scene.service.until(() => meter.billed >= 8);
-      await succeed(scene, word, file);
-      await kill(up);
-      options.latencyMs = 0;
-      const { billed } = meter;
+      const billed = await orderInFlight(scene, word, { signal: 'SIGKILL', file, isNamed: true });
       const [watcher = ''] = await scene.list('processing');
       const jobs = (await readdir(scene.path(`processing/${watcher}`))).filter(
         (name) => !name.startsWith('.'),
@@ -146,37 +146,6 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     LONG_MS,
   );
 
-  test.each(['SIGKILL', 'SIGTERM'] as const)(
-    'a cancelled tick is not taken up again after %s; the next one is',
-    async (signal) => {
-      const scene = await createScene(engine, { latencyMs: 3_000 });
-      const { meter, options } = scene.service;
-      await scene.write('nightly.csv', domainList(ROWS));
-      const up = await startUp(scene);
-      const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
-      await succeed(
-        scene,
-        ...['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'],
-        ...['--', 'run', 'nightly.csv', '-o', 'out.csv'],
-      );
-      await succeed(scene, 'schedule', 'run-now', name);
-      await scene.service.until(() => meter.billed >= 8);
-      await succeed(scene, 'cancel', await runOf(scene, 'nightly.csv'));
-      up.kill(signal);
-      await up.done;
-      options.latencyMs = 0;
-      const billed = meter.billed;
-      await startUp(scene);
-      const last = async () => (await schedules(scene)).find((each) => each.name === name)?.last?.sentence;
-      await expect.poll(last, PATIENCE).toMatch(/cancelled/);
-      expect(meter.billed).toBe(billed);
-      await succeed(scene, 'schedule', 'run-now', name);
-      await expect.poll(async () => (await scene.files()).includes('out.csv'), PATIENCE).toBe(true);
-      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
-    },
-    LONG_MS,
-  );
-
   test('a paused schedule skips its ticks, sends nothing, and one notice alone says so', async () => {
     const scene = await createScene(engine);
     const hook = await startHook(200);
@@ -188,7 +157,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     const up = await startUp(scene, { notifyUrl: hook.url });
     const skipped = new Set<string>();
     const count = async () => {
-      const passed = (await schedules(scene)).find((each) => each.name === name)?.passed;
+      const passed = (await schedulesOf(scene)).find((each) => each.name === name)?.passed;
       if (passed?.why === 'skipped' && passed.paused !== null) skipped.add(passed.at);
       return skipped.size;
     };
@@ -205,15 +174,8 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     'a paused file stays paused after %s, in waiting with the reason; it is resumed by its name',
     async (signal) => {
       const scene = await createInboxScene(engine, { latencyMs: 3_000 });
-      const { meter, options } = scene.service;
-      const up = await startUp(scene);
-      await scene.drop('one.csv', domainList(ROWS));
-      await scene.service.until(() => meter.billed >= 8);
-      await succeed(scene, 'pause', await runOf(scene, 'one.csv'));
-      up.kill(signal);
-      await up.done;
-      options.latencyMs = 0;
-      const billed = meter.billed;
+      const { meter } = scene.service;
+      const billed = await orderInFlight(scene, 'pause', { signal });
       await startUp(scene);
       const [folder = ''] = await scene.until('waiting', 1);
       expect(await readReason(folder)).toMatch(/^Paused by \S+@\S+ .*UTC/);
@@ -247,7 +209,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
         const [folder = ''] = await scene.until(place, 1);
         expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by \S+@\S+ .*UTC/);
         // Its reading did not end by itself.
-        expect((await status(scene)).runs.filter(({ label }) => label.endsWith(`${word}.csv`))).toEqual([]);
+        expect((await statusOf(scene)).runs.filter(({ label }) => label.endsWith(`${word}.csv`))).toEqual([]);
       }
       expect(await isIdle(scene)).toBe(true);
       expect(meter.requests).toEqual([]);
@@ -271,10 +233,11 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
       const never = ['--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run', file, '--max-requests', '1'];
       await succeed(scene, 'schedule', 'add', name, ...never);
       await succeed(scene, 'schedule', 'run-now', name);
-      const found = async () => (await schedules(scene)).find((each) => each.name === name);
+      const found = async () => (await schedulesOf(scene)).find((each) => each.name === name);
       await expect.poll(async () => (await found())?.last?.exitCode, PATIENCE).toBe(7);
       expect(meter.billed).toBe(1);
-      const runs = async () => (await status(scene)).runs.filter(({ label }) => label.endsWith(`: ${file}`));
+      const runs = async () =>
+        (await statusOf(scene)).runs.filter(({ label }) => label.endsWith(`: ${file}`));
       // As many rows as take longer to read than a command takes.
       await scene.write(file, `website\n${'acme.com\n'.repeat(3_000_000)}beta.com\n`);
       for (const word of ['cancel', 'pause'] as const) {
@@ -391,7 +354,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(scene.service.meter.requests).toEqual([]);
     expect(await succeed(scene, 'status')).toMatch(by);
     const paused = { name: 'all spending', run: null, by: expect.stringContaining('@') };
-    expect((await status(scene)).pauses).toContainEqual(expect.objectContaining(paused));
+    expect((await statusOf(scene)).pauses).toContainEqual(expect.objectContaining(paused));
     await succeed(scene, 'resume');
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
   });

@@ -8,7 +8,7 @@ import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
-import { kill } from './commands.js';
+import { kill, statusOf } from './commands.js';
 import { dashboardUrl, PASSWORD, startUp, startUpHere } from './start-up.js';
 
 type Run = Document<'run'>;
@@ -97,7 +97,7 @@ test('a program sends a file, follows its run and takes the result; what it cost
   // By the run's own id, and as `status --json` has it.
   const byRun = (await ask<Run>(`/runs/${run.run?.id}.json`)).json;
   expect({ ...byRun, id: run.id, links: { ...byRun.links, run: run.links.run } }).toEqual(run);
-  const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout);
+  const { runs } = await statusOf(scene);
   expect(runs).toContainEqual(run.run);
   expect(up.said).toMatch(/"by":"etl".*"job":"j-[0-9a-f]+"/);
 

@@ -3,22 +3,17 @@
  * where it was. `test/chaos` covers kills at random moments.
  */
 import { expect, test } from 'vitest';
+import type { Document } from '../../src/run/documents.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport, readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines, statusOf } from './commands.js';
 
 const CONCURRENCY = 16;
 
 /** Waits until `path` is written and checks that the partial file contains every paid answer. */
 async function expectPaidIsWritten(scene: Scene): Promise<void> {
   expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(scene.service.meter.billed);
-}
-
-async function runId(scene: Scene): Promise<string> {
-  const status = await scene.run(['status', '--json']);
-  const { runs } = JSON.parse(status.stdout) as { runs: { id: string }[] };
-  return runs[0]?.id ?? '';
 }
 
 const redis = redisEngine();
@@ -55,7 +50,7 @@ onEngines([redis, embeddedEngine()].map(inLongTests), (engine) => {
     await order('pause');
     await scene.service.until(() => meter.inFlight === 0);
     const sent = meter.requests.length;
-    const id = await runId(scene);
+    const id = (await statusOf(scene)).runs[0]?.id ?? '';
     expect(meter.requests.length).toBeLessThanOrEqual(sent + 4);
     expect(meter.billed).toBeLessThan(400);
 
@@ -117,17 +112,13 @@ onEngines([inLongTests(redis)], (engine) => {
     expect(dead.stdout).toMatch(/ dead .*its process is gone; run the same command again/);
     const before = meter.billed;
     const again = await ends(0, scene.run([...command, '--json']));
-    const { requests } = JSON.parse(again.stdout) as {
-      requests: { sent: number; billed: number; savedByOthers: number };
-    };
+    const { requests } = JSON.parse(again.stdout) as Document<'report'>;
     expect(requests).toMatchObject({
       sent: meter.billed - before,
       billed: meter.billed - before,
       savedByOthers: 0,
     });
-    const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout) as {
-      runs: { status: string; earlier: { starts: number; billed: number; unreported: number } }[];
-    };
+    const { runs } = await statusOf(scene);
     // The killed start is part of the entry of the next one.
     expect(runs).toMatchObject([{ status: 'finished', earlier: { starts: 1 } }]);
     const { billed = 0, unreported = 0 } = runs[0]?.earlier ?? {};
@@ -148,7 +139,7 @@ onEngines([inLongTests(redis)], (engine) => {
     await kill(worker);
     running.kill('SIGINT');
     const { stdout, stderr } = await running.done;
-    const { requests } = JSON.parse(stdout) as { requests: { billed: number; unreported: number } };
+    const { requests } = JSON.parse(stdout) as Document<'report'>;
     expect(requests.unreported).toBeGreaterThanOrEqual(CONCURRENCY);
     // A worker may have been killed between its permit and its request.
     expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
@@ -175,8 +166,7 @@ onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
     const answered = meter.billed;
     // All that may be in flight is, and slow.
     const isFull = async () => {
-      const { stdout } = await scene.run(['status', '--json']);
-      const { sent, inFlight, others, usage } = JSON.parse(stdout).account;
+      const { sent, inFlight, others, usage } = (await statusOf(scene)).account;
       const left = 60 - Math.max(usage, sent + others);
       return sent >= answered && inFlight >= Math.max(1, Math.floor(left / 4));
     };

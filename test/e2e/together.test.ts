@@ -1,9 +1,8 @@
 /** Several processes on one engine keep one budget and pay once. */
 import { expect, test } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { answeredIn, expectPaidOnce, onEngines, stop } from './commands.js';
+import { answeredIn, expectPaidOnce, onEngines, statusOf, stop } from './commands.js';
 
 onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
@@ -19,10 +18,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     // Nearly nothing is sent until the command has done its work.
     scene.service.options.latencyMs = 3_000;
     const two = scene.start(['run', 'two.csv', '--no-worker']);
-    const listed = async () => {
-      const { stdout } = await scene.run(['status', '--json']);
-      return (JSON.parse(stdout) as Document<'status'>).runs.find(({ label }) => label.endsWith('one.csv'));
-    };
+    const listed = async () => (await statusOf(scene)).runs.find(({ label }) => label.endsWith('one.csv'));
     const id = (await listed())?.id ?? '';
     expect((await scene.run(['pause', id])).code).toBe(0);
     scene.service.options.latencyMs = 20;

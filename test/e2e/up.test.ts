@@ -5,13 +5,11 @@
 import { mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, domainList } from '../support/scene.js';
-import { ends, expectPaidOnce, LONG, onEngines, stop } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, LONG, onEngines, schedulesOf, stop } from './commands.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const redis = redisEngine();
@@ -39,14 +37,7 @@ async function readiness(up: CliProcess): Promise<number> {
 }
 
 async function ended(scene: InboxScene, name: string) {
-  const { stdout } = await ends(0, scene.run(['schedule', 'list', '--json']));
-  const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
-  return schedules.find((each) => each.name === name)?.last ?? null;
-}
-
-async function answeredRows(path: string): Promise<number> {
-  const counts = countStatuses(await readRows(path));
-  return (counts.matched ?? 0) + (counts.not_found ?? 0);
+  return (await schedulesOf(scene)).find((each) => each.name === name)?.last ?? null;
 }
 
 /** Rows `from` to `to` of one list. */
@@ -79,10 +70,10 @@ onEngines([embeddedEngine(), inLongTests(redis)], (engine) => {
     const [one = ''] = await scene.until('done', 1);
     await expect.poll(() => readdir(scene.path('second/done')), PATIENCE).toHaveLength(1);
     const [two = ''] = await readdir(scene.path('second/done'));
-    expect(await answeredRows(join(one, 'one.enriched.csv'))).toBe(100);
-    expect(await answeredRows(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
-    expect(await answeredRows(scene.path('nightly-out.csv'))).toBe(120);
-    expect(await answeredRows(scene.path('by-hand.enriched.csv'))).toBe(140);
+    expect(await answeredIn(join(one, 'one.enriched.csv'))).toBe(100);
+    expect(await answeredIn(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
+    expect(await answeredIn(scene.path('nightly-out.csv'))).toBe(120);
+    expect(await answeredIn(scene.path('by-hand.enriched.csv'))).toBe(140);
     expectPaidOnce(scene.service.meter, 200);
 
     const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
@@ -119,19 +110,6 @@ describeOn([embeddedEngine()], (engine) => {
     up.kill('SIGTERM');
     const { stderr } = await ends(0, up.done);
     expect(stderr).not.toContain('MaxListenersExceededWarning');
-  });
-
-  test('wrong credentials end it with 4 after one request, with the file back in its place', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
-    await configure(scene, { inbox: ['.'] });
-    const up = await startUp(scene);
-    await scene.drop('list.csv', domainList(50));
-    const { stderr } = await ends(4, up.done);
-    expect(stderr).not.toContain(scene.token);
-    expect(scene.service.meter.requests).toHaveLength(1);
-    expect(await scene.list('inbox')).toEqual(['list.csv']);
   });
 });
 

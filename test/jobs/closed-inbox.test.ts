@@ -24,6 +24,7 @@ const BROKEN: Readonly<Record<string, (path: string, scene: InboxScene) => Promi
     await symlink(scene.path('elsewhere.json'), path);
   },
   'a folder': (path) => mkdir(path),
+  'a setting that is not allowed': (path) => writeFile(path, '{"baseUrl": "https://elsewhere.example"}'),
   'no JSON': (path) => writeFile(path, '{"column": '),
   'arrays that do not end': (path) => writeFile(path, '['.repeat(500_000)),
 };
@@ -81,6 +82,8 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     for (const { folder } of others) await up.untilSaid(lineWith(`/${folder}"`, 'the inbox is open again'));
     const all = 2 + 3 * broken.length;
     await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(all);
+    await scene.write('good/brand-enrich.json', '{"baseUrl": "https://elsewhere.example"}');
+    await up.untilSaid(lineWith('/good"', 'the inbox is closed'));
     expect(await stopWatcher(up)).toBe(0);
   });
 });

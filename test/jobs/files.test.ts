@@ -4,9 +4,8 @@ import { basename, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
-import { engineOfFile, expectPaidOnce, kill } from '../e2e/commands.js';
-import { embeddedEngine } from '../support/engines.js';
-import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { engineOfFile, expectPaidOnce } from '../e2e/commands.js';
+import { readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { zipOf } from '../support/workbooks.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
@@ -149,32 +148,4 @@ test('leaves a file alone while it is copied, in pieces or by a program that pau
   const all = await scene.until('done', 3);
   const other = all.find((path) => basename(path).startsWith('paused')) ?? '';
   expect(await readRows(join(other, 'paused.enriched.csv'))).toHaveLength(12);
-});
-
-test('on the embedded engine: after a kill the next watcher takes the file over; after a stop it is back in the inbox', {
-  tags: ['long'],
-}, async () => {
-  const scene = await createInboxScene(embeddedEngine(), { latencyMs: 50 });
-  const { meter } = scene.service;
-  const first = await scene.watchAlone('--concurrency', '8');
-  await scene.drop('list.csv', domainList(300));
-  await scene.service.until(() => meter.billed >= 60);
-  await kill(first);
-  expect(await scene.list('inbox')).toEqual([]);
-
-  const second = await scene.watch('--concurrency', '8');
-  await second.untilSaid(/taken over/);
-  const billed = meter.billed;
-  await scene.service.until(() => meter.billed >= billed + 60);
-  expect(await stopWatcher(second)).toBe(0);
-  expect(await scene.list('inbox')).toEqual(['list.csv']);
-  expect(await scene.list('processing')).toEqual([]);
-
-  scene.service.options.latencyMs = 0;
-  await scene.watch('--concurrency', '8');
-  const [done = ''] = await scene.until('done', 1);
-  expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).deferred).toBeUndefined();
-  expect((await readReport(join(done, 'list.report.json'))).run.isComplete).toBe(true);
-  expect(await readdir(done)).not.toContain('list.enriched.partial.csv');
-  expect(meter.billed).toBeLessThanOrEqual(300 + 2 * 8);
 });

@@ -102,29 +102,6 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   expect(meter.billed).toBe(8);
 });
 
-test('an invalid key in brand-enrich.json is refused with the nearest valid one, and closes a watched inbox', async () => {
-  const scene = await createInboxScene(engine);
-  await writeFile(scene.path('brand-enrich.json'), '{"colum": "website"}');
-  const refused = await scene.run(['watch', '.']);
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('did you mean column?');
-
-  await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
-  const watcher = await scene.watch();
-  await writeFile(scene.path('brand-enrich.json'), '{"baseUrl": "https://elsewhere.example"}');
-  await watcher.untilSaid(/this setting is not allowed in an inbox: baseUrl in/);
-  await watcher.untilSaid(/the inbox is closed/);
-  await scene.drop('list.csv', domainList(3));
-  expect((await scene.run(['status'])).stdout).toMatch(/^inbox .* is closed: .*baseUrl/);
-  expect(await scene.list('inbox')).toEqual(['list.csv']);
-  expect(scene.service.meter.requests).toEqual([]);
-
-  await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
-  await scene.until('done', 1);
-  expect(scene.service.meter.billed).toBe(3);
-  expect((await scene.run(['status'])).stdout).not.toContain('closed');
-});
-
 test('refused credentials end the watcher with 4; every file is where it was', async () => {
   const scene = await createInboxScene(engine);
   await mkdir(scene.path('inbox'));

@@ -8,9 +8,8 @@ import { silentLog } from '../../../src/core/log.js';
 import { readFileSchedules, syncFileSchedules } from '../../../src/jobs/schedules/file-schedules.js';
 import { keyOf } from '../../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../../src/jobs/schedules/schedule-files.js';
-import type { Document } from '../../../src/run/documents.js';
 import { loadSettings } from '../../../src/settings/load-settings.js';
-import { engineOfFile } from '../../e2e/commands.js';
+import { engineOfFile, schedulesOf } from '../../e2e/commands.js';
 import { createScene, domainList } from '../../support/scene.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { createRunnerScene } from './runner-scene.js';
@@ -142,11 +141,7 @@ test('run with `schedule serve`, are listed with their runs, and are removed wit
     await runner.untilSaid(/running this machine's schedules/);
     return runner;
   };
-  const states = async () => {
-    const { stdout } = await scene.run(['schedule', 'list', '--json']);
-    const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
-    return schedules.filter((each) => each.name === name);
-  };
+  const states = async () => (await schedulesOf(scene)).filter((each) => each.name === name);
   const first = await serve();
   await scene.run(['schedule', 'run-now', name]);
   await expect.poll(states, PATIENCE).toMatchObject([{ runs: [{ exitCode: 0 }] }]);

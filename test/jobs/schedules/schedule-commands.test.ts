@@ -1,8 +1,7 @@
 /** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import type { Document } from '../../../src/run/documents.js';
-import { answeredIn, ends, onEngines, stop } from '../../e2e/commands.js';
+import { answeredIn, ends, onEngines, schedulesOf, stop } from '../../e2e/commands.js';
 import { startHook } from '../../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
 import { createScene, domainList, type Scene } from '../../support/scene.js';
@@ -13,10 +12,8 @@ const LOOKS = { timeout: 60_000, interval: 500 };
 const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
 /** Only schedules of this test: it shares Redis with the others. */
-async function states(scene: Scene): Promise<Document<'schedules'>['schedules']> {
-  const { stdout } = await ends(0, scene.run(['schedule', 'list', '--json']));
-  const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
-  return schedules.filter(({ input }) => input?.startsWith(scene.folder));
+async function states(scene: Scene) {
+  return (await schedulesOf(scene)).filter(({ input }) => input?.startsWith(scene.folder));
 }
 
 /** Waits for a file that a run writes when it ends. */
