@@ -168,10 +168,12 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
   });
 });
 
-/** Workers side by side; a killed one is replaced by a new one. */
-function startWorkers(scene: Scene, count: number, concurrency: number) {
+/** A list, and workers side by side for it; a killed one is replaced by a new one. */
+async function startWorkers(scene: Scene, identifiers: number, count: number, concurrency: number) {
+  await scene.write('list.csv', domainList(identifiers));
   const startWorker = () => scene.start(['worker', '--concurrency', String(concurrency)]);
   const workers = Array.from({ length: count }, startWorker);
+  await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
   return {
     /** Removes a random worker so that it can be killed. */
     take(dice: Dice): CliProcess {
@@ -180,7 +182,6 @@ function startWorkers(scene: Scene, count: number, concurrency: number) {
       return victim;
     },
     add: () => void workers.push(startWorker()),
-    untilReady: () => Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/))),
   };
 }
 
@@ -196,9 +197,7 @@ onEngines([redis, postgres], (engine) => {
     const [count, concurrency] = [3, 8];
     const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 500, jitterMs: 500 });
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(identifiers));
-    const workers = startWorkers(scene, count, concurrency);
-    await workers.untilReady();
+    const workers = await startWorkers(scene, identifiers, count, concurrency);
     const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
     const running = scene.start([...command, ...limitedTo(limit)]);
     await untilSeen(scene, running, () => meter.billed >= 1);
@@ -234,9 +233,7 @@ onEngines([redis, postgres], (engine) => {
     const [count, concurrency] = [2, 8];
     const scene = await createLoggedScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(identifiers));
-    const workers = startWorkers(scene, count, concurrency);
-    await workers.untilReady();
+    const workers = await startWorkers(scene, identifiers, count, concurrency);
     const running = scene.start(['run', 'list.csv', '--no-worker']);
     const killer = new Killer(scene);
     const moments = [
@@ -276,9 +273,7 @@ onEngines([redis, postgres], (engine) => {
     const [count, concurrency] = [2, 8];
     const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 600, jitterMs: 400 });
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(identifiers));
-    const workers = startWorkers(scene, count, concurrency);
-    await workers.untilReady();
+    const workers = await startWorkers(scene, identifiers, count, concurrency);
     const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
     const startRun = () => scene.start([...command, ...limitedTo(limit)]);
     let running = startRun();

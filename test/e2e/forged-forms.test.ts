@@ -8,9 +8,10 @@ import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { onEngines, stop } from './commands.js';
+import { signIn } from './person.js';
+import { dashboardUrl, PASSWORD, startUpHere } from './start-up.js';
 
 const CODE = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
-const PASSWORD = 'a-password-of-the-dashboard';
 
 /** The paths that forms and programs post to, with `x` for what they name. */
 async function postedPaths(): Promise<string[]> {
@@ -31,20 +32,12 @@ async function postedPaths(): Promise<string[]> {
 onEngines([redisEngine()], (engine) => {
   test('a form of another page, or without its token, does nothing', async () => {
     const scene = await createInboxScene(engine);
-    const up = scene.startHere(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'], {
-      BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD,
-    });
-    await up.untilSaid(/serving the dashboard/);
-    const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
+    const up = await startUpHere(scene);
+    const url = dashboardUrl(up);
     const own = { origin: new URL(url).origin };
     const post = (path: string, headers: Record<string, string>, body = new URLSearchParams({ a: '1' })) =>
       fetch(new URL(path, url), { method: 'POST', redirect: 'manual', headers, body });
-    const entered = await post('/sign-in', own, new URLSearchParams({ password: PASSWORD, user: 'ada' }));
-    expect(entered.status).toBe(303);
-    const cookie = entered.headers
-      .getSetCookie()
-      .map((each) => each.split(';')[0])
-      .join('; ');
+    const { cookie } = await signIn(url);
     const authorization = `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}`;
 
     const paths = await postedPaths();

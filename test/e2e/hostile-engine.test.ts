@@ -47,6 +47,25 @@ async function openFor({ env, path }: Scene): Promise<Engine> {
   return engine;
 }
 
+/** Puts a run and its chunks where the scene's worker looks for work. */
+async function plant(
+  { service, token }: Scene,
+  engine: Engine,
+  { id, ...terms }: Parameters<typeof runSettings>[0] & { readonly id: string },
+  identifiers: readonly string[],
+) {
+  const { account, queueName, service: address } = accountNames(service.url, token, null);
+  const settings = runSettings({ service: address, account, ...terms });
+  await engine.runs.start({ id, key: id, label: { host: 'etl-1', name: id }, settings });
+  const heartbeats = setInterval(() => void engine.runs.heartbeat(id).catch(() => undefined), 1_000);
+  onTestFinished(() => clearInterval(heartbeats));
+  const queue = engine.openChunkQueue(queueName);
+  onTestFinished(() => queue.close());
+  const chunks = identifiers.map((each, chunk) => ({ run: id, chunk, identifiers: [each], attempts: {} }));
+  await queue.add(chunks, 0);
+  return queue;
+}
+
 onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
   test('a worker without an address does not start, and says what to set', async () => {
     const scene = await createScene(under);
@@ -59,22 +78,8 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const scene = await createScene(under);
     const thief = await startThief();
     const engine = await openFor(scene);
-    const { account, queueName } = accountNames(scene.service.url, scene.token, null);
-    await engine.runs.start({
-      id: 'planted',
-      key: 'planted',
-      label: { host: 'etl-1', name: 'planted' },
-      settings: runSettings({ service: thief.url, account }),
-    });
-    const heartbeats = setInterval(() => void engine.runs.heartbeat('planted').catch(() => undefined), 1_000);
-    onTestFinished(() => clearInterval(heartbeats));
-    const queue = engine.openChunkQueue(queueName);
-    onTestFinished(() => queue.close());
-    const chunks = [0, 1].map((chunk) => {
-      const identifiers = [`domain:stolen-${chunk}.com`];
-      return { run: 'planted', chunk, identifiers, attempts: {} };
-    });
-    await queue.add(chunks, 0);
+    const stolen = [0, 1].map((chunk) => `domain:stolen-${chunk}.com`);
+    const queue = await plant(scene, engine, { id: 'planted', service: thief.url }, stolen);
     const worker = scene.start(['worker']);
     await worker.untilSaid(/another service/);
     await expect.poll(() => queue.counts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 2 });
@@ -95,14 +100,8 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
   test('a planted run of another account is left alone', async () => {
     const scene = await createScene(under);
     const engine = await openFor(scene);
-    const { queueName, service } = accountNames(scene.service.url, scene.token, null);
-    const settings = runSettings({ service, account: 'without-limits', overage: 1_000_000, plan: 'paid' });
-    await engine.runs.start({ id: 'other', key: 'other', label: { host: 'etl-1', name: 'other' }, settings });
-    const heartbeats = setInterval(() => void engine.runs.heartbeat('other').catch(() => undefined), 1_000);
-    onTestFinished(() => clearInterval(heartbeats));
-    const queue = engine.openChunkQueue(queueName);
-    onTestFinished(() => queue.close());
-    await queue.add([{ run: 'other', chunk: 0, identifiers: ['domain:a.com'], attempts: {} }], 0);
+    const terms = { account: 'without-limits', overage: 1_000_000, plan: 'paid' } as const;
+    const queue = await plant(scene, engine, { id: 'other', ...terms }, ['domain:a.com']);
     const worker = scene.start(['worker']);
     await worker.untilSaid(/another account/);
     await expect.poll(() => queue.counts(), SOON).toMatchObject({ active: 0, delayed: 1 });

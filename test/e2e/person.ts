@@ -25,6 +25,7 @@ export async function signIn(url: string) {
   const token = /name="form-token" content="([^"]+)"/.exec(await get('/'))?.[1] ?? '';
   return {
     get,
+    cookie,
     /** The answer itself, without following it. */
     ask: (path: string) => fetch(new URL(path, url), { headers: { cookie }, redirect: 'manual' }),
     async send(name: string, content: string | Buffer): Promise<string> {

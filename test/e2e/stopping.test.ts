@@ -167,7 +167,7 @@ onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
     // All that may be in flight is, and slow.
     const isFull = async () => {
       const { sent, inFlight, others, usage } = (await statusOf(scene)).account;
-      const left = 60 - Math.max(usage, sent + others);
+      const left = 60 - Math.max(usage ?? 0, sent + others);
       return sent >= answered && inFlight >= Math.max(1, Math.floor(left / 4));
     };
     await expect.poll(isFull).toBe(true);

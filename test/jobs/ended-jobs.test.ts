@@ -12,19 +12,15 @@ import {
   readJob,
   typeOf,
 } from '../../src/jobs/ended-jobs.js';
-import { lookAt } from '../../src/jobs/inbox-file.js';
-import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, CANCELLED, claim, type JobReason } from '../../src/jobs/job-folder.js';
+import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import { CANCELLED, type JobReason } from '../../src/jobs/job-folder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
-const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
-const JOB = 'list-2026-01-14T09-30-05Z';
 let folders: WatcherFolders;
 
 beforeEach(async () => {
-  const opened = await openFolders(await temporaryFolder());
-  folders = { ...opened, own: join(opened.processing, 'one') };
-  await mkdir(folders.own);
+  folders = await openWatcher();
 });
 
 /** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
@@ -34,25 +30,11 @@ async function arrived(
   under?: string,
   reason: JobReason = { headline: 'The file is odd.', details: 'What to do: look.' },
 ) {
-  if (under !== undefined) await mkdir(join(folders.inbox, under), { recursive: true });
-  const from = join(folders.inbox, under ?? '', 'list.csv');
-  await writeFile(from, 'website\na.com\n');
-  const seen = await lookAt(from);
-  const job = seen && (await claim(folders, { ...seen, under }, NOW));
-  if (!job) throw new Error('not claimed');
-  for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
-  const folder = await arrive(
-    folders,
-    job,
-    place === 'failed' ? { type: place, reason } : { type: place },
-    NOW,
-  );
-  if (folder === null) throw new Error('not arrived');
-  return folder;
+  const end = place === 'failed' ? { type: place, reason } : { type: place };
+  return (await arrivedJob(folders, end, files, under)).folder;
 }
 
 const find = (run: { id: string; job: string }) => createJobFinder([folders.root])(run);
-const NOTE = '.brand-enrich-job.json';
 
 describe('the folder of a run', () => {
   /** The record in a folder, with this run as its latest. */

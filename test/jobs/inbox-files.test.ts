@@ -1,14 +1,14 @@
 /** When a file in the inbox is complete. */
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
 import { createInboxFiles, createSettledFiles, withSideFiles } from '../../src/jobs/inbox-files.js';
-import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { claim, putBack } from '../../src/jobs/job-folder.js';
 import { createUploads } from '../../src/jobs/uploads.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import { openWatcher } from './watcher-folders.js';
 
 const SETTLE_MS = 2_000;
 
@@ -147,9 +147,7 @@ describe('a file that we placed', () => {
   };
 
   beforeEach(async () => {
-    const opened = await openFolders(await temporaryFolder());
-    folders = { ...opened, own: join(opened.processing, 'one') };
-    await mkdir(folders.own);
+    folders = await openWatcher();
   });
 
   it('is taken at once when it was sent, with its settings', async () => {

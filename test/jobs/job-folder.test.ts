@@ -15,18 +15,16 @@ import {
   writeRecord,
 } from '../../src/jobs/job-folder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
-const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
-const JOB = 'list-2026-01-14T09-30-05Z';
 const REASON = { headline: 'It waits.', details: 'Do nothing.' };
 const PARKED = { type: 'parked', reason: REASON, state: { why: 'throttled', capMark: null } } as const;
 let folders: WatcherFolders;
 let others: WatcherFolders;
 
 beforeEach(async () => {
-  const opened = await openFolders(await temporaryFolder());
-  folders = await watcher(opened, 'one');
-  others = await watcher(opened, 'two');
+  folders = await openWatcher();
+  others = await watcher(folders, 'two');
 });
 
 async function watcher(opened: InboxFolders, name: string): Promise<WatcherFolders> {
@@ -68,14 +66,10 @@ describe('claiming', () => {
     await drop('funds/list.csv.json', '{}');
     const job = await claim(folders, seen, NOW);
     if (job === null) throw new Error('not claimed');
-    expect((await readdir(job.folder)).sort()).toEqual([
-      '.brand-enrich-job.json',
-      'list.csv',
-      'list.csv.json',
-    ]);
+    expect((await readdir(job.folder)).sort()).toEqual([NOTE, 'list.csv', 'list.csv.json']);
     expect(await readdir(join(folders.inbox, 'funds'))).toEqual([]);
     // Another watcher takes it over, even without a readable note.
-    await writeFile(join(job.folder, '.brand-enrich-job.json'), '');
+    await writeFile(join(job.folder, NOTE), '');
     expect((await take(others, job.folder))?.file).toBe('list.csv');
     expect(await putBack(folders, { ...job, ...(await reclaimed(job)) })).toBe(true);
     expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
@@ -176,7 +170,7 @@ describe('finishing', () => {
       names.push(await arrive(folders, await claimed(), { type: 'done' }, NOW));
     }
     expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`].map((name) => join(folders.done, name)));
-    expect(await readdir(join(folders.done, JOB))).toEqual(['.brand-enrich-job.json', 'list.csv']);
+    expect(await readdir(join(folders.done, JOB))).toEqual([NOTE, 'list.csv']);
   });
 
   it('writes a reason for waiting and failed jobs, and removes it from finished ones', async () => {
@@ -195,7 +189,7 @@ describe('finishing', () => {
     });
     if (again) await arrive(folders, again, { type: 'done' }, NOW + 1_000);
     const done = join(folders.done, JOB.replace('05Z', '06Z'));
-    expect((await readdir(done)).sort()).toEqual(['.brand-enrich-job.json', 'list.csv']);
+    expect((await readdir(done)).sort()).toEqual([NOTE, 'list.csv']);
     expect(await readRecord(done)).toMatchObject({ id: job.record.id, reason: null });
   });
 
@@ -236,7 +230,7 @@ describe('returning a file', () => {
 
   it('waits for the account when its record was lost', async () => {
     const folder = await arrive(folders, await claimed(), PARKED, NOW);
-    await writeFile(join(folder ?? '', '.brand-enrich-job.json'), '{"fi');
+    await writeFile(join(folder ?? '', NOTE), '{"fi');
     const state = { why: 'limit', capMark: null };
     expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
   });
@@ -275,20 +269,14 @@ describe('taking over', () => {
     const { folder } = await claimed();
     for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
       await writeFile(join(folder, name), 'x');
-    await writeFile(join(folder, '.brand-enrich-job.json'), '{"fi');
+    await writeFile(join(folder, NOTE), '{"fi');
     expect((await take(others, folder))?.file).toBe('list.csv');
   });
 
   it('removes a folder whose watcher was killed before the file was moved into it', async () => {
     const folder = join(folders.own, 'early');
     await mkdir(folder);
-    await writeRecord(folder, {
-      id: 'j-1',
-      run: null,
-      file: 'list.csv',
-      reason: null,
-      parked: null,
-    });
+    await writeRecord(folder, { id: 'j-1', run: null, file: 'list.csv', reason: null, parked: null });
     expect(await take(others, folder)).toBeNull();
     expect(await readdir(others.own)).toEqual([]);
   });

@@ -1,43 +1,28 @@
 /** Failed files tried again: one move, whatever is beside them, whenever its process is killed. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
-import { lookAt } from '../../src/jobs/inbox-file.js';
-import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
-import { arrive, claim, listWaiting, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
+import { arrive, listWaiting, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
 import { goOn, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { arrivedJob, CONTENT, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
-const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
 const LATER = NOW + 1_000;
-const JOB = 'list-2026-01-14T09-30-05Z';
-const NOTE = '.brand-enrich-job.json';
-const CONTENT = 'website\na.com\n';
 let folders: WatcherFolders;
 
 beforeEach(async () => {
-  const opened = await openFolders(await temporaryFolder());
-  folders = { ...opened, own: join(opened.processing, 'one') };
-  await mkdir(folders.own);
+  folders = await openWatcher();
 });
 
 /** The folder of `list.csv` that failed with these files beside it, dropped into `under`. */
 async function failed(files: Record<string, string> = {}, under?: string) {
-  await mkdir(join(folders.inbox, under ?? ''), { recursive: true });
-  const from = join(folders.inbox, under ?? '', 'list.csv');
-  await writeFile(from, CONTENT);
-  const seen = await lookAt(from);
-  const job = seen && (await claim(folders, { ...seen, under }, NOW));
-  if (!job) throw new Error('not claimed');
-  for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
   const reason = { headline: 'The file is odd.', details: 'What to do: look.' };
-  const folder = await arrive(folders, job, { type: 'failed', reason }, NOW);
-  if (folder === null) throw new Error('not arrived');
-  return { folder, id: job.record.id };
+  return arrivedJob(folders, { type: 'failed', reason }, files, under);
 }
 
 /** The only waiting job, with its files. */

@@ -17,6 +17,10 @@ async function stateOf({ book }: Pick<RunnerScene, 'book'>, name: string) {
   return (await book.list()).find((each) => each.name === name);
 }
 
+async function untilState(scene: Pick<RunnerScene, 'book'>, { name }: Schedule, state: object) {
+  await expect.poll(() => stateOf(scene, name), PATIENCE).toMatchObject(state);
+}
+
 const queueOf = async ({ host, files }: RunnerScene) => tickQueueOf(host, await files.giveMachineId());
 
 async function entryOf(scene: RunnerScene, { name, id, host }: Schedule) {
@@ -75,16 +79,16 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await scene.startRunner({ execute: slow.execute });
     await scene.startRunner({ execute: slow.execute });
     await book.runNow(await entryOf(scene, schedule));
-    await expect.poll(() => stateOf(scene, schedule.name), PATIENCE).toMatchObject({ isRunning: true });
+    await untilState(scene, schedule, { isRunning: true });
     await book.runNow(await entryOf(scene, schedule));
-    await expect
-      .poll(() => stateOf(scene, schedule.name), PATIENCE)
-      .toMatchObject({ isRunning: true, ended: null, passed: { why: 'skipped', dueAt: null } });
+    await untilState(scene, schedule, {
+      isRunning: true,
+      ended: null,
+      passed: { why: 'skipped', dueAt: null },
+    });
     expect(scene.begun).toHaveLength(1);
     slow.end();
-    await expect
-      .poll(() => stateOf(scene, schedule.name), PATIENCE)
-      .toMatchObject({ isRunning: false, ended: { ...WELL, dueAt: null } });
+    await untilState(scene, schedule, { isRunning: false, ended: { ...WELL, dueAt: null } });
     await book.runNow(await entryOf(scene, schedule));
     await expect.poll(() => scene.begun.length, PATIENCE).toBe(2);
   });
@@ -99,9 +103,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
       lateAfterMs: 0,
       clock: { now: () => Date.now() + 1, monotonic: () => 0, sleep: async () => {} },
     });
-    await expect
-      .poll(() => stateOf(scene, schedule.name), PATIENCE)
-      .toMatchObject({ ended: null, passed: { why: 'missed', dueAt: expect.any(Number) } });
+    await untilState(scene, schedule, { ended: null, passed: { why: 'missed', dueAt: expect.any(Number) } });
     expect(scene.begun).toEqual([]);
   });
 
@@ -130,9 +132,10 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await after.startRunner({ lateAfterMs: -1_000_000_000 });
     const interruptedAt = before.begun[0]?.stampedAt;
     await expect.poll(() => after.begun.map(({ stampedAt }) => stampedAt), PATIENCE).toEqual([interruptedAt]);
-    await expect
-      .poll(() => stateOf(after, schedule.name), PATIENCE)
-      .toMatchObject({ ended: { ...WELL, dueAt: interruptedAt }, passed: { why: 'missed' } });
+    await untilState(after, schedule, {
+      ended: { ...WELL, dueAt: interruptedAt },
+      passed: { why: 'missed' },
+    });
   });
 
   test('skips the ticks of a paused schedule and says whose pause it is; it runs again after the resume', async () => {
@@ -181,11 +184,13 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await scene.book.runNow(entry);
     await expect.poll(() => scene.begun.length, PATIENCE).toBe(1);
     await scene.book.runNow(entry);
-    await expect
-      .poll(() => stateOf(scene, schedule.name), PATIENCE)
-      .toMatchObject({ isRunning: false, ended: null, passed: { paused: { by: 'ada@office' } } });
+    await untilState(scene, schedule, {
+      isRunning: false,
+      ended: null,
+      passed: { paused: { by: 'ada@office' } },
+    });
     await runs.resume(owner);
-    await expect.poll(() => stateOf(scene, schedule.name), PATIENCE).toMatchObject({ ended: WELL });
+    await untilState(scene, schedule, { ended: WELL });
     expect(scene.begun.map(({ job }) => job)).toEqual([scene.begun[0]?.job, scene.begun[0]?.job]);
     expect(scene.begun[0]?.job.owner).toBe(owner);
   });
@@ -209,11 +214,9 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(await before.engine.runs.cancel(id, 'ada@office')).toBe('done');
     const after = await before.reopen();
     await after.startRunner();
-    await expect
-      .poll(() => stateOf(after, schedule.name), PATIENCE)
-      .toMatchObject({
-        ended: { exitCode: 130, sentence: expect.stringMatching(/^cancelled by ada@office/) },
-      });
+    await untilState(after, schedule, {
+      ended: { exitCode: 130, sentence: expect.stringMatching(/^cancelled by ada@office/) },
+    });
     expect(after.begun).toEqual([]);
     await after.book.runNow(await entryOf(after, schedule));
     await expect.poll(() => after.begun.length, PATIENCE).toBe(1);
