@@ -69,22 +69,18 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect((rows.matched ?? 0) + (rows.not_found ?? 0)).toBe(60);
   });
 
-  test('a cap set by the user is not probed, however often the run is started', async () => {
-    const scene = await createScene(engine, { quota: 1_000_000 });
+  test.each([
+    ['a cap set by the user is not probed', { quota: 1_000_000 }, ['--quota', '100']],
+    [
+      'a service whose clock is a month behind sells nothing beyond the limit',
+      { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 },
+      ['--plan', 'paid', '--overage-budget', '0'],
+    ],
+  ] as const)('%s, however often the run is started', async (_, service, flags) => {
+    const scene = await createScene(engine, service);
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {
-      await ends(7, scene.run(['run', 'list.csv', '--quota', '100']));
-      expect(scene.service.meter.billed).toBe(100);
-    }
-  });
-
-  test('a service whose clock is a month behind sells nothing beyond the limit, however often it is asked', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(engine, { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 });
-    await scene.write('list.csv', domainList(300));
-    for (let start = 0; start < 3; start += 1) {
-      await ends(7, scene.run(['run', 'list.csv', '--plan', 'paid', '--overage-budget', '0']));
+      await ends(7, scene.run(['run', 'list.csv', ...flags]));
       expect(scene.service.meter.billed).toBe(100);
     }
   });

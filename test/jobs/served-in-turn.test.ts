@@ -3,7 +3,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/job-folder.js';
 import { LONG, onEngines } from '../e2e/commands.js';
-import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { type EngineUnderTest, embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
 import { domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
@@ -13,13 +13,19 @@ const SMALL = 20;
 /** The file of 20 is dropped after this many requests for the big one. */
 const HEAD_START = 300;
 
+/** Two places, and a big file that was begun. */
+async function beginBig(engine: EngineUnderTest) {
+  const scene = await createInboxScene(engine, { latencyMs: 20 });
+  const watcher = await scene.watch('--concurrency', '8', '--files-at-once', '2');
+  await scene.drop('big.csv', domainList(BIG, 'big'));
+  await scene.service.until(({ billed }) => billed >= HEAD_START);
+  return { scene, watcher };
+}
+
 onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
   test('a file of 20, dropped after one of 5,000, is finished before the big one', async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { scene, watcher } = await beginBig(engine);
     const { meter } = scene.service;
-    const watcher = await scene.watch('--concurrency', '8', '--files-at-once', '2');
-    await scene.drop('big.csv', domainList(BIG, 'big'));
-    await scene.service.until(() => meter.billed >= HEAD_START);
     // One of two places is for small files, so this one has to wait.
     await scene.drop('next.csv', domainList(BIG, 'next'));
     await expect
@@ -82,11 +88,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
   });
 
   test('a Parquet file leaves the last place free, however small it is', LONG, async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 20 });
-    const { meter } = scene.service;
-    await scene.watch('--concurrency', '8', '--files-at-once', '2');
-    await scene.drop('big.csv', domainList(BIG, 'big'));
-    await scene.service.until(() => meter.billed >= HEAD_START);
+    const { scene } = await beginBig(engine);
     await scene.drop('tiny.parquet', parquetOf({ website: ['tiny.com'] }));
     await scene.drop('small.csv', domainList(60, 'small'));
     const [done = ''] = await scene.until('done', 1);
@@ -95,11 +97,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
   });
 
   test('the smallest file passes those that came before it', LONG, async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 20 });
-    const { meter } = scene.service;
-    await scene.watch('--concurrency', '8', '--files-at-once', '2');
-    await scene.drop('big.csv', domainList(BIG, 'big'));
-    await scene.service.until(() => meter.billed >= HEAD_START);
+    const { scene } = await beginBig(engine);
     for (let at = 0; at < 20; at += 1) await scene.drop(`other-${at}.csv`, domainList(200, `other${at}`));
     await scene.until('done', 1);
     await scene.drop('small.csv', domainList(1, 'small'));
