@@ -59,8 +59,8 @@ async function orderAtOnce(up: Awaited<ReturnType<typeof startUp>>, order: () =>
 }
 
 /**
- * Drops a file, gives an order while its requests are in flight, and ends the `up`. Returns what was
- * billed by then.
+ * Drops a file, gives an order while its requests are in flight, and ends the `up`. Returns what
+ * was billed by then.
  */
 async function orderInFlight(
   scene: InboxScene,
