@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { unpackProfile } from '../../src/engine/stores/profile-codec.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
+import { NO_TALLY } from '../../src/engine/stores/run-store.js';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked, FetchedAnswer } from '../../src/worker/asked.js';
@@ -18,14 +19,19 @@ import {
   BEFORE,
   createAsking,
   DOWN,
+  eventsOf,
   FAILED,
+  GRANTED,
   MATCHED,
   NOON,
   NOT_FOUND,
   RECORDED_AT,
   runRecord,
   UNUSABLE,
+  unavailable,
 } from './asking.js';
+
+const NOTHING = { requests: 0, billed: 0 };
 
 /** Asks until the breaker is open. */
 async function openBreaker(asking: Asking): Promise<void> {
@@ -45,15 +51,8 @@ describe('an answer', () => {
       'settle p1 billed confirmed with its answer',
       'recorded',
     ]);
-    expect(recorded).toEqual([
-      {
-        key: 'k:u:domain:acme.com',
-        status: 'matched',
-        packed: expect.any(Buffer),
-        billed: true,
-        freshMs: null,
-      },
-    ]);
+    const outcome = { key: 'k:u:domain:acme.com', status: 'matched', billed: true, freshMs: null };
+    expect(recorded).toEqual([{ ...outcome, packed: expect.any(Buffer) }]);
     expect(unpackProfile(recorded[0]?.packed ?? Buffer.alloc(0)).toString()).toBe('{"name":"Acme"}');
   });
 
@@ -87,32 +86,25 @@ describe('an answer', () => {
   });
 
   it('to retry later is believed for two minutes', async () => {
-    const { recorded } = await askOnce({
-      answers: [answerOf({ type: 'not_found', status: 404, retryLater: true, evidence: 'own' })],
-    });
+    const later = answerOf({ type: 'not_found', status: 404, retryLater: true, evidence: 'own' });
+    const { recorded } = await askOnce({ answers: [later] });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
 
   it('that is a permanent failure fails at once', async () => {
     const { asked, log, recorded } = await askOnce({ answers: [FAILED] });
-    expect(asked).toEqual({
-      result: { type: 'failed', reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
-      requests: 1,
-      billed: 1,
-    });
+    const reason = { code: 'answer', text: 'the service answered 410' };
+    expect(asked).toEqual({ result: { type: 'failed', reason, billed: true }, requests: 1, billed: 1 });
     // It was paid for: recorded first, so that a crash in between does not buy it again.
     expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed confirmed']);
     expect(recorded).toEqual([]);
   });
 
   it('about the credentials halts the run', async () => {
-    const refused = answerOf({ type: 'credentials', status: 403, reason: 'the token is revoked' });
-    const { asked, log } = await askOnce({ answers: [refused] });
-    expect(asked).toEqual({
-      result: { type: 'halted', halt: { why: 'credentials', reason: 'the token is revoked', status: 403 } },
-      requests: 1,
-      billed: 0,
-    });
+    const what = { reason: 'the token is revoked', status: 403 } as const;
+    const { asked, log } = await askOnce({ answers: [answerOf({ type: 'credentials', ...what })] });
+    const result = { type: 'halted', halt: { why: 'credentials', ...what } };
+    expect(asked).toEqual({ result, requests: 1, billed: 0 });
     // A request that waits for the permit, in another process too, must see the halt first.
     expect(log.slice(-2)).toEqual(['halt run credentials', 'settle p1 free']);
   });
@@ -137,11 +129,8 @@ describe('a "not found" that any server may send', () => {
     expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
     expect(recorded).toEqual([]);
     // A request that waits for the permit must see the halt first.
-    expect(log.slice(-3)).toEqual([
-      expect.stringMatching('keep failure'),
-      'halt run useless',
-      'settle p1 billed',
-    ]);
+    const kept = expect.stringMatching('keep failure');
+    expect(log.slice(-3)).toEqual([kept, 'halt run useless', 'settle p1 billed']);
   });
 
   it('with an object is not believed, and the fifth one halts the run, for which none is ever recorded', async () => {
@@ -160,9 +149,8 @@ describe('a "not found" that any server may send', () => {
   it('with an object is believed, and kept, once the address has given a brand', async () => {
     const { next, recorded } = asking({ answers: [object, object, MATCHED, object, page] });
     for (let count = 1; count <= 5; count += 1) await next();
-    expect(recorded.map(({ key }) => key).sort()).toEqual(
-      [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`),
-    );
+    const keys = [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`);
+    expect(recorded.map(({ key }) => key).sort()).toEqual(keys);
   });
 
   it('is the only refusal that is kept to be believed later', async () => {
@@ -173,55 +161,35 @@ describe('a "not found" that any server may send', () => {
   });
 });
 
-describe('a 200 that is not a brand', () => {
-  const noBrand = answerOf({
-    type: 'failed',
-    reason: 'the answer is not a brand',
-    evidence: 'own',
-    isNoBrand: true,
-  });
-
-  it('twenty times in a row halts the run, and a good answer resets the count', async () => {
-    const row = (count: number) => Array<typeof noBrand>(count).fill(noBrand);
-    const asking = createAsking({ answers: [...row(19), MATCHED, ...row(20)] });
-    for (let count = 1; count <= 39; count += 1) await askFor(asking);
-    expect(asking.log).not.toContain('halt run useless');
-    await askFor(asking);
-    expect(asking.log).toContain('halt run useless');
-  });
+it('a 200 that is not a brand halts the run at the twentieth in a row, and a good answer resets it', async () => {
+  const reason = 'the answer is not a brand';
+  const noBrand = answerOf({ type: 'failed', reason, evidence: 'own', isNoBrand: true });
+  const row = (count: number) => Array<typeof noBrand>(count).fill(noBrand);
+  const asking = createAsking({ answers: [...row(19), MATCHED, ...row(20)] });
+  for (let count = 1; count <= 39; count += 1) await askFor(asking);
+  expect(asking.log).not.toContain('halt run useless');
+  await askFor(asking);
+  expect(asking.log).toContain('halt run useless');
 });
 
 describe('an unusable answer that was or may have been billed', () => {
   it('is requested again once', async () => {
     const { asked, log } = await askOnce({ answers: [UNUSABLE, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
-    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
-      'settle p1 maybe_billed',
-      'settle p2 billed confirmed with its answer',
-    ]);
+    const settled = ['settle p1 maybe_billed', 'settle p2 billed confirmed with its answer'];
+    expect(eventsOf({ log }, 'settle')).toEqual(settled);
   });
 
   it('twice fails, and says what was paid', async () => {
     const { asked, log } = await askOnce({ answers: [UNUSABLE] });
-    expect(asked).toEqual({
-      result: {
-        type: 'failed',
-        reason: { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' },
-        billed: true,
-      },
-      requests: 2,
-      billed: 2,
-    });
-    expect(log.filter((line) => line.startsWith('ask'))).toHaveLength(2);
+    const reason = { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' };
+    expect(asked).toEqual({ result: { type: 'failed', reason, billed: true }, requests: 2, billed: 2 });
+    expect(eventsOf({ log }, 'ask')).toHaveLength(2);
   });
 
   it('in an earlier job of this run too is known to the ledger: nothing is sent', async () => {
     const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'attempts_exhausted' }] });
-    expect(asked).toMatchObject({
-      result: { type: 'failed', billed: true, isDeferred: true },
-      requests: 0,
-      billed: 0,
-    });
+    expect(asked).toMatchObject({ result: { type: 'failed', billed: true, isDeferred: true }, ...NOTHING });
     expect(log).toEqual(['take p1']);
   });
 
@@ -236,11 +204,8 @@ describe('a failing service', () => {
   it('is retried quickly, each time with a permit of its own', async () => {
     const { asked, log, clock } = await askOnce({ answers: [DOWN, DOWN, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 3, billed: 1 });
-    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
-      'settle p1 free',
-      'settle p2 free',
-      'settle p3 billed confirmed with its answer',
-    ]);
+    const paid = 'settle p3 billed confirmed with its answer';
+    expect(eventsOf({ log }, 'settle')).toEqual(['settle p1 free', 'settle p2 free', paid]);
     expect(clock.slept).toHaveLength(2);
     expect(clock.slept[0]).toBeGreaterThanOrEqual(100);
     expect(clock.slept[1]).toBeGreaterThanOrEqual(500);
@@ -248,20 +213,14 @@ describe('a failing service', () => {
 
   it('that stays down is retried by a later job, as an attempt', async () => {
     const { asked } = await askOnce({ answers: [DOWN] });
-    expect(asked).toEqual({
-      result: { type: 'again', retryInMs: 0, failedAttempt: 'the service answered 503' },
-      requests: 3,
-      billed: 0,
-    });
+    const result = { type: 'again', retryInMs: 0, failedAttempt: 'the service answered 503' };
+    expect(asked).toEqual({ result, requests: 3, billed: 0 });
   });
 
   it('with a Retry-After is not waited for within a job', async () => {
-    const busy = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: 30_000 });
-    const { asked, clock } = await askOnce({ answers: [busy] });
-    expect(asked).toMatchObject({
-      result: { type: 'again', retryInMs: 30_000, failedAttempt: 'the service answered 503' },
-      requests: 1,
-    });
+    const { asked, clock } = await askOnce({ answers: [unavailable({ retryAfterMs: 30_000 })] });
+    const result = { type: 'again', retryInMs: 30_000, failedAttempt: 'the service answered 503' };
+    expect(asked).toMatchObject({ result, requests: 1 });
     expect(clock.slept).toEqual([]);
   });
 
@@ -270,10 +229,7 @@ describe('a failing service', () => {
     await openBreaker(asking);
     const before = asking.log.length;
     const asked = await askFor(asking);
-    expect(asked).toMatchObject({
-      result: { type: 'again', failedAttempt: null },
-      requests: 0,
-    });
+    expect(asked).toMatchObject({ result: { type: 'again', failedAttempt: null }, requests: 0 });
     expect(asking.log).toHaveLength(before);
   });
 
@@ -293,65 +249,42 @@ describe('a failing service', () => {
     ['that was never reached ends the run after a minute: its address is wrong', false, 'halted'],
     ['that was reached before is retried', true, 'again'],
   ])('%s', async (_what, wasGood, type) => {
-    const unreached = answerOf({
-      type: 'unavailable',
-      reason: 'ENOTFOUND',
-      retryAfterMs: null,
-      unsent: 'passing',
-    });
-    const asking = createAsking({ answers: [unreached] });
+    const unreached = { reason: 'ENOTFOUND', unsent: 'passing' } as const;
+    const asking = createAsking({ answers: [unavailable(unreached)] });
     if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
     await askFor(asking);
     asking.clock.pass(60_001);
     const { result } = await askFor(asking);
-    expect(result.type).toBe(type);
-    if (type === 'halted')
-      expect(result).toEqual({
-        type,
-        halt: { why: 'unreachable', how: 'minute', reason: 'ENOTFOUND' },
-      });
+    const halt = { why: 'unreachable', how: 'minute', reason: 'ENOTFOUND' };
+    expect(result).toMatchObject(type === 'halted' ? { type, halt } : { type });
   });
 
   it.each([
-    ['ends the run within seconds', {}, 'halted'],
-    ['is retried when this run has had answers from it', { run: true }, 'again'],
-    ['is retried when this account has had answers from it', { account: true }, 'again'],
-    ['is retried when it gave a good answer to another run', { address: true }, 'again'],
-  ])(
-    'on whose port nothing listens %s',
-    async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
-      const reason = 'nothing listens at 127.0.0.1:9';
-      const asking = createAsking({
-        answers: [answerOf({ type: 'unavailable', reason, retryAfterMs: null, unsent: 'refused' })],
-        state: known.account ? ledgerState({ usage: 3 }) : null,
-      });
-      if (known.address) await asking.context.addressTrust.markTrusted();
-      const notFound = known.run ? 1 : 0;
-      const tally = { matched: 0, notFound, failed: 0, stored: 0, requests: 0, billed: 0 };
-      const run = runRecord({}, { tally });
-      const next = () => ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
-      expect((await next()).result.type).toBe('again');
-      asking.clock.pass(3_000);
-      const { result } = await next();
-      expect(result.type).toBe(type);
-      if (type === 'halted')
-        expect(result).toMatchObject({
-          halt: { why: 'unreachable', how: 'unanswered', reason },
-        });
-    },
-  );
+    ['ends the run within seconds', null, 'halted'],
+    ['is retried when this run has had answers from it', 'run', 'again'],
+    ['is retried when this account has had answers from it', 'account', 'again'],
+    ['is retried when it gave a good answer to another run', 'address', 'again'],
+  ])('on whose port nothing listens %s', async (_what, known, type) => {
+    const reason = 'nothing listens at 127.0.0.1:9';
+    const state = known === 'account' ? ledgerState({ usage: 3 }) : null;
+    const asking = createAsking({ answers: [unavailable({ reason, unsent: 'refused' })], state });
+    if (known === 'address') await asking.context.addressTrust.markTrusted();
+    const run = runRecord({}, { tally: { ...NO_TALLY, notFound: known === 'run' ? 1 : 0 } });
+    const next = () => ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
+    expect((await next()).result.type).toBe('again');
+    asking.clock.pass(3_000);
+    const halt = { why: 'unreachable', how: 'unanswered', reason };
+    expect((await next()).result).toMatchObject(type === 'halted' ? { type, halt } : { type });
+  });
 
-  it.each([-3 * 86_400_000, -3_600_000])(
-    'is retried a second later though the clock is set by %i ms',
-    async (setMs) => {
-      const asking = createAsking({ answers: [DOWN] });
-      await openBreaker(asking);
-      asking.clock.set(setMs);
-      expect((await askFor(asking)).requests).toBe(0);
-      asking.clock.pass(1_000);
-      expect((await askFor(asking)).requests).toBe(1);
-    },
-  );
+  it.each([-72, -1])('is retried a second later though the clock is set by %i hours', async (hours) => {
+    const asking = createAsking({ answers: [DOWN] });
+    await openBreaker(asking);
+    asking.clock.set(hours * 3_600_000);
+    expect((await askFor(asking)).requests).toBe(0);
+    asking.clock.pass(1_000);
+    expect((await askFor(asking)).requests).toBe(1);
+  });
 
   it.each([
     ['given up after half an hour: identifiers have failed, unpaid', false],
@@ -365,33 +298,29 @@ describe('a failing service', () => {
       const admission = asking.context.breaker.enter(now);
       if (admission.type === 'pass') asking.context.breaker.note(admission, false, now, isThere);
     }
-    expect(await askFor(asking)).toEqual({
-      result: isThere
-        ? { type: 'again', retryInMs: 10_000, failedAttempt: null }
-        : { type: 'failed', reason: { code: 'unavailable' }, billed: false },
-      requests: 0,
-      billed: 0,
-    });
+    const result = isThere
+      ? { type: 'again', retryInMs: 10_000, failedAttempt: null }
+      : { type: 'failed', reason: { code: 'unavailable' }, billed: false };
+    expect(await askFor(asking)).toEqual({ result, ...NOTHING });
   });
 });
 
 describe('without a permit nothing is sent', () => {
+  const reached = { name: 'quota', quota: 53, overage: 0 } as const;
+  const again = (retryInMs: number): Asked['result'] => ({ type: 'again', retryInMs, failedAttempt: null });
   it.each<[Grant, Asked['result']]>([
-    [{ type: 'lost' }, { type: 'again', retryInMs: 400, failedAttempt: null }],
+    [{ type: 'lost' }, again(400)],
     [
-      { type: 'exhausted', limit: { name: 'quota', quota: 53, overage: 0 } },
-      { type: 'halted', halt: { why: 'limit', reached: { name: 'quota', quota: 53, overage: 0 } } },
+      { type: 'exhausted', limit: reached },
+      { type: 'halted', halt: { why: 'limit', reached } },
     ],
-    [
-      { type: 'paused', retryInMs: 1_000 },
-      { type: 'again', retryInMs: 1_000, failedAttempt: null },
-    ],
+    [{ type: 'paused', retryInMs: 1_000 }, again(1_000)],
     [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'halted' }, { type: 'revoked' }],
   ])('%j', async (grant, result) => {
     const { asked, log } = await askOnce({ answers: [MATCHED], grants: [grant] });
-    expect(asked).toEqual({ result, requests: 0, billed: 0 });
+    expect(asked).toEqual({ result, ...NOTHING });
     expect(log).toEqual(['take p1']);
   });
 
@@ -400,23 +329,23 @@ describe('without a permit nothing is sent', () => {
     const halts = new Map<string, RunHalt>();
     const grant = async (): Promise<Grant> => {
       halts.set('run', halt);
-      return { type: 'granted', permit: '' };
+      return GRANTED;
     };
     const asking = createAsking({ answers: [MATCHED], grants: [grant] });
     const asked = await askFor({ ...asking, context: { ...asking.context, halts } });
-    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, ...NOTHING });
     expect(asking.log).toEqual(['take p1', 'settle p1 free']);
   });
 
   it('no permit is requested when the run was halted while the identifier waited', async () => {
     const halt = HALTS.useless;
     const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
-    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, ...NOTHING });
     expect(log).toEqual([]);
   });
 
   it('the place of a probe is released', async () => {
-    const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
+    const asking = createAsking({ answers: [DOWN], grants: [GRANTED] });
     await openBreaker(asking);
     asking.clock.pass(60_000);
     const turned = createAsking({ answers: [MATCHED], grants: [{ type: 'lost' }], clock: asking.clock });
@@ -428,17 +357,9 @@ describe('without a permit nothing is sent', () => {
 
 it('requests in flight are counted, and nothing else', async () => {
   const seen: number[] = [];
-  const asking: Asking = createAsking({
-    answers: [
-      async () => {
-        seen.push(asking.context.gauge.inFlight);
-        return MATCHED;
-      },
-    ],
-    record: async () => {
-      seen.push(asking.context.gauge.inFlight);
-    },
-  });
+  const record = async () => void seen.push(asking.context.gauge.inFlight);
+  const answer = async () => record().then(() => MATCHED);
+  const asking: Asking = createAsking({ answers: [answer], record });
   await askFor(asking);
   expect(seen).toEqual([1, 0]);
 });
@@ -452,6 +373,6 @@ it.each([
   const onAnswer = ({ key }: FetchedAnswer) => void reported.push(key);
   const context = { ...asking.context, listener: { onAnswer, onChunk: () => undefined } };
   await expect(askFor({ ...asking, context })).rejects.toThrow('in the spool');
-  expect(asking.log.filter((line) => line.startsWith('settle'))).toEqual([]);
+  expect(eventsOf(asking, 'settle')).toEqual([]);
   expect(reported).toEqual(keys);
 });

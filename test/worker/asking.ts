@@ -86,9 +86,17 @@ export const UNUSABLE = answerOf({
   type: 'unusable',
   reason: 'answer damaged, was billed (not a JSON object)',
 });
-export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
-export const TOO_FAST = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: null });
-export const SPENT_QUOTA = answerOf({ type: 'refused', code: 'quota', retryAfterMs: null });
+
+type Unavailable = Extract<Meaning, { type: 'unavailable' }>;
+export const unavailable = (what: Partial<Unavailable> = {}): Answer =>
+  answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null, ...what });
+export const DOWN = unavailable();
+
+type Code = Extract<Meaning, { type: 'refused' }>['code'];
+export const refused = (code: Code, retryAfterMs: number | null = null, some: Partial<Answer> = {}): Answer =>
+  answerOf({ type: 'refused', code, retryAfterMs }, some);
+export const TOO_FAST = refused('throughput');
+export const SPENT_QUOTA = refused('quota');
 
 export interface Asking {
   readonly context: AskContext;
@@ -115,7 +123,16 @@ export interface AskingOptions {
   readonly halts?: Readonly<Record<string, RunHalt>>;
 }
 
-const GRANTED = { type: 'granted' } as const;
+export const GRANTED = { type: 'granted', permit: '' } as const;
+
+/** The events that begin with this word. */
+export const eventsOf = ({ log }: Pick<Asking, 'log'>, word: string): string[] =>
+  log.filter((line) => line.startsWith(word));
+
+/** Eight bad answers in a row. */
+export function openBreaker({ context }: Asking): void {
+  for (let times = 0; times < 8; times += 1) context.breaker.note(BEFORE, false, NOON);
+}
 
 export function createAsking(options: AskingOptions): Asking {
   const log: string[] = [];

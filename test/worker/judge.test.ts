@@ -5,10 +5,20 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
+import type { Answer } from '../../src/brand-api/read-answer.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
 import { judge, NO_SERIES, observe, type Trust, untrustedHalt } from '../../src/worker/judge.js';
-import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, UNUSABLE } from './asking.js';
+import {
+  answerOf,
+  DOWN,
+  FAILED,
+  MATCHED,
+  NOT_FOUND,
+  refused,
+  TOO_FAST,
+  UNUSABLE,
+  unavailable,
+} from './asking.js';
 
 const SERVICE = 'http://service.example';
 const REASON = 'as the service says';
@@ -20,10 +30,6 @@ const noBrand = (evidence: 'own' | 'object') =>
   answerOf({ type: 'failed', reason: REASON, evidence, isNoBrand: true });
 const missing = (evidence: 'own' | 'object' | 'none') =>
   answerOf({ type: 'not_found', status: 404, retryLater: false, evidence });
-const unavailable = (what: Partial<Extract<Meaning, { type: 'unavailable' }>> = {}) =>
-  answerOf({ type: 'unavailable', reason: REASON, retryAfterMs: null, ...what });
-const refused = (code: 'quota' | 'throughput' | null, retryAfterMs: number | null = null) =>
-  answerOf({ type: 'refused', code, retryAfterMs });
 const free = (answer: Answer): Answer => ({ ...answer, cost: 'free' });
 
 const ANSWERS = {
@@ -50,15 +56,19 @@ const ANSWERS = {
   '429 silent': refused(null),
   '429 with Retry-After': refused(null, 1_000),
   '429 with usage': { ...refused(null), usage: 3, quota: 100 },
-  '503': unavailable(),
-  '503 with Retry-After': unavailable({ retryAfterMs: 30_000 }),
-  unsent: unavailable({ unsent: 'passing' }),
-  'nothing listens': unavailable({ unsent: 'refused' }),
-  'no such host': unavailable({ unsent: 'lasting' }),
-  'proxy refuses': unavailable({ unsent: 'barred' }),
+  '503': unavailable({ reason: REASON }),
+  '503 with Retry-After': unavailable({ reason: REASON, retryAfterMs: 30_000 }),
+  unsent: unavailable({ reason: REASON, unsent: 'passing' }),
+  'nothing listens': unavailable({ reason: REASON, unsent: 'refused' }),
+  'no such host': unavailable({ reason: REASON, unsent: 'lasting' }),
+  'proxy refuses': unavailable({ reason: REASON, unsent: 'barred' }),
 } satisfies Record<string, Answer>;
 type AnswerName = keyof typeof ANSWERS;
 
+const DOUBTFUL: readonly AnswerName[] = ['404 object', '410 object', '400 object, free', 'no brand, object'];
+const DAMAGED: readonly AnswerName[] = ['damaged', 'damaged, free'];
+/** 429s of which the service says why, how long or at which usage. */
+const SAID: readonly AnswerName[] = ['429 too fast', '429 with Retry-After', '429 with usage'];
 /** 429s for quota: the service's own code, or our own count. */
 const OF_QUOTA: readonly AnswerName[] = ['429 quota', '429 at the limit'];
 
@@ -76,6 +86,7 @@ type Case = { readonly [Name in keyof typeof CASES]: (typeof CASES)[Name][number
 type When = { readonly [Name in keyof Case]?: readonly Case[Name][] };
 
 const NEW: When = { isTrusted: [false], allowsUnknown: [false] };
+const UNTRUSTED: When = { isTrusted: [false] };
 const TRUSTED: When = { isTrusted: [true] };
 const INSISTED: When = { isTrusted: [false], allowsUnknown: [true] };
 /** Believed, but not the service's own word. */
@@ -98,6 +109,9 @@ const FIRST: When = { isSecond: [false] };
 const SECOND: When = { isSecond: [true] };
 const upTo = (ms: number) => CASES.badForMs.filter((each) => each <= ms);
 const after = (ms: number) => CASES.badForMs.filter((each) => each > ms);
+/** From this time on, and up to the minute that ends every such run. */
+const minuteAfter = (ms: number) => after(ms).filter((each) => each <= 60_000);
+const both = (whens: readonly When[], more: When) => whens.map((when) => ({ ...when, ...more }));
 const NEVER = [null] as const;
 const EARLIER = ['run', 'account', null] as const;
 const SELDOM = ['account', null] as const;
@@ -109,22 +123,10 @@ const ROWS: readonly Row[] = [
   [['404 object'], BELIEVED, 'record'],
   [['404 page'], [TRUSTED], 'record'],
   // Not believed.
-  [
-    ['404 object', '410 object', '400 object, free', 'no brand, object'],
-    [{ ...NEW, count: FEW }],
-    'fail, kept for_now',
-  ],
-  [
-    ['404 object', '410 object', '400 object, free', 'no brand, object'],
-    [{ ...NEW, count: MANY }],
-    'fail, kept for_now; halt untrusted',
-  ],
-  [
-    ['410 page', '400 page, free', 'no HTTP'],
-    [{ isTrusted: [false] }],
-    'fail, kept for_now; halt not the service',
-  ],
-  [['404 page'], [{ isTrusted: [false] }], 'fail, kept for_now; halt not the service, 404'],
+  [DOUBTFUL, [{ ...NEW, count: FEW }], 'fail, kept for_now'],
+  [DOUBTFUL, [{ ...NEW, count: MANY }], 'fail, kept for_now; halt untrusted'],
+  [['410 page', '400 page, free', 'no HTTP'], [UNTRUSTED], 'fail, kept for_now; halt not the service'],
+  [['404 page'], [UNTRUSTED], 'fail, kept for_now; halt not the service, 404'],
   // Refusals of what was asked for.
   [['410 own'], [{}], 'fail, kept final'],
   [['410 object'], BELIEVED, 'fail, kept final'],
@@ -135,18 +137,14 @@ const ROWS: readonly Row[] = [
   // Unusable answers.
   [['no brand, own'], [{ count: MOST }], 'fail, kept final'],
   [['no brand, own'], [{ count: [20] }], 'fail, kept final; halt unusable'],
-  [['no brand, object'], BELIEVED.map((when) => ({ ...when, count: MOST })), 'fail, kept final'],
-  [
-    ['no brand, object'],
-    BELIEVED.map((when) => ({ ...when, count: [20] })),
-    'fail, kept final; halt unusable',
-  ],
-  [['damaged', 'damaged, free'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...FIRST })), 'repeat'],
-  [['damaged', 'damaged, free'], TOO_MANY.map((when) => ({ ...when, ...FIRST })), 'halt unusable'],
-  [['damaged'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...SECOND })), 'fail, kept for_now'],
-  [['damaged'], TOO_MANY.map((when) => ({ ...when, ...SECOND })), 'fail, kept for_now; halt unusable'],
-  [['damaged, free'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...SECOND })), 'fail'],
-  [['damaged, free'], TOO_MANY.map((when) => ({ ...when, ...SECOND })), 'fail; halt unusable'],
+  [['no brand, object'], both(BELIEVED, { count: MOST }), 'fail, kept final'],
+  [['no brand, object'], both(BELIEVED, { count: [20] }), 'fail, kept final; halt unusable'],
+  [DAMAGED, both(FEW_OR_BELIEVED, FIRST), 'repeat'],
+  [DAMAGED, both(TOO_MANY, FIRST), 'halt unusable'],
+  [['damaged'], both(FEW_OR_BELIEVED, SECOND), 'fail, kept for_now'],
+  [['damaged'], both(TOO_MANY, SECOND), 'fail, kept for_now; halt unusable'],
+  [['damaged, free'], both(FEW_OR_BELIEVED, SECOND), 'fail'],
+  [['damaged, free'], both(TOO_MANY, SECOND), 'fail; halt unusable'],
   [['damaged, with usage'], [{ ...FIRST, count: MOST }], 'repeat'],
   [['damaged, with usage'], [{ ...FIRST, count: [20] }], 'halt unusable'],
   [['damaged, with usage'], [{ ...SECOND, count: MOST }], 'fail, kept for_now'],
@@ -158,23 +156,11 @@ const ROWS: readonly Row[] = [
   // The account.
   [['403'], [{}], 'halt credentials'],
   [OF_QUOTA, [{}], 'repeat'],
-  [
-    ['429 too fast', '429 silent', '429 with Retry-After', '429 with usage'],
-    [{ usedUp: [USED_UP] }],
-    'halt overstated',
-  ],
+  [['429 silent', ...SAID], [{ usedUp: [USED_UP] }], 'halt overstated'],
   [['429 silent'], [{ usedUp: [null], badForMs: upTo(45_000) }], 'repeat'],
   [['429 silent'], [{ usedUp: [null], badForMs: after(45_000) }], 'halt throttled'],
-  [
-    ['429 too fast', '429 with Retry-After', '429 with usage'],
-    [{ usedUp: [null], badForMs: upTo(360_000) }],
-    'repeat',
-  ],
-  [
-    ['429 too fast', '429 with Retry-After', '429 with usage'],
-    [{ usedUp: [null], badForMs: after(360_000) }],
-    'halt throttled',
-  ],
+  [SAID, [{ usedUp: [null], badForMs: upTo(360_000) }], 'repeat'],
+  [SAID, [{ usedUp: [null], badForMs: after(360_000) }], 'halt throttled'],
   // No answer.
   [['503', '503 with Retry-After'], [{}], 'retry'],
   [
@@ -182,63 +168,31 @@ const ROWS: readonly Row[] = [
     [{ answered: EARLIER, badForMs: after(60_000) }],
     'halt unreached',
   ],
-  [['unsent'], [{ answered: ['process'] }, { answered: EARLIER, badForMs: upTo(60_000) }], 'retry'],
+  [['unsent', 'nothing listens', 'no such host', 'proxy refuses'], [{ answered: ['process'] }], 'retry'],
+  [['unsent'], [{ answered: EARLIER, badForMs: upTo(60_000) }], 'retry'],
+  [['nothing listens', 'no such host'], [{ answered: ['run', 'account'], badForMs: upTo(60_000) }], 'retry'],
+  [['nothing listens'], [{ answered: NEVER, isTrusted: [true], badForMs: upTo(60_000) }], 'retry'],
+  [['nothing listens'], [{ answered: NEVER, ...UNTRUSTED, badForMs: upTo(3_000) }], 'retry'],
   [
     ['nothing listens'],
-    [
-      { answered: ['process'] },
-      { answered: ['run', 'account'], badForMs: upTo(60_000) },
-      { answered: NEVER, isTrusted: [true], badForMs: upTo(60_000) },
-      { answered: NEVER, isTrusted: [false], badForMs: upTo(3_000) },
-    ],
-    'retry',
-  ],
-  [
-    ['nothing listens'],
-    [{ answered: NEVER, isTrusted: [false], badForMs: [3_001, 45_000, 45_001, 60_000] }],
+    [{ answered: NEVER, ...UNTRUSTED, badForMs: minuteAfter(3_000) }],
     'halt nothing listens',
   ],
-  [
-    ['no such host'],
-    [
-      { answered: ['process'] },
-      { answered: ['run', 'account'], badForMs: upTo(60_000) },
-      { answered: NEVER, badForMs: upTo(500) },
-    ],
-    'retry',
-  ],
-  [
-    ['no such host'],
-    [{ answered: NEVER, badForMs: [501, 3_000, 3_001, 45_000, 45_001, 60_000] }],
-    'halt wrong address',
-  ],
-  [
-    ['proxy refuses'],
-    [
-      { answered: ['process'] },
-      { answered: ['run'], badForMs: upTo(60_000) },
-      { answered: SELDOM, badForMs: upTo(500) },
-    ],
-    'retry',
-  ],
-  [
-    ['proxy refuses'],
-    [{ answered: SELDOM, badForMs: [501, 3_000, 3_001, 45_000, 45_001, 60_000] }],
-    'halt wrong address',
-  ],
+  [['no such host'], [{ answered: NEVER, badForMs: upTo(500) }], 'retry'],
+  [['no such host'], [{ answered: NEVER, badForMs: minuteAfter(500) }], 'halt wrong address'],
+  [['proxy refuses'], [{ answered: ['run'], badForMs: upTo(60_000) }], 'retry'],
+  [['proxy refuses'], [{ answered: SELDOM, badForMs: upTo(500) }], 'retry'],
+  [['proxy refuses'], [{ answered: SELDOM, badForMs: minuteAfter(500) }], 'halt wrong address'],
 ];
 
 /** The name of a halt, as the table has it. */
 function nameOf(halt: RunHalt | null, answer: Answer, count: number): string {
+  const foreign = (of: string): RunHalt => {
+    return { why: 'useless', useless: { how: 'foreign', service: SERVICE, answer: of } };
+  };
   const names: Record<string, RunHalt> = {
-    'not the service': {
-      why: 'useless',
-      useless: { how: 'foreign', service: SERVICE, answer: REASON },
-    },
-    'not the service, 404': {
-      why: 'useless',
-      useless: { how: 'foreign', service: SERVICE, answer: 'the service answered 404' },
-    },
+    'not the service': foreign(REASON),
+    'not the service, 404': foreign('the service answered 404'),
     untrusted: untrustedHalt(SERVICE),
     unusable: { why: 'useless', useless: { how: 'unusable', answers: count, reason: REASON } },
     credentials: { why: 'credentials', reason: REASON, status: 403 },
@@ -306,34 +260,21 @@ test.each<[AnswerName, string]>([
 describe('the observation from an answer', () => {
   const date = Date.UTC(2026, 1, 28, 23, 59);
 
-  it.each<[string, Answer, ReturnType<typeof observe>]>([
-    ['nothing', MATCHED, { reading: null, period: null, isConfirmed: true }],
-    [
-      'usage, in the period of its own date',
-      { ...MATCHED, quota: 100, usage: 7, date },
-      {
-        reading: { quota: 100, usage: 7, period: '2026-02-01', date },
-        period: '2026-02-01',
-        isConfirmed: true,
-      },
-    ],
-    [
-      'one header, without a date',
-      { ...NOT_FOUND, quota: 100 },
-      { reading: { quota: 100, usage: null, period: null, date: null }, period: null, isConfirmed: true },
-    ],
-    ['nothing useful: a time-out', UNUSABLE, { reading: null, period: null, isConfirmed: false }],
-    [
-      'usage, though the body was damaged',
-      { ...UNUSABLE, usage: 9 },
-      { reading: { quota: null, usage: 9, period: null, date: null }, period: null, isConfirmed: false },
-    ],
-    ['nothing useful: 503', DOWN, { reading: null, period: null, isConfirmed: false }],
-    [
-      'nothing useful: 429',
-      { ...TOO_FAST, usage: 9 },
-      { reading: expect.any(Object), period: null, isConfirmed: false },
-    ],
+  const none = { reading: null, period: null };
+  const readingOf = (quota: number | null, usage: number | null) => {
+    return { reading: { quota, usage, period: null, date: null }, period: null };
+  };
+  const period = '2026-02-01';
+  const dated = { reading: { quota: 100, usage: 7, period, date }, period };
+
+  it.each<[string, Answer, Omit<ReturnType<typeof observe>, 'isBeyond'>]>([
+    ['nothing', MATCHED, { ...none, isConfirmed: true }],
+    ['usage, dated by itself', { ...MATCHED, quota: 100, usage: 7, date }, { ...dated, isConfirmed: true }],
+    ['one header, undated', { ...NOT_FOUND, quota: 100 }, { ...readingOf(100, null), isConfirmed: true }],
+    ['nothing useful: a time-out', UNUSABLE, { ...none, isConfirmed: false }],
+    ['usage, though damaged', { ...UNUSABLE, usage: 9 }, { ...readingOf(null, 9), isConfirmed: false }],
+    ['nothing useful: 503', DOWN, { ...none, isConfirmed: false }],
+    ['usage: 429', { ...TOO_FAST, usage: 9 }, { ...readingOf(null, 9), isConfirmed: false }],
   ])('%s', (_what, answer, observed) => {
     const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
     const seen = observe(answer, 'month', isMeant ? 'trusted' : null, 0);
@@ -358,14 +299,8 @@ describe('the observation from an answer', () => {
   });
 
   it('of a refused identifier is useful, of something that is not a brand is not', () => {
-    const noBrand = answerOf({
-      type: 'failed',
-      reason: 'the answer is not a brand',
-      evidence: 'own',
-      isNoBrand: true,
-    });
     expect(observe(FAILED, 'month', 'trusted', 0).isConfirmed).toBe(true);
     expect(observe(FAILED, 'month', 'untrusted', 0).isConfirmed).toBe(false);
-    expect(observe(noBrand, 'month', 'trusted', 0).isConfirmed).toBe(false);
+    expect(observe(noBrand('own'), 'month', 'trusted', 0).isConfirmed).toBe(false);
   });
 });
