@@ -1,6 +1,7 @@
 /** A stop in each place where asking waits: nothing new is sent, and paid answers are kept. */
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import type { Answer } from '../../src/brand-api/read-answer.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
@@ -15,6 +16,16 @@ import {
 
 describe('a stop', () => {
   const STOPPED = { type: 'again', retryInMs: 0, failedAttempt: null };
+
+  /** The stop comes while the only request is in flight. */
+  const createStopping = (answer: Answer) => {
+    const answerLate = async () => {
+      asking.stop.abort(new Error('stop'));
+      return answer;
+    };
+    const asking: Asking = createAsking({ answers: [answerLate] });
+    return asking;
+  };
 
   it('before anything sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED] });
@@ -32,14 +43,7 @@ describe('a stop', () => {
   });
 
   it('while a request is in flight waits for it: a paid answer is kept', async () => {
-    const asking: Asking = createAsking({
-      answers: [
-        async () => {
-          asking.stop.abort(new Error('stop'));
-          return MATCHED;
-        },
-      ],
-    });
+    const asking = createStopping(MATCHED);
     expect(await askFor(asking)).toMatchObject({ result: { type: 'matched' } });
     expect(asking.recorded).toHaveLength(1);
   });
@@ -53,14 +57,7 @@ describe('a stop', () => {
   });
 
   it('after an unusable answer does not repeat it', async () => {
-    const asking: Asking = createAsking({
-      answers: [
-        async () => {
-          asking.stop.abort(new Error('stop'));
-          return UNUSABLE;
-        },
-      ],
-    });
+    const asking = createStopping(UNUSABLE);
     expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
     expect(asking.log).toContain('settle p1 maybe_billed');
   });

@@ -3,10 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '../../src/brand-api/client.js';
 import { readAnswer } from '../../src/brand-api/read-answer.js';
-import type { NewOutcome } from '../../src/core/outcome.js';
 import { CHUNK_SIZE } from '../../src/engine/chunk-queue.js';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
-import type { RunRecord } from '../../src/engine/stores/run-store.js';
+import { NO_TALLY, type RunRecord } from '../../src/engine/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import type { FetchedAnswer } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';
@@ -68,19 +67,13 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
   it('repeats a chunk whose report did not reach the engine: nothing is asked or counted again', async () => {
     let isLost = false;
-    const engine: Engine = {
-      ...place.engine,
-      runs: {
-        ...place.engine.runs,
-        async addTally(...report) {
-          await place.engine.runs.addTally(...report);
-          if (!isLost && report[2].matched === 20) {
-            isLost = true;
-            throw new Error('the answer was lost');
-          }
-        },
-      },
+    const addTally: Engine['runs']['addTally'] = async (...report) => {
+      await place.engine.runs.addTally(...report);
+      if (isLost || report[2].matched !== 20) return;
+      isLost = true;
+      throw new Error('the answer was lost');
     };
+    const engine: Engine = { ...place.engine, runs: { ...place.engine.runs, addTally } };
     const chunk = { run: run.id, chunk: 0, identifiers: brands(20), attempts: {} };
     await place.queue.add('chunk', chunk, { attempts: 2 });
     await place.openWorker({ client: place.client(), spoolFolder, engine }).start();
@@ -112,21 +105,10 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await answersOf(texts)).toBe(121);
     expect(place.billed.size).toBe(121);
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
-    expect((await place.engine.runs.heartbeat(run.id)).tally).toEqual({
-      matched: 120,
-      notFound: 1,
-      failed: 0,
-      stored: 0,
-      requests: 121,
-      billed: 121,
-    });
-    expect(await place.queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'completed')).toEqual({
-      waiting: 0,
-      active: 0,
-      delayed: 0,
-      failed: 0,
-      completed: 0,
-    });
+    const { tally } = await place.engine.runs.heartbeat(run.id);
+    expect(tally).toEqual({ ...NO_TALLY, matched: 120, notFound: 1, requests: 121, billed: 121 });
+    const jobs = await place.queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'completed');
+    expect(Object.values(jobs)).toEqual([0, 0, 0, 0, 0]);
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 121, held: 0 });
   });
 
@@ -227,29 +209,14 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   );
 
   it('leaves jobs alone that are no chunks, and goes on with others', async () => {
-    const planted = [
-      null,
-      7,
-      'x',
-      [],
-      {},
-      { run: run.id },
-      { run: {}, chunk: 0, identifiers: [], attempts: {} },
+    const empty = { run: run.id, chunk: 0, identifiers: [], attempts: {} };
+    const planted: unknown[] = [
+      ...[null, 7, 'x', [], {}, { run: run.id }, { ...empty, run: {} }],
+      { ...empty, chunk: 1e99, attempts: { __proto__: null, a: -1 } },
     ];
-    for (const [chunk, identifiers] of [
-      ['domain:..'],
-      ['nothing'],
-      ['\ud800:x'],
-      ['id:\ud800'],
-      'x',
-    ].entries())
-      planted.push({ run: run.id, chunk, identifiers, attempts: {} } as never);
-    planted.push({
-      run: run.id,
-      chunk: 1e99,
-      identifiers: [],
-      attempts: { __proto__: null, a: -1 },
-    } as never);
+    for (const [chunk, text] of ['domain:..', 'nothing', '\ud800:x', 'id:\ud800'].entries())
+      planted.push({ ...empty, chunk, identifiers: [text] });
+    planted.push({ ...empty, chunk: 4, identifiers: 'x' });
     for (const data of planted) await place.queue.add('chunk', data as never);
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await addAll(brands(3));
@@ -259,32 +226,22 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.engine.runs.get(run.id)).toMatchObject({ status: 'running', tally: { failed: 0 } });
   });
 
-  it.each(['completed', 'stopped'] as const)('sends nothing for a run that is %s', async (status) => {
-    await place.engine.runs.end(run.id, status === 'completed' ? null : { type: 'stopped' });
-    const chunks = await addAll(brands(3));
-    await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
-    expect(chunks).toBe(1);
-    expect(place.billed.size).toBe(0);
-  });
-
-  it('sends nothing for an unknown run', async () => {
-    await place.addChunk('unknown', 0, brands(3));
+  it.each(['completed', 'stopped', 'unknown'])('sends nothing for a run that is %s', async (status) => {
+    if (status !== 'unknown')
+      await place.engine.runs.end(run.id, status === 'completed' ? null : { type: 'stopped' });
+    await place.addChunk(status === 'unknown' ? 'unknown' : run.id, 0, brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
     expect(place.billed.size).toBe(0);
   });
 
   it('reports each finished chunk to its process', async () => {
-    let count = 0;
     const chunks = await addAll(brands(30), 10);
-    const onChunk = () => {
-      count += 1;
-    };
+    const onChunk = vi.fn();
     const listener = { onChunk, onAnswer: () => undefined };
     await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
-    await vi.waitUntil(() => count === chunks, SOON);
+    await vi.waitUntil(() => onChunk.mock.calls.length === chunks, SOON);
   });
 
   it('settles its requests before the account is shown', async () => {
@@ -299,14 +256,8 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   });
 
   it('records spooled answers before it asks for anything', async () => {
-    const waiting: NewOutcome = {
-      key: keyOf('domain:b7.com'),
-      status: 'not_found',
-      packed: null,
-      billed: true,
-      freshMs: null,
-    };
-    await spoolAnswers(ownSpool(), [waiting]);
+    const notFound = { status: 'not_found', packed: null, billed: true, freshMs: null } as const;
+    await spoolAnswers(ownSpool(), [{ key: keyOf('domain:b7.com'), ...notFound }]);
     const chunks = await addAll(brands(10));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await finished(chunks);
@@ -417,7 +368,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   it('that lost the lock of a chunk starts nothing more for it, keeps its answers and does not park it', async () => {
     const texts = brands(20);
     const lock = new AbortController();
-    const client = place.client();
     let processor: ChunkProcessor | null = null;
     const engine: Engine = {
       ...place.engine,
@@ -426,16 +376,8 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
         return place.engine.openWorker(name, given, concurrency);
       },
     };
-    place.openWorker({
-      client: {
-        lookup(identifier, options) {
-          lock.abort('the lock on this chunk was lost');
-          return client.lookup(identifier, options);
-        },
-      },
-      spoolFolder,
-      engine,
-    });
+    const losing = place.client(() => lock.abort('the lock on this chunk was lost'));
+    place.openWorker({ client: losing, spoolFolder, engine });
     const parked: string[] = [];
     const job = {
       data: { run: run.id, chunk: 0, identifiers: texts, attempts: {} },

@@ -80,12 +80,10 @@ async function createRecording(): Promise<Recording> {
     monotonic: () => time.passedMs,
     sleep(ms, signal) {
       slept.push(ms);
-      return Promise.race([
-        untilAborted(signal),
-        new Promise<void>((resolve) => {
-          wake = resolve;
-        }),
-      ]);
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      return Promise.race([untilAborted(signal), woken]);
     },
   };
   const stop = new AbortController();
@@ -102,15 +100,15 @@ async function flushNumber(recording: Recording, number: number): Promise<Flush>
 
 function stateOf(promise: Promise<unknown>): { now: string } {
   const state = { now: 'waits' };
-  promise.then(
-    () => {
-      state.now = 'done';
-    },
-    () => {
-      state.now = 'failed';
-    },
-  );
+  const becomes = (what: string) => () => Object.assign(state, { now: what });
+  promise.then(becomes('done'), becomes('failed'));
   return state;
+}
+
+/** The store refuses this flush, and the recorder waits for the next try. */
+async function refuse(recording: Recording, flush = 1): Promise<void> {
+  (await flushNumber(recording, flush)).refuse();
+  await vi.waitUntil(() => recording.slept.length === flush, { interval: 1 });
 }
 
 it('answers of one moment are recorded in one call, as this worker', async () => {
@@ -123,7 +121,7 @@ it('answers of one moment are recorded in one call, as this worker', async () =>
   expect(recording.flushes).toHaveLength(1);
 });
 
-it('the next flush starts when the last one is acknowledged, with everything since', async () => {
+it('an answer is durable, and the next flush starts, when the store says so', async () => {
   const recording = await createRecording();
   const first = recording.recorder.record(fetched('a'));
   const flush = await flushNumber(recording, 1);
@@ -151,21 +149,10 @@ it('a flush takes 500 at most', async () => {
   await Promise.all(recorded);
 });
 
-it('an answer is durable only when the store says so', async () => {
-  const recording = await createRecording();
-  const recorded = recording.recorder.record(fetched('a'));
-  const state = stateOf(recorded);
-  const flush = await flushNumber(recording, 1);
-  expect(state.now).toBe('waits');
-  flush.acknowledge();
-  await recorded;
-});
-
 it('an answer that the store refuses is spooled before it is offered again', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(fetched('a'));
-  (await flushNumber(recording, 1)).refuse();
-  await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
+  await refuse(recording);
   expect(await readdir(recording.folder)).toHaveLength(1);
   expect(recording.slept).toEqual([1_000]);
 
@@ -184,8 +171,7 @@ it('while the store refuses one file is enough', async () => {
   const recorded = recording.recorder.record(fetched('a'));
   const state = stateOf(recorded);
   for (let round = 1; round <= 3; round += 1) {
-    (await flushNumber(recording, round)).refuse();
-    await vi.waitUntil(() => recording.slept.length === round, { interval: 1 });
+    await refuse(recording, round);
     expect(await readdir(recording.folder)).toHaveLength(1);
     expect(state.now).toBe('waits');
     recording.wake();
@@ -198,8 +184,7 @@ it('a stop while the store refuses leaves the answers to the next start', async 
   const recording = await createRecording();
   const lost = ['a', 'b'].map((name) => recording.recorder.record(fetched(name)));
   const states = lost.map(stateOf);
-  (await flushNumber(recording, 1)).refuse();
-  await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
+  await refuse(recording);
   recording.stop.abort(new Error('stop'));
   (await flushNumber(recording, 2)).refuse();
   await expect(lost[0]).rejects.toThrow(LeftOnDisk);
@@ -230,8 +215,7 @@ it('an answer that neither store nor disk accepts is offered again', async () =>
   const recording = await createRecording();
   await writeFile(recording.folder, 'a file where the folder should be');
   const recorded = recording.recorder.record(fetched('a'));
-  (await flushNumber(recording, 1)).refuse();
-  await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
+  await refuse(recording);
   recording.wake();
   (await flushNumber(recording, 2)).acknowledge();
   await recorded;
@@ -240,8 +224,7 @@ it('an answer that neither store nor disk accepts is offered again', async () =>
 it('a spooled file that cannot be removed stops nothing', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(fetched('a'));
-  (await flushNumber(recording, 1)).refuse();
-  await vi.waitUntil(() => recording.slept.length === 1, { interval: 1 });
+  await refuse(recording);
   const [name = ''] = await readdir(recording.folder);
   await rm(join(recording.folder, name));
   await mkdir(join(recording.folder, name, 'deeper'), { recursive: true });

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../../src/engine/stores/run-store.js';
-import { resolveChunk } from '../../src/worker/resolve-chunk.js';
+import { freshnessOf, NO_TALLY, type RunRecord } from '../../src/engine/stores/run-store.js';
+import { type ChunkContext, resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { answerOf, DOWN, FAILED, MATCHED, UNUSABLE } from './asking.js';
@@ -14,7 +14,6 @@ import { brands, chunkOf, keyOf, scriptedClient, usePlaces, type Workplace } fro
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
 setMaxListeners(0, SIGNALS.stop, SIGNALS.abort);
-const NO_TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   const openPlace = usePlaces('chunk');
@@ -27,24 +26,14 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
 
   async function store(texts: readonly string[]): Promise<void> {
     const packed = packProfile(Buffer.from('{"name":"Stored"}'));
-    await place.engine.outcomes.record(
-      'earlier',
-      texts.map((text) => ({
-        key: keyOf(text),
-        status: 'matched',
-        packed,
-        billed: true,
-        freshMs: null,
-      })),
-    );
+    const outcome = { status: 'matched', packed, billed: true, freshMs: null } as const;
+    const outcomes = texts.map((text) => ({ key: keyOf(text), ...outcome }));
+    await place.engine.outcomes.record('earlier', outcomes);
   }
-  const claim = (worker: string, texts: readonly string[]) =>
-    place.engine.outcomes.claim({
-      worker,
-      run: run.id,
-      keys: texts.map(keyOf),
-      freshness: freshnessOf(run),
-    });
+  const claim = (worker: string, texts: readonly string[]) => {
+    const keys = texts.map(keyOf);
+    return place.engine.outcomes.claim({ worker, run: run.id, keys, freshness: freshnessOf(run) });
+  };
   const progress = () => place.engine.runs.heartbeat(run.id);
 
   it('asks for claimed identifiers, skips fresh ones, and is finished', async () => {
@@ -52,16 +41,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     await store(brands(1));
     const context = await place.context('w1', place.client());
     expect(await resolveChunk(context, run, chunkOf(run, texts), SIGNALS)).toEqual({ type: 'finished' });
-    expect(Object.fromEntries(place.billed)).toEqual({
-      'domain:b1.com': 1,
-      'domain:b2.com': 1,
-      'domain:nobody.com': 1,
-    });
+    expect([...place.billed].sort()).toEqual(texts.slice(1).map((text) => [text, 1]));
     expect(await place.statuses(run, texts)).toEqual(['matched', 'matched', 'matched', 'not_found']);
-    expect(await progress()).toMatchObject({
-      chunks: 1,
-      tally: { matched: 2, notFound: 1, failed: 0, stored: 1, requests: 3, billed: 3 },
-    });
+    const tally = { matched: 2, notFound: 1, failed: 0, stored: 1, requests: 3, billed: 3 };
+    expect(await progress()).toMatchObject({ chunks: 1, tally });
   });
 
   it('is retried soon for what another worker is asking, without an attempt, and is shorter then', async () => {
@@ -69,18 +52,9 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     await claim('other', ['domain:b1.com']);
     const context = await place.context('w1', place.client());
     const result = await resolveChunk(context, run, chunkOf(run, brands(3), { chunk: 7 }), SIGNALS);
-    expect(result).toEqual({
-      type: 'parked',
-      data: {
-        run: 'run',
-        chunk: 7,
-        identifiers: ['domain:b1.com'],
-        attempts: {},
-        due: { 'domain:b1.com': expect.any(Number) },
-        parkedAt: expect.any(Number),
-      },
-      waitMs: 400,
-    });
+    const times = { due: { 'domain:b1.com': expect.any(Number) }, parkedAt: expect.any(Number) };
+    const data = chunkOf(run, ['domain:b1.com'], { chunk: 7, ...times });
+    expect(result).toEqual({ type: 'parked', data, waitMs: 400 });
     expect(place.billed.has('domain:b1.com')).toBe(false);
     expect(await progress()).toMatchObject({ chunks: 0, tally: { matched: 2, stored: 0 } });
     // The other worker's claim is unaffected.
@@ -144,12 +118,8 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       const gate = createGate(5);
       const client = place.client((value) => (value === 'b5.com' ? undefined : gate.pass()));
       const context = await place.context('w1', client);
-      await resolveChunk(
-        await place.context('w0', place.client()),
-        run,
-        chunkOf(run, brands(1, 900)),
-        SIGNALS,
-      );
+      const before = await place.context('w0', place.client());
+      await resolveChunk(before, run, chunkOf(run, brands(1, 900)), SIGNALS);
       const other = what.startsWith('of two') ? await place.startRun('other run') : run;
       const one = resolveChunk(context, run, chunkOf(run, brands(5)), SIGNALS);
       await gate.reached;
@@ -174,12 +144,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       return undefined;
     };
     const resolving = resolveChunk(context, run, chunkOf(run, brands(2)), { ...SIGNALS, stopOf });
-    let isOver = false;
-    resolving.catch(() => {
-      isOver = true;
-    });
+    const over = vi.fn();
+    resolving.catch(over);
     await gate.reached;
-    expect([isOver, context.underWay.size]).toEqual([false, 2]);
+    expect([over.mock.calls.length, context.underWay.size]).toEqual([0, 2]);
     gate.open();
     await expect(resolving).rejects.toThrow('a bug');
     expect(context.underWay.size).toBe(0);
@@ -187,16 +155,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('asks for permits by the exchange that keeps answers, and sends nothing until those are kept', async () => {
-    let keep: () => void = () => undefined;
-    const mayKeep = new Promise<void>((resolve) => {
-      keep = resolve;
-    });
+    const gate = createGate();
     const { ledger } = place.engine;
     const { exchange } = ledger;
     const keeping: { answers: number; take: number }[] = [];
     const slowly: typeof exchange = async (request, outcomes = []) => {
       if (outcomes.length > 0) keeping.push({ answers: outcomes.length, take: request.take.length });
-      if (keeping.length > 5) await mayKeep;
+      if (keeping.length > 5) await gate.pass();
       return exchange(request, outcomes);
     };
     const client = scriptedClient(() => MATCHED);
@@ -209,7 +174,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     // No more is ever at stake than may be in flight.
     expect(client.asked.length - kept).toBeLessThanOrEqual(2);
     expect(keeping[5]?.take).toBeGreaterThan(0);
-    keep();
+    gate.open();
     expect(await resolving).toEqual({ type: 'finished' });
     expect(client.asked.length).toBe(20);
     spied.mockRestore();
@@ -218,37 +183,27 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   it('begins with the identifiers of the chunk that was there first, whose claim took longer', async () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client, { limit: pLimit(1) });
-    let answer: () => void = () => undefined;
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const gate = createGate();
     let claimed = 0;
-    const slowly: OutcomeStore['claim'] = async (request) => {
+    const slow = claimingBy(context, async (request) => {
       const claims = await place.engine.outcomes.claim(request);
       claimed += 1;
-      if (request.keys.length === 3) await answered;
+      if (request.keys.length === 3) await gate.pass();
       return claims;
-    };
-    const slow = {
-      ...context,
-      engine: { ...context.engine, outcomes: { ...context.engine.outcomes, claim: slowly } },
-    };
+    });
     const [first, second] = [brands(5).slice(0, 3), brands(5).slice(3)];
     const both = [first, second].map((texts) => resolveChunk(slow, run, chunkOf(run, texts), SIGNALS));
     await vi.waitUntil(() => claimed === 2);
     await new Promise((resolve) => setImmediate(resolve));
-    answer();
+    gate.open();
     await Promise.all(both);
     expect(client.asked).toEqual([...first, ...second].map((text) => text.slice('domain:'.length)));
   });
 
   it('with fresh answers alone ends at once, whatever another one waits for', async () => {
     const [stored, other] = [brands(3).slice(0, 1), brands(3).slice(1)];
-    const before = await place.context(
-      'w1',
-      scriptedClient(() => MATCHED),
-    );
-    await resolveChunk(before, run, chunkOf(run, stored), SIGNALS);
+    const quick = scriptedClient(() => MATCHED);
+    await resolveChunk(await place.context('w1', quick), run, chunkOf(run, stored), SIGNALS);
     const gate = createGate();
     const context = await place.context('w1', place.client(gate.pass), { limit: pLimit(1) });
     const waiting = resolveChunk(context, run, chunkOf(run, other), SIGNALS);
@@ -262,12 +217,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client, { limit: pLimit(1) });
     const [first, second, third] = [brands(5).slice(0, 2), brands(5).slice(2, 3), brands(5).slice(3)];
-    const claim: OutcomeStore['claim'] = async (request) => {
+    const failing = claimingBy(context, async (request) => {
       if (request.keys.length === 1) throw new Error('no answer');
       return place.engine.outcomes.claim(request);
-    };
-    const outcomes = { ...context.engine.outcomes, claim };
-    const failing = { ...context, engine: { ...context.engine, outcomes } };
+    });
     const all = [first, second, third].map((texts) =>
       resolveChunk(failing, run, chunkOf(run, texts), SIGNALS),
     );
@@ -288,17 +241,14 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('whose credentials are refused halts its run, sends nothing else and releases its claims', async () => {
-    const refused = answerOf({ type: 'credentials', status: 401, reason: 'the token is unknown' });
-    const client = scriptedClient(() => refused);
+    const what = { reason: 'the token is unknown', status: 401 } as const;
+    const client = scriptedClient(() => answerOf({ type: 'credentials', ...what }));
     const context = await place.context('w1', client);
     const result = await resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);
     expect(result).toEqual({ type: 'finished' });
     expect(client.asked).toHaveLength(1);
-    expect(await progress()).toMatchObject({
-      chunks: 1,
-      halt: { why: 'credentials', reason: 'the token is unknown', status: 401 },
-      tally: { ...NO_TALLY, requests: 1 },
-    });
+    const halt = { why: 'credentials', ...what };
+    expect(await progress()).toMatchObject({ chunks: 1, halt, tally: { ...NO_TALLY, requests: 1 } });
     await place.engine.outcomes.heartbeat('other');
     expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
   });
@@ -314,9 +264,8 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   it('at the limit halts its run with the reason of the account', async () => {
     const limited = await place.startRun('limited', { quotaCap: 2, account: 'account' });
     const context = await place.context('w1', place.client());
-    expect(await resolveChunk(context, limited, chunkOf(limited, brands(5)), SIGNALS)).toEqual({
-      type: 'finished',
-    });
+    const result = await resolveChunk(context, limited, chunkOf(limited, brands(5)), SIGNALS);
+    expect(result).toEqual({ type: 'finished' });
     expect(place.billed.size).toBe(2);
     expect(await place.engine.runs.heartbeat(limited.id)).toMatchObject({
       halt: { why: 'limit', reached: { name: 'quota', quota: 2, overage: 0 } },
@@ -328,21 +277,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const client = scriptedClient((value) => (value === 'b1.com' ? DOWN : MATCHED));
     const context = await place.context('w1', client);
     const first = await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS);
-    expect(first).toEqual({
-      type: 'parked',
-      data: chunkOf(run, ['domain:b1.com'], {
-        attempts: { 'domain:b1.com': 1 },
-        due: { 'domain:b1.com': expect.any(Number) },
-        parkedAt: expect.any(Number),
-      }),
-      waitMs: 2_000,
-    });
+    const times = { due: { 'domain:b1.com': expect.any(Number) }, parkedAt: expect.any(Number) };
+    const data = chunkOf(run, ['domain:b1.com'], { attempts: { 'domain:b1.com': 1 }, ...times });
+    expect(first).toEqual({ type: 'parked', data, waitMs: 2_000 });
     const second = await resolveChunk(context, run, dataOf(first), SIGNALS);
     expect(second).toMatchObject({ data: { attempts: { 'domain:b1.com': 2 } }, waitMs: 5_000 });
-    expect(await progress()).toMatchObject({
-      chunks: 0,
-      tally: { matched: 2, failed: 0, requests: 8, billed: 2 },
-    });
+    const tally = { matched: 2, failed: 0, requests: 8, billed: 2 };
+    expect(await progress()).toMatchObject({ chunks: 0, tally });
   });
 
   it('asks for no identifier early because another one of the chunk is due', async () => {
@@ -383,6 +324,12 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await claim('other', brands(3, 1))).toEqual(['ours', 'ours', 'ours']);
   });
 });
+
+/** A worker whose identifiers are claimed by this. */
+function claimingBy(context: ChunkContext, claim: OutcomeStore['claim']): ChunkContext {
+  const outcomes = { ...context.engine.outcomes, claim };
+  return { ...context, engine: { ...context.engine, outcomes } };
+}
 
 /** The parked chunk, as if its time had come. */
 function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
