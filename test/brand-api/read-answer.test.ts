@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type Answer, isBilledStatus, readAnswer } from '../../src/brand-api/read-answer.js';
-import type { SendResult } from '../../src/brand-api/send.js';
 
 /** The default of `--free-statuses`. */
 const FREE_STATUSES = ['204', '400', '402', '5xx'];
@@ -16,15 +15,13 @@ interface Given {
   readonly incomplete?: 'too_large' | 'cut_off';
 }
 
-function read(status: number, { headers = {}, body = '', incomplete }: Given = {}): Answer {
-  const result: SendResult = {
-    type: 'answer',
-    status,
-    headers,
-    body: Buffer.from(body),
-    incomplete: incomplete ?? null,
-  };
-  return readAnswer(result, FREE_STATUSES, NOON);
+function read(
+  status: number,
+  { headers = {}, body = '', incomplete }: Given = {},
+  free = FREE_STATUSES,
+): Answer {
+  const content = { body: Buffer.from(body), incomplete: incomplete ?? null };
+  return readAnswer({ type: 'answer', status, headers, ...content }, free, NOON);
 }
 
 const BRAND = '{"id":"id_1","name":"Acme","domain":"acme.example","novel":{"field":[1]}}';
@@ -33,10 +30,8 @@ describe('a brand', () => {
   test('is matched and billed, with its exact bytes', () => {
     const { meaning, cost } = read(200, { body: BRAND });
     const brand = { id: 'id_1', name: 'Acme', domain: 'acme.example', novel: { field: [1] } };
-    expect([meaning, cost]).toEqual([
-      { type: 'matched', body: Buffer.from(BRAND), text: BRAND, brand },
-      'billed',
-    ]);
+    expect(meaning).toEqual({ type: 'matched', body: Buffer.from(BRAND), text: BRAND, brand });
+    expect(cost).toBe('billed');
   });
 
   test.each<[string, Given]>([
@@ -72,10 +67,8 @@ describe('a 200 that is not a brand at all', () => {
     '{"statusCode":404,"error":"Not Found"}',
     '{"constructor":{},"toString":1}',
   ])('%s has failed, billed: a second request would be answered alike', (body) => {
-    expect(read(200, { body })).toMatchObject({
-      meaning: { type: 'failed', isNoBrand: true },
-      cost: 'billed',
-    });
+    const meaning = { type: 'failed', isNoBrand: true };
+    expect(read(200, { body })).toMatchObject({ meaning, cost: 'billed' });
   });
 
   test.each([
@@ -88,16 +81,9 @@ describe('a 200 that is not a brand at all', () => {
     '{"name":"x","qualityScore":"high","claimed":"yes"}',
     '{"name":"x","company":[],"logos":"none"}',
   ])('%s is not enough for a brand: any service has such fields', (body) => {
-    expect(read(200, { body })).toMatchObject({
-      meaning: {
-        type: 'failed',
-        isNoBrand: true,
-        reason: expect.stringMatching(
-          /^the answer is not a brand, was billed \((too few fields|no field) of one\)$/,
-        ),
-      },
-      cost: 'billed',
-    });
+    const why = /^the answer is not a brand, was billed \((too few fields|no field) of one\)$/;
+    const meaning = { type: 'failed', isNoBrand: true, reason: expect.stringMatching(why) };
+    expect(read(200, { body })).toMatchObject({ meaning, cost: 'billed' });
   });
 
   test.each([
@@ -133,9 +119,8 @@ describe('a byte order mark', () => {
   });
 
   test('before an error hides neither its code nor that it is an object', () => {
-    expect(read(404, { body: marked('{"error":"crawl_queued"}') }).meaning).toMatchObject({
-      retryLater: true,
-    });
+    const queued = read(404, { body: marked('{"error":"crawl_queued"}') });
+    expect(queued.meaning).toMatchObject({ retryLater: true });
     expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ evidence: 'object' });
   });
 
@@ -192,15 +177,14 @@ describe('what a refusal reveals of its sender', () => {
     ['/v2/brands/domain/www.acme.com', '/v2/brands/'],
     ['/login?to=/v2/brands/domain/acme.com', '/login'],
   ])('a redirect to %s names %s, and nothing of the request', (location, target) => {
-    expect(read(301, to(location)).meaning).toMatchObject({
-      reason: `the service answered 301 (a redirect to ${target}, not followed)`,
-    });
+    const reason = `the service answered 301 (a redirect to ${target}, not followed)`;
+    expect(read(301, to(location)).meaning).toMatchObject({ reason });
   });
 
   test.each(['', 'http://[', undefined])('a redirect to %j leads nowhere', (location) => {
-    expect(read(301, location === undefined ? {} : to(location)).meaning).toMatchObject({
-      reason: 'the service answered 301 (a redirect or empty answer, not followed)',
-    });
+    const { meaning } = read(301, location === undefined ? {} : to(location));
+    const reason = 'the service answered 301 (a redirect or empty answer, not followed)';
+    expect(meaning).toMatchObject({ reason });
   });
 });
 
@@ -275,21 +259,15 @@ describe('the answer table', () => {
   });
 
   test('429 with a Retry-After says how long to wait', () => {
-    const date = 'Tue, 15 Jan 2030 12:00:00 GMT';
-    const until = 'Tue, 15 Jan 2030 12:00:09 GMT';
+    const dated = { 'retry-after': 'Tue, 15 Jan 2030 12:00:09 GMT', date: 'Tue, 15 Jan 2030 12:00:00 GMT' };
     expect(read(429, { headers: { 'retry-after': '2' } }).meaning).toMatchObject({ retryAfterMs: 2_000 });
-    expect(read(429, { headers: { 'retry-after': until, date } }).meaning).toMatchObject({
-      retryAfterMs: 9_000,
-    });
+    expect(read(429, { headers: dated }).meaning).toMatchObject({ retryAfterMs: 9_000 });
   });
 
   test('a failure names its status and its code, and nothing else of the body', () => {
     const { meaning } = read(400, { body: '{"message":"secret words","error":"invalid_domain"}' });
-    expect(meaning).toEqual({
-      type: 'failed',
-      reason: 'the service answered 400 invalid_domain (request rejected)',
-      evidence: 'own',
-    });
+    const reason = 'the service answered 400 invalid_domain (request rejected)';
+    expect(meaning).toEqual({ type: 'failed', reason, evidence: 'own' });
   });
 
   test.each([401, 402, 403] as const)('a refused token is reported with its status: %i', (status) => {
@@ -298,69 +276,46 @@ describe('the answer table', () => {
 });
 
 describe('no answer', () => {
-  test('after the request was sent may have been billed', () => {
-    const result: SendResult = { type: 'no_answer', wasSent: true, reason: 'ECONNRESET: other side closed' };
-    expect(readAnswer(result, FREE_STATUSES, NOON)).toEqual({
-      meaning: {
-        type: 'unusable',
-        reason: 'no answer, may have been billed (ECONNRESET: other side closed)',
-      },
-      cost: 'maybe_billed',
-      quota: null,
-      usage: null,
-      date: null,
-    });
-  });
-
   test.each([
     ['no_http', { evidence: 'none' }],
     ['passing', {}],
-  ] as const)('%s: what does not speak HTTP is not the service', (fault, shown) => {
-    const { meaning } = readAnswer({ type: 'no_answer', wasSent: true, reason: 'x', fault }, [], NOON);
-    expect(meaning).toEqual({ type: 'unusable', reason: 'no answer, may have been billed (x)', ...shown });
+    [undefined, {}],
+  ] as const)('after the request was sent (%s) may have been billed', (fault, shown) => {
+    const result = {
+      type: 'no_answer',
+      wasSent: true,
+      reason: 'ECONNRESET',
+      ...(fault && { fault }),
+    } as const;
+    expect(readAnswer(result, FREE_STATUSES, NOON)).toEqual({
+      meaning: { type: 'unusable', reason: 'no answer, may have been billed (ECONNRESET)', ...shown },
+      cost: 'maybe_billed',
+      ...{ quota: null, usage: null, date: null },
+    });
   });
 
   test('before it was sent cannot have been billed', () => {
-    const result: SendResult = { type: 'no_answer', wasSent: false, reason: 'ECONNREFUSED' };
-    expect(readAnswer(result, FREE_STATUSES, NOON)).toMatchObject({
-      meaning: { type: 'unavailable', reason: 'ECONNREFUSED', retryAfterMs: null },
-      cost: 'free',
-    });
+    const result = { type: 'no_answer', wasSent: false, reason: 'ECONNREFUSED' } as const;
+    const meaning = { type: 'unavailable', reason: 'ECONNREFUSED', retryAfterMs: null };
+    expect(readAnswer(result, FREE_STATUSES, NOON)).toMatchObject({ meaning, cost: 'free' });
   });
 });
 
 describe('what is billed', () => {
-  test.each<[number, readonly string[], boolean]>([
-    [200, FREE_STATUSES, true],
-    [304, FREE_STATUSES, true],
-    [404, FREE_STATUSES, true],
-    [204, FREE_STATUSES, false],
-    [400, FREE_STATUSES, false],
-    [402, FREE_STATUSES, false],
-    [500, FREE_STATUSES, false],
-    [599, FREE_STATUSES, false],
-    [401, [], false],
-    [403, [], false],
-    [429, [], false],
-    [402, [], true],
-    [500, [], true],
-    [404, ['404'], false],
-    [404, ['4xx'], false],
-    [200, ['4xx', '5xx'], true],
-  ])('%i with free statuses %j: %s', (status, free, isBilled) => {
-    expect(isBilledStatus(status, free)).toBe(isBilled);
+  test.each<[readonly string[], boolean, readonly number[]]>([
+    [FREE_STATUSES, true, [200, 304, 404]],
+    [FREE_STATUSES, false, [204, 400, 402, 500, 599]],
+    [[], false, [401, 403, 429]],
+    [[], true, [402, 500]],
+    [['404'], false, [404]],
+    [['4xx'], false, [404]],
+    [['4xx', '5xx'], true, [200]],
+  ])('with free statuses %j is %s for %j', (free, isBilled, statuses) => {
+    for (const status of statuses) expect(isBilledStatus(status, free)).toBe(isBilled);
   });
 
   test('a damaged free answer is not asked for again as if it had cost something', () => {
-    const result: SendResult = {
-      type: 'answer',
-      status: 200,
-      headers: {},
-      body: Buffer.from('?'),
-      incomplete: null,
-    };
-    const answer = readAnswer(result, ['200'], NOON);
-    expect([answer.meaning.type, answer.cost]).toEqual(['failed', 'free']);
+    expect(read(200, { body: '?' }, ['200'])).toMatchObject({ meaning: { type: 'failed' }, cost: 'free' });
   });
 });
 

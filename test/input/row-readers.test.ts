@@ -105,17 +105,12 @@ describe('rows of a CSV table', () => {
   });
 });
 
-const cell = fc
-  .array(
-    fc.constantFrom('a', 'B', ' ', '"', '\n', '\r\n', ',', ';', '\t', '|', 'é', '漢', '😀', '0', "'", '\\'),
-    { maxLength: 8 },
-  )
-  .map((parts) => parts.join(''));
-const table = fc
-  .integer({ min: 2, max: 5 })
-  .chain((width) =>
-    fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 20 }),
-  );
+const part = fc.constantFrom(...'aB "\n,;\t|é漢😀0\'\\', '\r\n');
+const cell = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+const table = fc.integer({ min: 2, max: 5 }).chain((width) => {
+  const row = fc.array(cell, { minLength: width, maxLength: width });
+  return fc.array(row, { minLength: 1, maxLength: 20 });
+});
 
 describe('any table', () => {
   it('written by csv-stringify is read back equal, and its raw records make up the file', () => {
@@ -135,12 +130,8 @@ describe('any table', () => {
             // readers.
             quoted_match: /[\r\n]/,
           });
-          const read = readerFor({
-            ...LAYOUT,
-            delimiter,
-            hasHeader: false,
-            columnCount: rows[0]?.length ?? 0,
-          }).push(text, true);
+          const columnCount = rows[0]?.length ?? 0;
+          const read = readerFor({ ...LAYOUT, delimiter, hasHeader: false, columnCount }).push(text, true);
           expect(read.map((it) => it.cells)).toEqual(rows);
           expect(read.map((it) => it.raw + lineEnd).join('')).toBe(text);
           expect(read.map((it) => it.number)).toEqual(rows.map((_, i) => i + 1));
@@ -158,11 +149,8 @@ describe('any table', () => {
         const { rows } = read(text, { hasHeader: false, columnCount: 3 });
         // A lone pair of quotes is a record, and csv-parse's answer to it that of a blank line.
         if (rows.some((it) => (it.problem !== null && !it.isMisfit) || it.raw === '""')) return;
-        const expected = parse(text, {
-          relax_quotes: true,
-          relax_column_count: true,
-          record_delimiter: '\n',
-        });
+        const relaxed = { relax_quotes: true, relax_column_count: true };
+        const expected = parse(text, { ...relaxed, record_delimiter: '\n' });
         const isBlank = (it: string[]) => it.length === 1 && it[0] === '';
         const fitted = (it: string[]) => {
           if (it.length === 3) return it;
@@ -179,11 +167,8 @@ describe('stray quotes', () => {
   const row = (i: number) => `company ${i},site${i}.com`;
 
   it('cost one record of 100,001, wherever they are', () => {
-    for (const stray of [
-      `company 500,"site500.com`,
-      `"company 500,site500.com`,
-      `"company 500" x,site500.com`,
-    ]) {
+    const strays = ['company 500,"site500.com', '"company 500,site500.com', '"company 500" x,site500.com'];
+    for (const stray of strays) {
       const lines = Array.from({ length: 100_001 }, (_, i) => (i === 500 ? stray : row(i)));
       const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
       expect(rows).toHaveLength(100_001);
@@ -213,23 +198,16 @@ describe('stray quotes', () => {
 });
 
 function readJson(text: string) {
-  const reader = new JsonReader(
-    new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 }),
-    'line',
-  );
-  return {
-    rows: reader.push(text, true),
-    columns: reader.columns(),
-    keys: reader.keys(),
-    notes: reader.notes(),
-  };
+  const splitter = new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 });
+  const reader = new JsonReader(splitter, 'line');
+  const rows = reader.push(text, true);
+  return { rows, columns: reader.columns(), keys: reader.keys(), notes: reader.notes() };
 }
 
 describe('rows that are members of an object', () => {
   it('get their names; what is not an object is unreadable as it stands', () => {
-    const reader = new JsonKeyedReader(
-      new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true }),
-    );
+    const splitter = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const reader = new JsonKeyedReader(splitter);
     const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
     expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
       ['{"_key":"a"}', undefined],

@@ -92,6 +92,7 @@ describe('a file with one array', () => {
     expect(input.around()).toEqual({ head: '{"n": 1, "data": ', tail: ', "m": 2}' });
   });
 
+  const symbols = JSON.stringify(['AAPL', 'MSFT', 'NVDA', 'TSLA', 'META'].map((symbol) => [symbol, 'x']));
   it.each([
     ['[["a","b"],["x",1.10],["y"]]', 'named by the first one', ['{"a":"x","b":1.10}', '{"a":"y"}']],
     ['{"columns":["a","a"],"data":[["x",2]]}', 'beside them', ['{"a":"x","column_2":2}']],
@@ -103,11 +104,7 @@ describe('a file with one array', () => {
     ['[["acme.com",1],["beta.io",2]]', 'without names', ['{"column_1":"acme.com","column_2":1}']],
     ['[["a"],["x","y"]]', 'the first one', ['{"a":"x","column_2":"y"}']],
     ['[["a","a","column_2"],["1","2","3"]]', 'the first one', ['{"a":"1","column_2_":"2","column_2":"3"}']],
-    [
-      '[["AAPL","x"],["MSFT","x"],["NVDA","x"],["TSLA","x"],["META","x"]]',
-      'without names',
-      ['{"column_1":"AAPL","column_2":"x"}'],
-    ],
+    [symbols, 'without names', ['{"column_1":"AAPL","column_2":"x"}']],
     [
       '{"t":{"data":[["Acme","x"],["Beta","y"]],"columns":[{"name":"a"},{"name":"b"}]}}',
       'beside them',
