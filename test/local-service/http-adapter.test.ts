@@ -33,8 +33,8 @@ const whole: ServiceResponse = {
 
 const head = (path: string) => `GET ${path || '/v2/brands/x'} HTTP/1.1\r\nhost: x\r\n`;
 
-/** Sends these bytes and reads until the other side closes the connection. */
-async function sendRaw(port: number, text: string) {
+/** All that this port answers to these bytes, up to the end of the connection. */
+async function answerTo(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   let answer = '';
   socket.on('data', (part: string) => {
@@ -43,15 +43,16 @@ async function sendRaw(port: number, text: string) {
   socket.on('error', () => undefined);
   if (text !== '') socket.write(text);
   await once(socket, 'close');
-  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  return answer;
+}
+
+/** Sends these bytes and reads until the other side closes the connection. */
+async function sendRaw(port: number, text: string) {
+  const [head = '', body = ''] = (await answerTo(port, text)).split('\r\n\r\n');
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null;
   const status = /^HTTP\/1\.1 (\d+) /.exec(head)?.[1];
-  return {
-    status: status === undefined ? null : Number(status),
-    type: header('content-type'),
-    date: header('date'),
-    body,
-  };
+  const headers = { type: header('content-type'), date: header('date') };
+  return { status: status === undefined ? null : Number(status), ...headers, body };
 }
 
 describe('over HTTP', () => {
@@ -69,13 +70,8 @@ describe('over HTTP', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     for (let i = 0; i < 3; i += 1) {
-      const sent = request({
-        port,
-        host: '127.0.0.1',
-        path: '/v2/brands/acme.com',
-        agent,
-        headers: { authorization },
-      });
+      const path = '/v2/brands/acme.com';
+      const sent = request({ port, host: '127.0.0.1', path, agent, headers: { authorization } });
       sent.end();
       const [answer] = await once(sent, 'response');
       ports.add(sent.socket?.localPort);
@@ -93,13 +89,7 @@ describe('over HTTP', () => {
 
   it('a connection cut in the body delivers its beginning', async () => {
     const { port } = await start(answering({ ...whole, body: BODY.subarray(0, 6), cut: 'in-body' }));
-    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    let text = '';
-    socket.on('data', (part: string) => {
-      text += part;
-    });
-    await once(socket, 'close');
+    const text = await answerTo(port, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(text).toContain(`content-length: ${BODY.length}`);
     expect(text.endsWith('\r\n\r\n{"name')).toBe(true);
   });
@@ -118,12 +108,8 @@ describe('over HTTP', () => {
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
     const { port } = await start(createTinyService().service, { clock: createHandClock() });
-    expect(await sendRaw(port, text)).toEqual({
-      status,
-      type: 'application/json',
-      date: 'Sun, 15 Mar 2026 12:00:00 GMT',
-      body: '{}',
-    });
+    const headers = { type: 'application/json', date: 'Sun, 15 Mar 2026 12:00:00 GMT' };
+    expect(await sendRaw(port, text)).toEqual({ status, ...headers, body: '{}' });
   });
 
   it.each([
@@ -133,29 +119,18 @@ describe('over HTTP', () => {
   ])('the answer to %s comes after those to earlier requests', async (_title, status, text) => {
     const { port } = await start(createTinyService().service);
     const billed = `${head('/v2/brands/acme.com')}authorization: ${authorization}\r\n\r\n`;
-    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    socket.write(billed + billed + text);
-    let answer = '';
-    socket.on('data', (part: string) => {
-      answer += part;
-    });
-    await once(socket, 'close');
+    const answer = await answerTo(port, billed + billed + text);
     const seen = [...answer.matchAll(/HTTP\/1\.1 (\d+) [\s\S]*?\r\n\r\n(\{.*?\})(?=HTTP|$)/g)];
     expect(answer).not.toContain('100 Continue');
     const acme = '{"name":"Acme","isNsfw":false}';
-    expect(seen.map(([, code, body]) => [Number(code), body])).toEqual([
-      [200, acme],
-      [200, acme],
-      [status, '{}'],
-    ]);
+    const expected = [`200 ${acme}`, `200 ${acme}`, `${status} {}`];
+    expect(seen.map(([, code, body]) => `${code} ${body}`)).toEqual(expected);
   });
 
   it('a request after a refused one is answered, since it is billed', async () => {
     const { port } = await start(createTinyService().service);
-    const [refused, asked] = [
-      `${head('')}expect: more\r\n\r\n`,
-      `${head('/v2/brands/acme.com')}connection: close\r\n`,
-    ];
+    const refused = `${head('')}expect: more\r\n\r\n`;
+    const asked = `${head('/v2/brands/acme.com')}connection: close\r\n`;
     const { status, body } = await sendRaw(port, `${refused}${asked}authorization: ${authorization}\r\n\r\n`);
     expect(status).toBe(417);
     expect(body).toMatch(/^\{\}HTTP\/1\.1 200 OK/);
@@ -173,11 +148,8 @@ describe('over HTTP', () => {
   it('a request that is never completed is refused with 408, as JSON and {}', async () => {
     const clock = createHandClock();
     const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
-    expect(await sendRaw(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
-      status: 408,
-      type: 'application/json',
-      body: '{}',
-    });
+    const answer = await sendRaw(port, head('/v2/brands/acme.com'));
+    expect(answer).toMatchObject({ status: 408, type: 'application/json', body: '{}' });
   });
 
   it('a silent connection is closed without a response', async () => {

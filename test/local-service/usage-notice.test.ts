@@ -13,6 +13,12 @@ const kept = (server: MailServer): MailServer => {
   closing.push(() => server.close());
   return server;
 };
+/** A mail server that no longer listens at its port. */
+async function startClosedServer(): Promise<MailServer> {
+  const server = await startMailServer();
+  await server.close();
+  return server;
+}
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
@@ -56,27 +62,12 @@ describe('the 80 % notice', () => {
   it('is sent by webhook and e-mail', async () => {
     const webhook = await startHook();
     const mail = kept(await startMailServer());
-    const text = JSON.stringify({
-      smtp: { url: `smtp://127.0.0.1:${mail.port}`, from: 'brands@brand-service.example' },
-      accounts: [
-        {
-          name: 'data',
-          token: 'token-data',
-          quota: 5,
-          notices: { webhook: webhook.url, email: 'team@example.com' },
-        },
-      ],
-    });
-    const tiny = createTinyService({ accounts: parseAccounts(text, 'test') });
+    const accounts = notifiedAccount({ webhook: webhook.url, mail: mail.port });
+    const tiny = createTinyService({ accounts });
     await spend(tiny, 9);
     await expect.poll(() => webhook.received).toHaveLength(1);
-    expect(JSON.parse(webhook.received[0]?.body ?? '')).toEqual({
-      event: 'usage-notice',
-      account: 'data',
-      period: '2026-03',
-      requests: 5,
-      quota: 5,
-    });
+    const use = { account: 'data', period: '2026-03', requests: 5, quota: 5 };
+    expect(JSON.parse(webhook.received[0]?.body ?? '')).toEqual({ event: 'usage-notice', ...use });
     const message = await mail.next();
     expect(message.to).toContain('team@example.com');
     expect(message.text).toContain('Subject: data: more than 80 % of the request quota is used');
@@ -87,14 +78,11 @@ describe('the 80 % notice', () => {
 
   it('that cannot be delivered is logged and affects no answer', async () => {
     const webhook = await startHook(500);
-    const mail = await startMailServer();
-    await mail.close();
+    const mail = await startClosedServer();
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
-    const accounts = notifiedAccount(
-      { webhook: webhook.url, mail: mail.port },
-      `smtp://user:hidden-word@127.0.0.1:${mail.port}`,
-    );
+    const url = `smtp://user:hidden-word@127.0.0.1:${mail.port}`;
+    const accounts = notifiedAccount({ webhook: webhook.url, mail: mail.port }, url);
     const tiny = createTinyService({ log, accounts, clock });
     for (let i = 0; i < 5; i += 1) expect((await tiny.get('/v2/brands/acme.com')).status).toBe(200);
     await clock.untilSlept(2);
@@ -106,8 +94,7 @@ describe('the 80 % notice', () => {
   });
 
   it('is delivered when an unavailable mail server is back, once, and not again by the next start', async () => {
-    const closed = await startMailServer();
-    await closed.close();
+    const closed = await startClosedServer();
     const usageFile = join(temporaryFolder(), 'usage');
     const accounts = notifiedAccount({ mail: closed.port });
     const clock = createWaitingClock();
@@ -130,8 +117,7 @@ describe('the 80 % notice', () => {
     ['was closed', true],
     ['was killed', false],
   ])('that a service still owed when it %s is delivered by the next one', async (_how, isClosed) => {
-    const closed = await startMailServer();
-    await closed.close();
+    const closed = await startClosedServer();
     const usageFile = join(temporaryFolder(), 'usage');
     const webhook = await startHook();
     const accounts = notifiedAccount({ webhook: webhook.url, mail: closed.port });
@@ -154,8 +140,7 @@ describe('the 80 % notice', () => {
   });
 
   it('is given up after three days', async () => {
-    const closed = await startMailServer();
-    await closed.close();
+    const closed = await startClosedServer();
     const usageFile = join(temporaryFolder(), 'usage');
     const accounts = notifiedAccount({ mail: closed.port });
     const { log, saying } = listeningLog();
