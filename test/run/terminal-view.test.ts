@@ -6,7 +6,6 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
-import { InterruptedError } from '../../src/core/errors.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import type { TrialResult } from '../../src/run/lookups/trial.js';
@@ -41,71 +40,61 @@ const OVERAGE = {
 describe('the words beside the bar', () => {
   const tally = { matched: 380, notFound: 30, failed: 2, stored: 588, requests: 412, billed: 412 };
 
-  it.each<[string, Partial<EnrichProgress>, number | null, string]>([
-    ['reading', { phase: 'reading' }, null, 'reading 5,000 rows'],
-    ['before the first report', { run: null }, null, '1,000 of 4,000 · 0 matched · 0 billed'],
+  it.each<[string, Partial<EnrichProgress>, string, number?]>([
+    ['reading', { phase: 'reading' }, 'reading 5,000 rows'],
+    ['before the first report', { run: null }, '1,000 of 4,000 · 0 matched · 0 billed'],
     [
       'a known limit and a rate',
       { run: { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
-      50,
       '1,000 of 4,000 · 380 matched · 588 stored · 412 of 100,000 spent · 50/s · 1 min 0 s left',
+      50,
     ],
-    ['parked', { phase: 'parked' }, null, '1,000 of 4,000 · parked · 900 matched · 1,000 billed'],
+    ['parked', { phase: 'parked' }, '1,000 of 4,000 · parked · 900 matched · 1,000 billed'],
     [
       'queued',
       { queued: 'queued behind a.csv' },
-      null,
       '1,000 of 4,000 · queued behind a.csv · 900 matched · 1,000 billed',
     ],
     [
       'paused, while the service gives no answers',
       { ...PAUSED, outage: 'status 503' },
-      null,
       '1,000 of 4,000 · paused · waiting: status 503 · 900 matched · 1,000 billed',
     ],
-    ['overage', OVERAGE, null, '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage'],
-  ])('%s', (_what, some, rate, text) => {
-    expect(barText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
+    ['overage', OVERAGE, '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage'],
+  ])('%s', (_what, some, text, rate) => {
+    expect(barText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
   });
 });
 
 describe('the progress text', () => {
-  it.each<[string, Partial<EnrichProgress>, number | null, string]>([
-    ['reading', { phase: 'reading' }, null, 'reading: 5,000 rows'],
-    ['writing', { phase: 'writing' }, 50, 'writing: 5,000 rows'],
-    ['no rate yet', {}, null, '1,000/4,000 lookups, 1,000 billed'],
-    ['a rate', {}, 50, '1,000/4,000 lookups, 50/s, 1 min 0 s left, 1,000 billed'],
-    ['nothing moves', {}, 0, '1,000/4,000 lookups, 1,000 billed'],
-    ['requests in flight', { inFlight: 64 }, null, '1,000/4,000 lookups, 64 in flight, 1,000 billed'],
-    ['parked', { phase: 'parked' }, null, '1,000/4,000 lookups, parked, 1,000 billed'],
-    ['before the first report', { run: null }, null, '1,000/4,000 lookups, 0 billed'],
+  it.each<[string, Partial<EnrichProgress>, string, number?]>([
+    ['reading', { phase: 'reading' }, 'reading: 5,000 rows'],
+    ['writing', { phase: 'writing' }, 'writing: 5,000 rows', 50],
+    ['no rate yet', {}, '1,000/4,000 lookups, 1,000 billed'],
+    ['a rate', {}, '1,000/4,000 lookups, 50/s, 1 min 0 s left, 1,000 billed', 50],
+    ['nothing moves', {}, '1,000/4,000 lookups, 1,000 billed', 0],
+    ['requests in flight', { inFlight: 64 }, '1,000/4,000 lookups, 64 in flight, 1,000 billed'],
+    ['parked', { phase: 'parked' }, '1,000/4,000 lookups, parked, 1,000 billed'],
+    ['before the first report', { run: null }, '1,000/4,000 lookups, 0 billed'],
     [
       'the service gives no answers',
       { outage: 'the service answered 503' },
-      null,
       '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
     ],
     [
       'what is left',
       { ledger: ledgerState({ quota: 2_000, overage: 500, sent: 1_000, held: 64, others: 36 }) },
-      null,
       '1,000/4,000 lookups, 1,000 billed, 1,400 of 2,500 left',
     ],
-    [
-      'money that was spent',
-      OVERAGE,
-      null,
-      '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left',
-    ],
+    ['money that was spent', OVERAGE, '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left'],
     [
       'more used than there was',
       { ledger: ledgerState({ quota: 10, others: 12 }) },
-      null,
       '1,000/4,000 lookups, 1,000 billed, 0 of 10 left',
     ],
-    ['paused', { ...PAUSED, ledger: ledgerState() }, null, '1,000/4,000 lookups, 1,000 billed, paused'],
-  ])('%s', (_what, some, rate, text) => {
-    expect(progressText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
+    ['paused', { ...PAUSED, ledger: ledgerState() }, '1,000/4,000 lookups, 1,000 billed, paused'],
+  ])('%s', (_what, some, text, rate) => {
+    expect(progressText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
   });
 });
 
@@ -188,16 +177,13 @@ describe('on a terminal', () => {
     expect(written.slice(1)).toEqual([CLEARED, 'note\n']);
   });
 
-  it('shows no bar while the file is read', () => {
+  it.each<[string, Partial<EnrichProgress>, string]>([
+    ['no bar while the file is read', { phase: 'reading' }, '\rreading 5,000 rows\u001b[K'],
+    ['an empty bar when nothing is wanted', { wanted: 0, answered: 0 }, `\r${'░'.repeat(24)} 0 of 0 · `],
+  ])('shows %s', (_what, some, text) => {
     const { view, written } = createScreen({ isTTY: true });
-    view.update({ ...ASKING, phase: 'reading' });
-    expect(written).toEqual(['\rreading 5,000 rows\u001b[K']);
-  });
-
-  it('shows an empty bar when nothing is wanted', () => {
-    const { view, written } = createScreen({ isTTY: true });
-    view.update({ ...ASKING, wanted: 0, answered: 0 });
-    expect(written[0]).toMatch(/^\r░{24} 0 of 0 · /);
+    view.update({ ...ASKING, ...some });
+    expect(written).toEqual([expect.stringContaining(text)]);
   });
 
   it.each([10, 24, 25, 40, 200])(
@@ -343,10 +329,8 @@ describe('the confirmation before money is spent', () => {
 
   it('Ctrl-C is an interruption, and nothing was spent', async () => {
     const { stdin, ask } = question();
-    const agreed = ask();
     stdin.write('\u0003');
-    await expect(agreed).rejects.toThrow(InterruptedError);
-    await expect(agreed).rejects.toMatchObject({ exitCode: 130 });
+    await expect(ask()).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
   });
 
   it.each([{ yes: true }, { confirmAbove: '40' }])('nothing is asked with %j', async (some) => {
@@ -398,9 +382,8 @@ describe('the quota', () => {
   it('without a terminal nothing is asked, and the share is printed', async () => {
     const { ask, said } = question(false);
     expect(await ask({}, { ...FREE, quotaLeft: 1_200 })).toBe(true);
-    expect(said()).toBe(
-      '1,000 identifiers to look up, 1,000 within the quota, more than half of the 1,200 left\n',
-    );
+    const share = 'more than half of the 1,200 left';
+    expect(said()).toBe(`1,000 identifiers to look up, 1,000 within the quota, ${share}\n`);
   });
 });
 

@@ -39,14 +39,12 @@ describe('wanted identifiers', () => {
 
 it('returns any number of answers by their numbers', async () => {
   const answers = new Answers(await openSpool());
+  const text = fc.string({ unit: 'binary' });
   const answer = fc.record({
     index: fc.integer({ min: 0, max: 5_000 }),
     status: fc.constantFrom(...OUTCOME_STATUSES),
     score: fc.double({ min: 0, max: 1, noNaN: true }),
-    rendered: fc.record({
-      before: fc.string({ unit: 'binary' }),
-      after: fc.string({ unit: 'binary' }),
-    }),
+    rendered: fc.record({ before: text, after: text }),
   });
   const known = new Map<number, { status: string; score: number; rendered: object }>();
   fc.assert(

@@ -275,25 +275,17 @@ describe('a trial', () => {
   });
 });
 
+const THREE_FAILED = { ...TALLY, failed: 3 };
+const REFUSED = { type: 'halted', halt: CREDENTIALS } as const;
 const PAUSED = { isPaused: true, isPausedAlone: true };
 const FULL = { ledger: { quota: 100, sent: 100 } };
 
 describe('a run is stopped by', () => {
   it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd]>([
     ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }],
-    [
-      'more failures than are allowed',
-      { tally: { ...TALLY, failed: 3 } },
-      { maxFailures: 2 },
-      { type: 'too_many_failures' },
-    ],
-    ['credentials', { halt: CREDENTIALS }, {}, { type: 'halted', halt: CREDENTIALS }],
-    [
-      'credentials, with --on-limit wait too',
-      { halt: CREDENTIALS },
-      { onLimit: 'wait' },
-      { type: 'halted', halt: CREDENTIALS },
-    ],
+    ['too many failures', { tally: THREE_FAILED }, { maxFailures: 2 }, { type: 'too_many_failures' }],
+    ['credentials', { halt: CREDENTIALS }, {}, REFUSED],
+    ['credentials, with --on-limit wait too', { halt: CREDENTIALS }, { onLimit: 'wait' }, REFUSED],
     ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }],
   ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end) => {
     const { world, endsWithin } = await beginAsleep(some);
@@ -305,7 +297,7 @@ describe('a run is stopped by', () => {
 
   it('nothing while failures stay within the allowed number', async () => {
     const { world, context } = await begin({ maxFailures: 3 });
-    world.shown = { tally: { ...TALLY, failed: 3 } };
+    world.shown = { tally: THREE_FAILED };
     expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
   });
 
@@ -490,7 +482,7 @@ describe('silence of the workers', () => {
     world.shown = { ...PAUSED, halt: CREDENTIALS };
     expect(await endsWithin(60_000)).toBeNull();
     world.shown = { halt: CREDENTIALS };
-    expect(await endsWithin(8_000)).toEqual({ type: 'halted', halt: CREDENTIALS });
+    expect(await endsWithin(8_000)).toEqual(REFUSED);
   });
 
   it('with an empty queue has the chunks queued again, three times in all', async () => {

@@ -65,21 +65,13 @@ describe('counting CSV records', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r', 'é', ' ') });
     const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 6 });
     const lineEnds = fc.constantFrom<'\n' | '\r\n' | '\r'>('\n', '\r\n', '\r');
+    const shape = fc.record({ delimiter: fc.constantFrom(',', ';'), lineEnd: lineEnds });
     fc.assert(
-      fc.property(
-        rows,
-        fc.constantFrom(',', ';'),
-        lineEnds,
-        fc.nat(5),
-        (cells, delimiter, lineEnd, piece) => {
-          const text = stringify(cells, {
-            delimiter,
-            record_delimiter: lineEnd,
-            quote_record_delimiter: true,
-          });
-          expect(count(text, { ...CSV, delimiter, lineEnd }, piece + 1)).toBe(cells.length);
-        },
-      ),
+      fc.property(rows, shape, fc.nat(5), (cells, { delimiter, lineEnd }, piece) => {
+        const quoting = { record_delimiter: lineEnd, quote_record_delimiter: true };
+        const text = stringify(cells, { delimiter, ...quoting });
+        expect(count(text, { ...CSV, delimiter, lineEnd }, piece + 1)).toBe(cells.length);
+      }),
     );
   });
 });

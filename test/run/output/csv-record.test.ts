@@ -5,13 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { cellText, sanitizeCell, splitRecord, writeCells } from '../../../src/run/output/csv-record.js';
 
 const delimiters = fc.constantFrom(',', ';', '|', '\t', '||');
-const cells = fc.array(
-  fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', ';', '|', '\t', '\n', '\r', ' ', '=') }),
-  {
-    minLength: 2,
-    maxLength: 6,
-  },
-);
+const character = fc.constantFrom('a', 'é', '"', ',', ';', '|', '\t', '\n', '\r', ' ', '=');
+const cells = fc.array(fc.string({ unit: character }), { minLength: 2, maxLength: 6 });
 
 describe('splitRecord', () => {
   it.each([

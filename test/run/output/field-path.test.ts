@@ -64,12 +64,8 @@ describe('fieldAt', () => {
 
 it('a number out of range is blank, alone and among others', () => {
   const profile: unknown = JSON.parse('{"n":1e400,"all":[1,-1e400,2],"o":{"id":1e400},"json":{"n":1e400}}');
-  expect(['n', 'all', 'o', 'json'].map((path) => fieldAt(profile, path))).toEqual([
-    '',
-    '1|2',
-    '',
-    '{"n":null}',
-  ]);
+  const cells = ['n', 'all', 'o', 'json'].map((path) => fieldAt(profile, path));
+  expect(cells).toEqual(['', '1|2', '', '{"n":null}']);
 });
 
 describe('columnOfPath', () => {

@@ -42,21 +42,9 @@ const VALUES: Readonly<Record<string, string>> = {
   'an empty array': '[]',
 };
 
-const FIELDS = [
-  'id',
-  'name',
-  'domain',
-  'description',
-  'links',
-  'logos',
-  'colors',
-  'fonts',
-  'images',
-] as const;
-const MORE = ['tags', 'company', 'qualityScore', 'isNsfw', 'urn', 'claimed', '__proto__'] as const;
+const FIELDS = [...Object.keys(BRAND), 'tags', '__proto__'];
 const PATHS = [
   ...FIELDS,
-  ...MORE,
   'logos.icon.svg',
   'logos.0.tags',
   'company.location.city',
@@ -67,7 +55,7 @@ const PATHS = [
 ];
 
 describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
-  it.each([...FIELDS, ...MORE])('%s: all outputs are written, one row each', (field) => {
+  it.each(FIELDS)('%s: all outputs are written, one row each', (field) => {
     const profile = `${JSON.stringify({ ...BRAND, [field]: undefined }).slice(0, -1)},${JSON.stringify(field)}:${value}}`;
     const view = { ...MATCHED, profile, brand: JSON.parse(profile) as Brand };
     for (const fields of [null, PATHS]) {

@@ -133,8 +133,7 @@ describe('the name of the output', () => {
     ['-', 'json'],
   ])('%s, for an input in JSON, implies %s', (output, format) => {
     const settings = { output, format: null, errors: null, report: null };
-    expect(namesOfRun('a.json', { isGzip: false, format: 'json', rawHeader: null }, settings).format).toBe(
-      format,
-    );
+    const shape = { isGzip: false, format: 'json', rawHeader: null } as const;
+    expect(namesOfRun('a.json', shape, settings).format).toBe(format);
   });
 });

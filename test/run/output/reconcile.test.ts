@@ -10,11 +10,8 @@ describe('the accounts', () => {
     expect(sumOf(emptyCounts())).toBe(0);
   });
 
-  it.each([
-    { read: 21, written: 21 },
-    { read: 21, written: null },
-  ])('agree with %j', (counts) => {
-    assertAccounts('out.csv', counts.read, byStatus, counts.written);
+  it.each([21, null])('agree with 21 records read and %j written', (written) => {
+    assertAccounts('out.csv', 21, byStatus, written);
   });
 
   it.each([

@@ -61,14 +61,10 @@ describe('JSON lines', () => {
   it('keep the text of an unreadable line through any number of runs', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
     const first = renderer.unreadable('{"a":"\\u00', 'not JSON').slice(0, -1);
-    const second = renderer.row(
-      first,
-      renderer.answer({ ...INVALID, status: 'skipped', error: 'blank' }),
-      null,
-    );
-    expect(JSON.parse(second)).toEqual({
-      brand: { ...JSON.parse(first).brand, status: 'skipped', error: 'blank', raw: '{"a":"\\u00' },
-    });
+    const skipped = { status: 'skipped', error: 'blank' } as const;
+    const second = renderer.row(first, renderer.answer({ ...INVALID, ...skipped }), null);
+    const brand = { ...JSON.parse(first).brand, ...skipped, raw: '{"a":"\\u00' };
+    expect(JSON.parse(second)).toEqual({ brand });
     const third = renderer.row(second.slice(0, -1), renderer.answer({ ...INVALID, error: 'not JSON' }), null);
     expect(third.slice(0, -1)).toBe(first);
   });
@@ -83,9 +79,7 @@ describe('JSON lines', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
     const profile = '{\r\n  "name": "a\\nb",\n  "n": 1.10, "big": 12345678901234567890, "x": "\u2028"\n}';
     const line = renderer.row('{}', renderer.answer({ ...MATCHED, profile }), null);
-    expect(line).toContain(
-      '"profile":{  "name": "a\\nb",  "n": 1.10, "big": 12345678901234567890, "x": "\u2028"}}}\n',
-    );
+    expect(line).toContain(`"profile":${profile.replace(/[\r\n]+/g, '')}}}\n`);
   });
 
   it('return the user’s text character by character in the next run', () => {
@@ -96,9 +90,7 @@ describe('JSON lines', () => {
         fc.pre(!Object.hasOwn(object, 'brand'));
         const raw = JSON.stringify(object).replace(/}$/, `${blank}}${blank}`);
         const first = renderer.row(raw, renderer.answer({ ...MATCHED, profile }), null);
-        expect(JSON.parse(first)).toMatchObject({
-          brand: { status: 'matched', profile: JSON.parse(profile) },
-        });
+        expect(JSON.parse(first).brand).toMatchObject({ status: 'matched', profile: JSON.parse(profile) });
         const second = renderer.row(first.slice(0, -1), renderer.answer(NOT_FOUND), null);
         expect(second).toBe(renderer.row(raw, renderer.answer(NOT_FOUND), null));
       }),

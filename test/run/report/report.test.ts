@@ -158,10 +158,8 @@ describe('lists', () => {
   });
 
   it('are cut after fifty reasons', () => {
-    const misfits = Array.from({ length: 80 }, (_, cells): [RowReason, number] => [
-      { code: 'cell_count', cells, columns: 90 },
-      cells + 1,
-    ]);
+    const misfit = (cells: number): RowReason => ({ code: 'cell_count', cells, columns: 90 });
+    const misfits = Array.from({ length: 80 }, (_, cells) => [misfit(cells), cells + 1] as const);
     const reasons = { invalid: counterOf(misfits), skipped: counterOf<RowReason>([]) };
     const report = makeReport(requestFor(), resultOf({ scan: { reasons } }), 0);
     expect(Object.keys(report.reasons)).toHaveLength(50);

@@ -103,8 +103,8 @@ describe('a condition', () => {
   it.each([{ where: conditions('brand_status=failed') }, { nameColumn: 'brand_name' }])(
     'on a column that the run will replace is refused: %j',
     async (options) => {
-      const text =
-        'website,brand_status,brand_identifier,brand_name,brand_fetched_at\nacme.com,matched,acme.com,Acme,\n';
+      const header = 'website,brand_status,brand_identifier,brand_name,brand_fetched_at';
+      const text = `${header}\nacme.com,matched,acme.com,Acme,\n`;
       const error = await scanText(text, options).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'column-ours', exitCode: 2 });
     },

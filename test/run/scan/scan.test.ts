@@ -37,17 +37,9 @@ describe('one column', () => {
     expect(kinds.slice(0, 5)).toEqual(['asked', 'skipped', 'asked', 'invalid', 'skipped']);
     expect(kinds.slice(5)).toEqual(['asked', 'invalid', 'skipped', 'unreadable', 'asked']);
     expect(candidatesOf(scan)).toEqual(['0', '', '0', '', '', '0', '', '', '', '1']);
-    expect(scan.counts).toEqual({
-      selected: 9,
-      asked: 4,
-      invalid: 2,
-      skipped: 3,
-      unreadable: 1,
-      duplicates: 2,
-      misfits: 1,
-      short: 0,
-      long: 0,
-    });
+    const misfits = { unreadable: 1, misfits: 1, short: 0, long: 0 };
+    const counts = { selected: 9, asked: 4, invalid: 2, skipped: 3, duplicates: 2, ...misfits };
+    expect(scan.counts).toEqual(counts);
     expect(Object.fromEntries(scan.byKind)).toEqual({ domain: 2 });
     expect([scan.answers.wanted, scan.answers.answered]).toEqual([2, 0]);
   });
@@ -55,47 +47,33 @@ describe('one column', () => {
   it('accepts short rows where blank cells are habitually omitted, and no other row that does not fit', async () => {
     const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
     const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
-    const { scan, input, texts } = await scanText(text, {
-      columns: [WEBSITE],
-      ragged: null,
-      limit: 24,
-    });
+    const some = { columns: [WEBSITE], ragged: null };
+    const { scan, input, texts } = await scanText(text, { ...some, limit: 24 });
     expect(texts).toEqual(['domain:acme.com']);
-    expect(
-      rowsOf(scan)
-        .slice(19)
-        .map(({ kind, raw }) => [kind, raw]),
-    ).toEqual([
-      ['asked', '0,acme.com,,'],
-      ['asked', '1,acme.com,,'],
-      ['asked', '2,acme.com,Berlin,'],
-      ['unreadable', '3,"Acme'],
-      ['unreadable', '4'],
+    const last = rowsOf(scan)
+      .slice(19)
+      .map(({ kind, raw }) => `${kind}: ${raw}`);
+    expect(last.slice(0, 3)).toEqual([
+      'asked: 0,acme.com,,',
+      'asked: 1,acme.com,,',
+      'asked: 2,acme.com,Berlin,',
     ]);
+    expect(last.slice(3)).toEqual(['unreadable: 3,"Acme', 'unreadable: 4']);
     expect(scan.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
     const warnings = input.warnings.map((each) => sayPhrase(each, 'flags')).join('; ');
     expect(warnings).toContain('12 rows (first line 3) are shorter than the table');
-    expect(warnings).toContain(
-      '1 row (line 25) is invalid, because the cells do not fit the columns (1 cell',
-    );
+    expect(warnings).toContain('1 row (line 25) is invalid, because the cells do not fit the columns (1');
     const more = text.replace('\n4\n', '\n4,x,y,z,w\n');
-    await expect(scanText(more, { columns: [WEBSITE], ragged: null })).rejects.toMatchObject({
+    const subject = /3 of 26 rows with delimiter ',' \(detected\), first in line 25 \(5 cells instead of/;
+    await expect(scanText(more, some)).rejects.toMatchObject({
       code: 'input-ragged',
-      subject: expect.stringMatching(
-        /3 of 26 rows with delimiter ',' \(detected\), first in line 25 \(5 cells instead of/,
-      ),
+      subject: expect.stringMatching(subject),
       todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
     });
     const all = await scanText(text, { columns: [WEBSITE], ragged: 'take' });
     expect(all.texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-    expect(all.scan.counts).toMatchObject({
-      asked: 23,
-      invalid: 1,
-      skipped: 1,
-      unreadable: 1,
-      short: 14,
-      long: 1,
-    });
+    const counts = { asked: 23, invalid: 1, skipped: 1, unreadable: 1, short: 14, long: 1 };
+    expect(all.scan.counts).toMatchObject(counts);
   });
 
   it('counts reasons, and shows the first wrong rows with their lines', async () => {
@@ -142,14 +120,8 @@ describe('several columns', () => {
 
   it('with --waterfall number the others as candidates, which are not wanted yet', async () => {
     const { scan, texts } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
-    expect(texts).toEqual([
-      'domain:acme.com',
-      'ticker:ACME',
-      'ticker:BETA',
-      'ticker:GAMA',
-      'domain:delta.org',
-      'ticker:DLTA',
-    ]);
+    const rest = ['ticker:BETA', 'ticker:GAMA', 'domain:delta.org', 'ticker:DLTA'];
+    expect(texts).toEqual(['domain:acme.com', 'ticker:ACME', ...rest]);
     expect(candidatesOf(scan)).toEqual(['0,1', '2', '0,3', '', '', '0', '2', '', '', '4,5']);
     expect([0, 1, 2, 3, 4, 5].filter((index) => scan.answers.isWanted(index))).toEqual([0, 2, 4]);
     expect(scan.answers.wanted).toBe(3);
@@ -196,27 +168,19 @@ describe('the scan as a whole', () => {
   });
 
   it('keeps at most a thousand reasons, and a hundred invalid rows', async () => {
-    const lines = Array.from(
-      { length: 1_500 },
-      (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
-    );
-    const { scan } = await scanText(`website\n${lines.join('\n')}\n`, {
-      columns: [WEBSITE],
-      allowMismatch: true,
-    });
+    const cell = (at: number) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`;
+    const text = `website\n${Array.from({ length: 1_500 }, (_, at) => cell(at)).join('\n')}\n`;
+    const { scan } = await scanText(text, { columns: [WEBSITE], allowMismatch: true });
     expect(scan.counts.invalid).toBe(1_500);
     expect([...scan.reasons.invalid].length).toBeLessThanOrEqual(1_000);
     expect(scan.invalid).toHaveLength(100);
-    expect(inputFacts({ name: 'customers.csv', detected: 'CSV', warnings: [] }, scan).examples).toHaveLength(
-      5,
-    );
+    const facts = inputFacts({ name: 'customers.csv', detected: 'CSV', warnings: [] }, scan);
+    expect(facts.examples).toHaveLength(5);
   });
 
   it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
-    const { scan, texts } = await scanText('{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n', {
-      name: 'customers.jsonl',
-      columns: [WEBSITE],
-    });
+    const text = '{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n';
+    const { scan, texts } = await scanText(text, { name: 'customers.jsonl', columns: [WEBSITE] });
     expect(scan.columns).toEqual(['a', 'website', 'b']);
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
   });
@@ -281,9 +245,8 @@ acme.com,deferred,,,not asked,
 it('notes cells with several domains, and looks up the first of each', async () => {
   const { input, texts } = await scanText('website\nacme.com\nbeta.io; gamma.com\n', { columns: [WEBSITE] });
   expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-  expect(input.warnings).toContain(
-    'cells with several domains (first in line 3): the first of each is looked up',
-  );
+  const warning = 'cells with several domains (first in line 3): the first of each is looked up';
+  expect(input.warnings).toContain(warning);
 });
 
 it('reads the array of a JSON file that the user names', async () => {
