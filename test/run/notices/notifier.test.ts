@@ -103,6 +103,8 @@ describe('a notifier', () => {
     ];
     for (let start = 0; start < 2; start += 1) await notifyNear({ notifyUrl: hook.url }, folder, states);
     expect(eventsOf(hook)).toEqual(['limit', 'limit', 'limit']);
+    const used = hook.received.map(({ body }) => JSON.parse(body).account.used as number);
+    expect(used.sort()).toEqual([16, 8, 8]);
     await notifyNear({ notifyUrl: hook.url }, folder, [NEAR], 'key-2');
     expect(hook.received).toHaveLength(4);
   });
