@@ -70,6 +70,8 @@ const LEFT = [
   /^state\/postgres\/(lock-[0-9a-f]{16}\.sock(\.new)?|new-[0-9a-f]{12}\/.*|new-owner-[0-9a-f]{12})$/,
   // An output that was being written.
   /^\.brand-enrich-[0-9a-f]{12}-.+-\d+-[0-9a-f]{8}\.tmp$/,
+  // A temporary file that was about to lose its name.
+  /^state\/runs\/[a-z]+-\d+-[0-9a-f]{12}\.spool$/,
   // Answers that the engine had not taken.
   /^state\/spool\/.+/,
 ];
@@ -203,7 +205,11 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
       const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
       const machine = 'state/schedules/machine-id';
       const expected = ['brand-enrich.config.json', ...folders, ...results, ...state, machine].sort();
-      expect(await everything(scene)).toEqual(expected);
+      // A folder that was made by a kill's victim just before its first heartbeat stays for 30 s.
+      const kept = (await everything(scene)).map((path) =>
+        path.replace(/^processing\/[^/]+\/$/, 'processing/'),
+      );
+      expect([...new Set(kept)]).toEqual(expected);
     },
   );
 });

@@ -10,7 +10,7 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
   test.each(STOPPED_COMMANDS)(
     '%s counts the requests that it cuts off as perhaps billed, and says it',
     async (command) => {
-      const work = { command, latencyMs: 30_000, afterMs: 1_000, grace: '4s', rows: 200 };
+      const work = { command, latencyMs: 30_000, afterMs: 1_000, grace: '4s', rows: 2_000 };
       expect((await expectHonestStop(engine, work)).lost).toBe(CONCURRENCY);
     },
   );
