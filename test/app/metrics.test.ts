@@ -77,22 +77,19 @@ describe('gauges', () => {
     let state = ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace });
     const worker = { inFlight: 3, outage: null as string | null, ledgerState: () => state };
     metrics.watchWorker(worker, 'team');
-    const first = await scrape(url);
-    expect(first.value('brand_enrich_in_flight')).toBe(3);
-    expect(first.value('brand_enrich_service_offline')).toBe(0);
-    expect(first.value('brand_enrich_limit', { account: 'team' })).toBe(110);
-    expect(first.value('brand_enrich_limit_left', { account: 'team' })).toBe(78);
-    expect(first.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(90);
-
+    const look = async () => {
+      const { value } = await scrape(url);
+      const ofAccount = ['limit', 'limit_left', 'pace_per_second'].map((name) =>
+        value(`brand_enrich_${name}`, { account: 'team' }),
+      );
+      return [value('brand_enrich_in_flight'), value('brand_enrich_service_offline'), ...ofAccount];
+    };
+    expect(await look()).toEqual([3, 0, 110, 78, 90]);
     worker.inFlight = 0;
     worker.outage = 'status 503';
     state = ledgerState();
-    const second = await scrape(url);
-    expect(second.value('brand_enrich_in_flight')).toBe(0);
-    expect(second.value('brand_enrich_service_offline')).toBe(1);
     // No quota is known, and no pace is set.
-    expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
-    expect(second.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(Number.POSITIVE_INFINITY);
+    expect(await look()).toEqual([0, 1, undefined, undefined, Number.POSITIVE_INFINITY]);
   });
 
   it('report the depth of the queue, and omit it while it is unknown', async () => {
@@ -147,12 +144,8 @@ describe('health', () => {
   });
 
   it('is not ready after a request to stop', async () => {
-    expect(
-      await scrape(`${await served(createMetrics(), { stop: AbortSignal.abort() })}/readyz`),
-    ).toMatchObject({
-      status: 503,
-      text: 'stopping\n',
-    });
+    const url = await served(createMetrics(), { stop: AbortSignal.abort() });
+    expect(await scrape(`${url}/readyz`)).toMatchObject({ status: 503, text: 'stopping\n' });
   });
 });
 

@@ -104,44 +104,35 @@ describe('the status text', () => {
   });
 
   it('escapes a line break in a file name, so that no name can pass for another run', () => {
-    const run = runRecord(
-      {},
-      { id: 'r', label: { host: 'host', name: 'a\nr-2  completed.csv' }, rows: 1, identifiers: 1 },
-    );
+    const label = { host: 'host', name: 'a\nr-2  completed.csv' };
+    const run = runRecord({}, { id: 'r', label, rows: 1, identifiers: 1 });
     const text = statusText({ ...STATUS, runs: [run] }, []);
     expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
   });
 
   it('shows counts and ages of stored answers', () => {
-    const outcomes = {
-      matched: 12_000,
-      notFound: 30,
-      oldestFetchedAt: STARTED_AT - 3_600_000,
-      newestFetchedAt: STARTED_AT,
-    };
+    const fetched = { oldestFetchedAt: STARTED_AT - 3_600_000, newestFetchedAt: STARTED_AT };
+    const outcomes = { matched: 12_000, notFound: 30, ...fetched };
     expect(statusText({ ...STATUS, outcomes }, [])).toContain(
       'stored answers   12,000 matched, 30 not found\nfetched          from 2026-03-15 11:00:00 UTC to 2026-03-15 12:00:00 UTC\n',
     );
   });
 
   it('shows an unused engine without an account', () => {
-    expect(statusText(STATUS, [])).toBe(
-      [
-        'engine      redis at redis://127.0.0.1:6379',
-        'account     unknown: set the service and its token (or --account)',
-        'stored answers   0 matched, 0 not found',
-        '',
-        'no runs yet',
-        '',
-      ].join('\n'),
-    );
+    expect(statusText(STATUS, []).split('\n')).toEqual([
+      'engine      redis at redis://127.0.0.1:6379',
+      'account     unknown: set the service and its token (or --account)',
+      'stored answers   0 matched, 0 not found',
+      '',
+      'no runs yet',
+      '',
+    ]);
   });
 
   it('shows the warnings of an engine with risky settings', () => {
-    const risk = 'A power loss can cost up to 1 s of permits and answers.';
-    expect(statusText({ ...STATUS, warnings: [{ code: 'risk', text: risk }] }, [])).toContain(
-      `  note      ${risk}\n`,
-    );
+    const text = 'A power loss can cost up to 1 s of permits and answers.';
+    const shown = statusText({ ...STATUS, warnings: [{ code: 'risk', text }] }, []);
+    expect(shown).toContain(`  note      ${text}\n`);
   });
 
   describe('the projection in the status', () => {
@@ -156,9 +147,8 @@ describe('the status text', () => {
     };
     const status = { ...STATUS, account: 'key-1', ledger: ledgerState({ quota: 4_500 }) };
     it('shows the expected usage and who spends it', () => {
-      expect(
-        line('projected', statusText({ ...status, ledger: ledgerState({ quota: 6_000 }), projection }, [])),
-      ).toBe(
+      const ledger = ledgerState({ quota: 6_000 });
+      expect(line('projected', statusText({ ...status, ledger, projection }, []))).toBe(
         'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
@@ -171,16 +161,8 @@ describe('the status text', () => {
     });
 
     it('shows what is left of the money', () => {
-      const budget = {
-        budget: '100',
-        price: '0.1',
-        overageRequests: 12,
-        used: '1.2',
-        quotaCap: null,
-        requestsAllowed: 1_000,
-        requestsLeft: 988,
-        left: '98.8',
-      };
+      const ledger = ledgerState({ quota: 4_500, overage: 1_000, sent: 4_512 });
+      const budget = judgeBudget(ledger, { plan: 'paid', budget: '100', price: '0.1' });
       expect(line('budget', statusText({ ...status, budget }, []))).toBe(
         'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
       );
@@ -196,34 +178,21 @@ describe('the status text', () => {
   });
 
   it('shows account, queue and runs', () => {
-    const runs = [
-      runRecord(
-        {},
-        {
-          id: 'r-20260315-aa',
-          label: { host: 'host', name: 'customers.csv' },
-          status: 'stopped',
-          stop: { type: 'halted', halt: HALTS.limit },
-          rows: 1_200,
-          identifiers: 1_000,
-          tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
-        },
-      ),
-      runRecord(
-        {},
-        { id: 'r-20260315-bb', label: { host: 'host', name: 'new.csv' }, paused: { by: 'ada', at: 1 } },
-      ),
-    ];
-    const text = statusText(
-      {
-        ...STATUS,
-        account: 'key-1',
-        ledger: ledgerState({ quota: 100 }),
-        queue: { waiting: 1_500, active: 2, delayed: 3 },
-        runs,
-      },
-      [],
-    );
+    const stopped = {
+      id: 'r-20260315-aa',
+      label: { host: 'host', name: 'customers.csv' },
+      status: 'stopped',
+      stop: { type: 'halted', halt: HALTS.limit },
+      rows: 1_200,
+      identifiers: 1_000,
+      tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
+    } as const;
+    const label = { host: 'host', name: 'new.csv' };
+    const paused = { id: 'r-20260315-bb', label, paused: { by: 'ada', at: 1 } };
+    const runs = [stopped, paused].map((parts) => runRecord({}, parts));
+    const queue = { waiting: 1_500, active: 2, delayed: 3 };
+    const ledger = ledgerState({ quota: 100 });
+    const text = statusText({ ...STATUS, account: 'key-1', ledger, queue, runs }, []);
     expect(text).toContain('account     key-1\n');
     expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
@@ -234,10 +203,7 @@ describe('the status text', () => {
   });
 
   it('counts what a finished run found stored as answered', () => {
-    const run = runRecord(
-      {},
-      { id: 'r', label: { host: 'etl-1', name: 'x' }, status: 'completed', identifiers: 100 },
-    );
+    const run = runRecord({}, { status: 'completed', identifiers: 100 });
     expect(statusText({ ...STATUS, runs: [run] }, [])).toContain('100 answered, 0 requests');
   });
 

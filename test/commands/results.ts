@@ -50,6 +50,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
   const counts = { ...emptyCounts(), ...(parts.rows ?? { matched: 4 }) };
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0, ...parts.tally };
+  const { spent = tally.billed, overageBilled = 0, earlier, seconds = 12 } = parts;
   const scan = {
     chosen: { choices: [{ name: 'website', kind: 'domain', column: 1 }], sentence: '', ours: [] },
     rows: { count: rows },
@@ -65,15 +66,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     ...parts.scan,
   } as unknown as Scan;
   return {
-    run: runRecord(
-      {},
-      {
-        tally,
-        spent: parts.spent ?? tally.billed,
-        overageBilled: parts.overageBilled ?? 0,
-        ...(parts.earlier && { earlier: parts.earlier }),
-      },
-    ),
+    run: runRecord({}, { tally, spent, overageBilled, ...(earlier && { earlier }) }),
     end: parts.end ?? { type: 'finished' },
     isComplete: parts.isComplete ?? true,
     scan,
@@ -111,7 +104,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     ledger: parts.ledger ?? null,
     input: { name: 'customers.csv', detected: "CSV, delimiter ',', utf-8", warnings: [] },
     startedAt: STARTED_AT,
-    tookMs: (parts.seconds ?? 12) * 1_000,
-    endedAt: STARTED_AT + (parts.seconds ?? 12) * 1_000,
+    tookMs: seconds * 1_000,
+    endedAt: STARTED_AT + seconds * 1_000,
   };
 }

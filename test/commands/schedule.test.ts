@@ -1,40 +1,13 @@
 import { expect, it } from 'vitest';
 import { schedulesText } from '../../src/commands/schedule.js';
-import type { ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
+import { scheduleState } from '../dashboard/views.js';
 
 const NOW = Date.parse('2026-01-14T12:00:00Z');
 const HOUR_MS = 3_600_000;
+const NEW = { host: 'mill', schedule: { host: 'mill' }, nextAt: NOW + HOUR_MS, ended: null, runs: [] };
 
-function text(changes: Partial<ScheduleState> = {}): string {
-  const state: ScheduleState = {
-    name: 'nightly',
-    id: '1',
-    host: 'mill',
-    queue: 'schedules-mill-0123456789abcdef',
-    isMissing: false,
-    schedule: {
-      name: 'nightly',
-      id: '1',
-      cron: '0 2 * * *',
-      tz: 'Europe/Berlin',
-      host: 'mill',
-      line: 'run a.csv',
-      input: '/a.csv',
-      flags: {},
-      catchesUp: false,
-      addedAt: NOW,
-    },
-    nextAt: NOW + HOUR_MS,
-    isRunning: false,
-    isHostOffline: false,
-    ended: null,
-    runs: [],
-    passed: null,
-    paused: null,
-    ...changes,
-  };
-  return schedulesText([state], { host: 'mill', now: NOW });
-}
+const text = (changes: Parameters<typeof scheduleState>[0] = {}) =>
+  schedulesText([scheduleState({ ...NEW, ...changes })], { host: 'mill', now: NOW });
 
 const ENDED = {
   dueAt: null,

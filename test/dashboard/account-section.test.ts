@@ -135,31 +135,19 @@ describe('the numbers', () => {
 
 describe('the line of the days', () => {
   const day = (text: string, used: number) => ({ day: text, used });
-  it.each<[string, { day: string; used: number }[], number, (readonly [number, number])[]]>([
-    ['has none without data', [], 4.5, []],
-    ['leaves out the day in progress', [day('2026-11-05', 9)], 4.5, []],
-    ['begins with the first known day', [day('2026-11-03', 7), day('2026-11-05', 9)], 4.5, [[3, 7]]],
-    ['begins at 0 on the first day', [day('2026-11-01', 3)], 0.5, [[0, 0]]],
+  it.each<[string, { day: string; used: number }[], number, string]>([
+    ['has none without data', [], 4.5, ''],
+    ['leaves out the day in progress', [day('2026-11-05', 9)], 4.5, ''],
+    ['begins with the first known day', [day('2026-11-03', 7), day('2026-11-05', 9)], 4.5, '3,7'],
+    ['begins at 0 on the first day', [day('2026-11-01', 3)], 0.5, '0,0'],
     [
       'has the ends of days, straight over those without data',
       [day('2026-11-01', 3), day('2026-11-03', 7), day('2026-11-05', 9)],
       4.5,
-      [
-        [0, 0],
-        [1, 3],
-        [3, 7],
-      ],
+      '0,0 1,3 3,7',
     ],
-    [
-      'ignores days of another period',
-      [day('2026-10-31', 900), day('2026-11-01', 3)],
-      1.5,
-      [
-        [0, 0],
-        [1, 3],
-      ],
-    ],
+    ['ignores days of another period', [day('2026-10-31', 900), day('2026-11-01', 3)], 1.5, '0,0 1,3'],
   ])('%s', (_, days, gone, points) => {
-    expect(daysOf({ period: '2026-11-01', days }, gone)).toEqual(points);
+    expect(daysOf({ period: '2026-11-01', days }, gone).join(' ')).toBe(points);
   });
 });

@@ -5,15 +5,7 @@ import { ownPath, SESSION_MS } from '../../src/dashboard/gate.js';
 import { ask, basic, cookieOf, PAGE, sessionOf, signIn } from './asking.js';
 import { LINK_TOKEN, PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
-const PATHS = [
-  '/',
-  '/parts',
-  '/status.json',
-  '/queue/',
-  '/queue/api/queues',
-  '/queue/static/js/main.js',
-  '/x',
-];
+const PATHS = ['/', '/status.json', '/queue/', '/queue/api/queues', '/queue/static/js/main.js', '/x'];
 
 it.each(PATHS)('refuses %s without the password', async (path) => {
   const served = await startDashboard();
@@ -51,10 +43,9 @@ it('signs in by form with a cookie that does not contain the password and is hid
   expect(answer.headers.location).toBe('/queue/');
   const cookie = cookieOf(answer);
   expect(cookie).not.toMatch(/; Secure/);
-  expect(cookie).toMatch(/; HttpOnly/);
-  expect(cookie).toMatch(/; SameSite=Strict/);
+  for (const part of ['; HttpOnly', '; SameSite=Strict']) expect(cookie).toContain(part);
   expect(cookie).not.toContain(PASSWORD);
-  const session = { cookie: cookie.split(';')[0] ?? '' };
+  const session = sessionOf(answer);
   expect((await ask(served, '/', { headers: session })).status).toBe(200);
   served.advance(SESSION_MS);
   expect((await ask(served, '/', { headers: session })).status).toBe(401);
@@ -83,23 +74,17 @@ it('an old link to a dashboard that has got a password says so', async () => {
   const served = await startDashboard({ linkToken: null });
   for (const headers of [PAGE, {}]) {
     const { status, text } = await ask(served, `/?token=${LINK_TOKEN}`, { headers });
-    expect([status, text.includes('This link is old: the dashboard has a password now.')]).toEqual([
-      401,
-      true,
-    ]);
+    expect(status).toBe(401);
+    expect(text).toContain('This link is old: the dashboard has a password now.');
   }
 });
 
 it('slows down guessing by every way to sign in, and refuses even the right password meanwhile', async () => {
   const served = await startDashboard();
-  const tries = [
-    () => ask(served, '/', { headers: basic('wrong-guess-1') }),
-    () => ask(served, '/sign-in', signIn('wrong-guess-2')),
-    () => ask(served, '/', { headers: basic('wrong-guess-3') }),
-    () => ask(served, '/', { headers: basic('wrong-guess-4') }),
-    () => ask(served, '/sign-in', signIn('wrong-guess-5')),
-  ];
-  for (const attempt of tries) expect((await attempt()).status).toBe(401);
+  const byHeader = (time: number) => ask(served, '/', { headers: basic(`wrong-guess-${time}`) });
+  const byForm = (time: number) => ask(served, '/sign-in', signIn(`wrong-guess-${time}`));
+  for (const [time, attempt] of [byHeader, byForm, byHeader, byHeader, byForm].entries())
+    expect((await attempt(time)).status).toBe(401);
   const right = () => ask(served, '/sign-in', signIn(PASSWORD));
   const early = await right();
   expect(early.status).toBe(429);
@@ -112,19 +97,17 @@ it('slows down guessing by every way to sign in, and refuses even the right pass
 
 it('does not slow down a signed-in client while others guess', async () => {
   const served = await startDashboard();
-  const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD))).split(';')[0] ?? '';
+  const headers = sessionOf(await ask(served, '/sign-in', signIn(PASSWORD)));
   for (let time = 0; time < 9; time += 1) await ask(served, '/', { headers: basic('wrong-guess') });
-  expect((await ask(served, '/', { headers: { cookie } })).status).toBe(200);
+  expect((await ask(served, '/', { headers })).status).toBe(200);
 });
 
 describe('the Host header', () => {
   it.each([
     ['localhost', 200],
-    ['localhost:9999', 200],
     ['127.0.0.1', 200],
     ['[::1]:8787', 200],
     ['dash.localhost', 200],
-    ['evil.example', 421],
     ['127.0.0.1.evil.example', 421],
     ['localhost.evil.example:8787', 421],
     ['192.168.0.7', 421],
@@ -139,13 +122,11 @@ describe('the Host header', () => {
   });
 
   it.each([
-    ['127.0.0.1', 200],
     ['192.168.0.7:8787', 200],
     ['[fe80::1]', 200],
     ['up:8787', 200],
     ['etl.internal', 200],
     [hostname(), 200],
-    ['dash.example', 200],
     ['DASH.example.', 200],
     ['evil.example', 421],
     ['dash.example.evil.example', 421],
@@ -236,7 +217,7 @@ it('a name is cut between characters, never inside one', async () => {
   const form = new URLSearchParams({ password: PASSWORD, user: `${'a'.repeat(59)}😀b` });
   const answer = await ask(served, '/sign-in', { ...signIn(PASSWORD), body: form.toString() });
   expect(answer.status).toBe(303);
-  const page = await ask(served, '/', { headers: { cookie: cookieOf(answer).split(';', 1)[0] ?? '' } });
+  const page = await ask(served, '/', { headers: sessionOf(answer) });
   expect(page.text).toContain(`${'a'.repeat(59)}😀<`);
   expect(served.errors).toEqual([]);
 });

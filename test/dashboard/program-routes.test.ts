@@ -13,7 +13,7 @@ import { faultsOf } from '../support/schemas.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
 import { noUploads, PASSWORD, startDashboard } from './served.js';
-import { dashboardData, NOW, runRecord } from './views.js';
+import { dashboardData, endedJob, NOW, runRecord } from './views.js';
 
 const ORDER = { by: 'Ada', at: NOW };
 
@@ -28,20 +28,7 @@ function ended(
 ): Started {
   const files = names.map(([name, type]) => ({ name, type, size: 1 }));
   const reason = { headline: place === 'done' ? '' : 'why', details: '' };
-  const at = { root: '/data', inbox: 0, place, folder: 'list-2026', endedAt: NOW };
-  return {
-    place: 'ended',
-    job: {
-      ...at,
-      file: 'list.csv',
-      reason,
-      waitsFor: null,
-      isAtOwnCap: false,
-      under: undefined,
-      runId: 'r-1',
-      files,
-    },
-  };
+  return { place: 'ended', job: endedJob({ place, reason, files }) };
 }
 
 const INBOX: Started = { place: 'inbox', root: '/in', file: 'list.csv' };
@@ -49,6 +36,7 @@ const PROCESSING: Started = { place: 'processing', root: '/in', file: 'list.csv'
 const LIVE = judged({});
 const DONE = judged({ status: 'completed' });
 const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });
+const STOPPED_PAUSED = judged({ status: 'stopped', stop: { type: 'stopped' }, paused: ORDER });
 const CANCELLED = judged({ status: 'cancelled', cancelled: ORDER });
 
 describe('a run for programs', () => {
@@ -62,12 +50,7 @@ describe('a run for programs', () => {
     // Its file has not moved yet.
     ['running', false, PROCESSING, DONE],
     ['waiting', false, ended('waiting'), STOPPED],
-    [
-      'paused',
-      false,
-      ended('waiting'),
-      judged({ status: 'stopped', stop: { type: 'stopped' }, paused: ORDER }),
-    ],
+    ['paused', false, ended('waiting'), STOPPED_PAUSED],
     ['finished', true, ended('done'), DONE],
     ['finished', true, ended('done'), null],
     ['failed', true, ended('failed'), null],

@@ -5,21 +5,9 @@ import { addRunRoutes } from '../../src/dashboard/run-routes.js';
 import type { EndedJob } from '../../src/jobs/ended-jobs.js';
 import { ask, basic, PAGE } from './asking.js';
 import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
+import { endedJob } from './views.js';
 
-const JOB: EndedJob = {
-  root: '/data/brands',
-  inbox: 0,
-  place: 'done',
-  folder: 'Kunden 1-2026-11-20T11-22-47Z',
-  file: 'Kunden 1.csv',
-  endedAt: 0,
-  reason: { headline: '', details: '' },
-  waitsFor: null,
-  isAtOwnCap: false,
-  under: undefined,
-  runId: 'r-1',
-  files: [],
-};
+const FOLDER = 'Kunden 1-2026-11-20T11-22-47Z';
 const files = (...types: EndedJob['files'][number]['type'][]) =>
   types.map((type) => ({ name: `Kunden 1.${type}.csv`, type, size: 1 }));
 
@@ -54,5 +42,5 @@ it.each<[string, RunView | null | 'unavailable', string | null]>([
 });
 
 function jobView(of: EndedJob['files'] | null): RunView {
-  return { job: of && { ...JOB, files: of } } as RunView;
+  return { job: of && endedJob({ folder: FOLDER, files: of }) } as RunView;
 }

@@ -59,8 +59,10 @@ function actionsOn(
 
 const left = { identifiers: 1_400, tally: { matched: 200 } };
 
+const ALL = 'At most 1,000 overage requests: 100.00\u00a0EUR.';
+
 it.each([
-  ['quota and overage', left, {}, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
+  ['quota and overage', left, {}, ALL],
   [
     'less overage than is left of the budget',
     { identifiers: 310, tally: { matched: 200 } },
@@ -85,13 +87,8 @@ it.each([
     {},
     'At most 1,000 overage requests.',
   ],
-  ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
-  [
-    'an unknown number',
-    { identifiers: null },
-    {},
-    'so the number of identifiers is unknown. At most 1,000 overage requests: 100.00\u00a0EUR.',
-  ],
+  ['an unknown quota', left, { quota: null }, ALL],
+  ['an unknown number', { identifiers: null }, {}, `so the number of identifiers is unknown. ${ALL}`],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {
   const { ask, asked } = actionsOn({ ...parts, paused: PAUSED }, account);
   const question = await ask('/runs/:id/resume');

@@ -1,10 +1,9 @@
 /** What the page of an upload says of its cost, whatever the account does later. */
 import { expect, it } from 'vitest';
-import type { Viewer } from '../../src/dashboard/gate.js';
 import { renderUpload, type ShownUpload } from '../../src/dashboard/upload-page.js';
 import { costText } from '../../src/dashboard/upload-start.js';
 import { choiceOf } from '../../src/jobs/plan-upload.js';
-import type { Upload } from '../../src/jobs/uploads.js';
+import { VIEWER } from './views.js';
 
 const ALL_OVERAGE = { requests: 25, maxCost: '2.5', overageRequests: 25 };
 const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
@@ -37,6 +36,19 @@ it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null,
   expect(costText({ requests: { least: 25, most: 25 }, spending, currency: 'EUR' })).toBe(text);
 });
 
+/** The page of an upload with this plan. */
+function pageOf(choice: object, plan: object): string {
+  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 };
+  const reading = {
+    sheets: [],
+    format: 'csv',
+    sheet: null,
+    columns: [{ name: 'website', values: ['a.com'] }],
+  };
+  const shown = { upload, choice, plan: { reading, ...plan } } as unknown as ShownUpload;
+  return String(renderUpload(shown, VIEWER).html);
+}
+
 it.each([
   ['format=csv', 'format=csv'],
   ['errorsInclude=not_found%2Cinvalid', 'errorsInclude=not_found%2Cinvalid'],
@@ -46,21 +58,8 @@ it.each([
   ['format=xlsx&errorsInclude=not_found&sort=none&maxRequests=7', ''],
 ])('what was chosen by an address is kept at the start where no field shows it: %s', (address, kept) => {
   const choice = choiceOf(new URLSearchParams(address));
-  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 } as Upload;
-  const reading = {
-    sheets: [],
-    format: 'csv',
-    sheet: null,
-    columns: [{ name: 'website', values: ['a.com'] }],
-  };
-  const settings = {
-    trial: null,
-    maxRequests: null,
-    maxCost: null,
-    format: null,
-    sort: 'brand',
-    errorsInclude: [],
-  };
+  const caps = { trial: null, maxRequests: null, maxCost: null };
+  const settings = { ...caps, format: null, sort: 'brand', errorsInclude: [] };
   const plan = {
     rows: { total: 1, asked: 1, duplicates: 0, skipped: 0, invalid: 0 },
     identifiers: { distinct: 1, stored: 0, byKind: { domain: 1 } },
@@ -74,22 +73,19 @@ it.each([
     columns: 'website',
   };
   const found = { plan, format: 'csv', chosen: [], hasHeader: true, rate: null, overage: 0, settings };
-  const shown = { upload, choice, plan: { reading, found, refusal: null } } as unknown as ShownUpload;
-  const { html } = renderUpload(shown, { user: 'ada', formToken: 't', notice: null } as Viewer);
-  const form = /<form id="plan-form".*?<\/form>/s.exec(String(html))?.[0] ?? '';
+  const html = pageOf(choice, { found, refusal: null });
+  const form = /<form id="plan-form".*?<\/form>/s.exec(html)?.[0] ?? '';
   const hidden = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const sent = hidden.map(([, name = '', value = '']): [string, string] => [name, value]);
   expect(new URLSearchParams(sent).toString()).toBe(kept);
 });
 
 it('a column of several kinds is offered as a mixture', () => {
-  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 } as Upload;
-  const reading = { sheets: [], format: 'csv', sheet: null, columns: [] };
   const texts = { code: 'column-doubtful', what: 'no column', subject: '"Kennung"', todo: '' };
   const refusal = { ...texts, remedies: [{ column: 'Kennung:auto' }] };
-  const shown = { upload, choice: {}, plan: { reading, found: null, refusal } } as unknown as ShownUpload;
-  const { html } = renderUpload(shown, { user: 'ada', formToken: 't', notice: null } as Viewer);
-  expect(String(html)).toContain('>Identifiers from Kennung (a mixture: each value is judged alone)<');
+  expect(pageOf({}, { found: null, refusal })).toContain(
+    '>Identifiers from Kennung (a mixture: each value is judged alone)<',
+  );
 });
 
 it('a cap of its own is not taken for a limit of the account', () => {

@@ -1,6 +1,7 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import type { RunRecord, Tally } from '../../src/engine/stores/run-store.js';
+import type { EndedJob } from '../../src/jobs/ended-jobs.js';
 import type { ParkState } from '../../src/jobs/job-folder.js';
 import type { EndedRun, ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../src/jobs/schedules/schedule-files.js';
@@ -115,6 +116,25 @@ export function waitingFile(
 ): NonNullable<Inbox['waiting']>[number] {
   const ids = { job: 'j-waiting', run: 'r-waiting', file: 'a.csv', folder: 'a' };
   return { ...ids, since: 1, reason: 'x', state: { why, capMark: null }, ...parts };
+}
+
+/** A file of an inbox that was done; nothing lies in its folder. */
+export function endedJob(parts: Partial<EndedJob> = {}): EndedJob {
+  return {
+    root: '/data/brands',
+    inbox: 0,
+    place: 'done',
+    folder: 'list-2026',
+    file: 'list.csv',
+    endedAt: NOW,
+    reason: { headline: '', details: '' },
+    waitsFor: null,
+    isAtOwnCap: false,
+    under: undefined,
+    runId: 'r-1',
+    files: [],
+    ...parts,
+  };
 }
 
 const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;

@@ -70,31 +70,24 @@ const TSCONFIG = {
 let project = '';
 let compilerOutput = '';
 
-function examples(): Promise<[string, string][]> {
-  return Promise.all(
-    DOCUMENTS.map(async (document) => {
-      const text = await readFile(join(ROOT, document), 'utf8');
-      const name = document.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
-      const programs = [...text.matchAll(/^```(ts|js)\n([\s\S]*?)^```$/gm)].filter(([code]) =>
-        code.includes('createEnricher'),
-      );
-      return programs.map(([, type, code], at): [string, string] => [
-        `${name}-${at + 1}.${type}`,
-        code ?? '',
-      ]);
-    }),
-  ).then((all) => all.flat());
+async function examples(): Promise<[string, string][]> {
+  const found: [string, string][] = [];
+  for (const document of DOCUMENTS) {
+    const text = await readFile(join(ROOT, document), 'utf8');
+    const name = document.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
+    const programs = [...text.matchAll(/^```(ts|js)\n([\s\S]*?)^```$/gm)];
+    for (const [at, [, type, code = '']] of programs.entries())
+      if (code.includes('createEnricher')) found.push([`${name}-${at + 1}.${type}`, code]);
+  }
+  return found;
 }
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'brand-enrich-package-'));
   const modules = join(project, 'node_modules');
   await mkdir(join(modules, '@types'), { recursive: true });
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--ignore-scripts', '--silent', '--pack-destination', project],
-    { cwd: ROOT },
-  );
+  const packing = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
+  const { stdout } = await run('npm', packing, { cwd: ROOT });
   await run('tar', ['-xzf', stdout.trim().split('\n').at(-1) ?? '', '-C', project], { cwd: project });
   await cp(join(project, 'package'), join(modules, 'brand-enrich'), { recursive: true });
   for (const types of ['@types/node', 'undici-types']) await link(modules, types);
@@ -103,18 +96,15 @@ beforeAll(async () => {
   for (const [name, text] of [...Object.entries(PROGRAMS), ...(await examples())])
     await writeFile(join(project, name.endsWith('.ts') ? 'src' : 'out', name), text);
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  await writeFile(
-    join(project, 'package.json'),
-    JSON.stringify({ name: 'program', type: 'module', private: true }),
-  );
+  const described = { name: 'program', type: 'module', private: true };
+  await writeFile(join(project, 'package.json'), JSON.stringify(described));
   const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
   const compiled = await run(process.execPath, [tsc, '-p', project]).catch((error) => error);
   compilerOutput = compiled.stdout;
   // To run, the programs need what the package depends on; to compile they do not.
-  const { dependencies, optionalDependencies } = JSON.parse(
-    await readFile(join(ROOT, 'package.json'), 'utf8'),
-  );
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) await link(modules, name);
+  const ours = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of Object.keys({ ...ours.dependencies, ...ours.optionalDependencies }))
+    await link(modules, name);
 }, 120_000);
 afterAll(() => rm(project, { recursive: true, force: true }));
 
