@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clockText } from '../../src/core/figures.js';
 import type { Action } from '../../src/dashboard/actions.js';
-import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
@@ -137,31 +137,28 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     async (hasScript) => {
       const order = { by: 'Ada', at: NOW };
       const { schedules } = dashboardData();
-      let paused: Pick<DashboardData, 'ledger'> & { isPaused: boolean } = {
-        ...accountParts({}),
-        isPaused: false,
+      let isPaused = false;
+      let { ledger } = accountParts({});
+      const viewOf = () => {
+        const paused = (name: string) => (isPaused && name === 'weekly-funds' ? order : null);
+        const shown = schedules.map((each) => ({ ...each, paused: paused(each.name) }));
+        return dashboardView({ data: dashboardData({ ledger, schedules: shown }) });
       };
-      const viewOf = () =>
-        dashboardView({
-          data: dashboardData({
-            ledger: paused.ledger,
-            schedules: schedules.map((each) => ({
-              ...each,
-              paused: paused.isPaused && each.name === 'weekly-funds' ? order : null,
-            })),
-          }),
-        });
-      const press = (path: string, next: () => typeof paused): Action => ({
+      const press = (path: string, change: () => void): Action => ({
         path,
         async carryOut() {
-          paused = next();
+          change();
           served.show(viewOf());
           return { path: '/', sentence: 'It is done.' };
         },
       });
       const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
-        press('/schedules/:name/pause', () => ({ ...paused, isPaused: true })),
-        press('/pause', () => ({ ...paused, ...accountParts({ isPaused: true }) })),
+        press('/schedules/:name/pause', () => {
+          isPaused = true;
+        }),
+        press('/pause', () => {
+          ({ ledger } = accountParts({ isPaused: true }));
+        }),
       ]);
       const focused = () =>
         page.evaluate<{ name: string; isSeen: boolean }>(`(() => {
@@ -362,14 +359,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const top = () =>
       page.locator('[data-part=schedules]').evaluate((part) => part.getBoundingClientRect().top);
     const before = await top();
-    served.show(
-      dashboardView({
-        data: dashboardData({
-          ...accountParts({ quota: 20_000, sent: 19_000, others: 1_220 }),
-          runs: [runRecord({ tally: { matched: 1_399, requests: 1_399, billed: 1_399 } })],
-        }),
-      }),
-    );
+    const account = accountParts({ quota: 20_000, sent: 19_000, others: 1_220 });
+    const runs = [runRecord({ tally: { matched: 1_399, requests: 1_399, billed: 1_399 } })];
+    served.show(dashboardView({ data: dashboardData({ ...account, runs }) }));
     await renew(page);
     await page.getByText('1,399 matched').last().waitFor();
     // The runs above are fewer now; what one looks at stays where it is.
@@ -407,12 +399,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.getByLabel('name').count()).toBe(0);
     // What had the focus is gone: the next Tab goes on from there.
     await page.getByRole('button', { name: 'Run now' }).focus();
-    const data = dashboardData();
-    served.show(
-      dashboardView({
-        data: { ...data, schedules: data.schedules.map((each) => ({ ...each, isRunning: true })) },
-      }),
-    );
+    const schedules = dashboardData().schedules.map((each) => ({ ...each, isRunning: true }));
+    served.show(dashboardView({ data: dashboardData({ schedules }) }));
     await renew(page);
     await page.getByRole('button', { name: 'Run now' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Tab');

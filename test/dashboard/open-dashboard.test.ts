@@ -192,11 +192,8 @@ describeOn(engines, (under) => {
       ['POST', `${base}/add`],
       ['DELETE', `${base}`],
     ] as const) {
-      const answer = await scene.ask(path, {
-        method,
-        body: '{}',
-        headers: { 'content-type': 'application/json' },
-      });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await scene.ask(path, { method, body: '{}', headers });
       expect(answer.status, path).toBe(405);
     }
     expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
@@ -228,22 +225,16 @@ describeOn(engines, (under) => {
   it('serves every page and API call of Bull Board', async () => {
     const { runId } = furniture;
     const queue = `/queue/api/queues/${scene.names.queueName}`;
+    const ofBoard = ['/', '/job-schedulers', `/queue/${scene.names.queueName}`, '/api/job-schedulers'];
+    const parts = ['metrics', 'workers', 'rate-limit', 'default-job-options'];
+    const ofJob = ['', '/logs', '/flow'].map((each) => `${queue}/${runId}-0${each}`);
     for (const path of [
-      '/queue/',
-      '/queue/job-schedulers',
-      `/queue/queue/${scene.names.queueName}`,
+      ...ofBoard.map((each) => `/queue${each}`),
       `/queue/queue/${scene.names.queueName}/${runId}-0`,
-      '/queue/api/job-schedulers',
-      `${queue}/metrics`,
-      `${queue}/workers`,
-      `${queue}/rate-limit`,
-      `${queue}/default-job-options`,
-      `${queue}/${runId}-0`,
-      `${queue}/${runId}-0/logs`,
-      `${queue}/${runId}-0/flow`,
-    ]) {
+      ...parts.map((each) => `${queue}/${each}`),
+      ...ofJob,
+    ])
       expect((await scene.ask(path)).status, path).toBe(200);
-    }
     const stats = await scene.ask('/queue/api/redis/stats');
     expect(stats.status).toBe(200);
     const backend = under.name === 'embedded' ? 'postgres' : under.name;
@@ -286,9 +277,11 @@ describeOn(engines, (under) => {
   it('lists and judges runs as `status` does: those that are alive first, however old', async () => {
     const { engine, folder, env } = scene;
     const begin = async (id: string, process?: string) => {
-      const { settings } = runRecord({ settings: { account: scene.names.account } });
-      const label = { host: 'etl-1', name: `${id}.csv` };
-      await engine.runs.start({ id, key: id, label, settings: { ...settings, ...(process && { process }) } });
+      const { label, settings } = runRecord({
+        label: { host: 'etl-1', name: `${id}.csv` },
+        settings: { account: scene.names.account, ...(process && { process }) },
+      });
+      await engine.runs.start({ id, key: id, label, settings });
     };
     const child = spawnSync(process.execPath, ['--version']);
     await begin('old-and-alive');

@@ -32,38 +32,30 @@ const LOOKS = [
 /** A dashboard with a paused run, one with files, and a failed file; `show` changes its data. */
 async function serve() {
   const { root, done, failed, processing, waiting } = await openFolders(await temporaryFolder());
+  /** Puts a file with its record into a folder of its own. */
+  const put = async (folder: string, file: string, parts: Partial<Parameters<typeof writeRecord>[1]>) => {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, file), 'x');
+    await writeRecord(folder, { id: 'j', run: null, file, reason: null, parked: null, ...parts });
+  };
+  const parkedFor = (why: 'tried' | 'limit', capMark: string | null) => {
+    return { parked: { at: NOW, since: NOW, state: { why, capMark } } };
+  };
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
-  await mkdir(job);
   const run = 'r-20261120-000002';
-  const record = { id: run, run, file: `${DONE}.csv`, reason: null, parked: null };
-  await writeRecord(job, record);
-  for (const name of ['csv', 'report.json', 'enriched.csv', 'report.html'])
+  await put(job, `${DONE}.csv`, { id: run, run });
+  for (const name of ['report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
-  await mkdir(join(failed, FAILED));
-  await writeFile(join(failed, FAILED, 'list.csv'), 'x');
   const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
-  await writeRecord(join(failed, FAILED), { ...record, id: 'j-1', run: null, file: 'list.csv', reason });
-  const starting = join(processing, 'one', 'new-2026-11-20T11-22-48Z');
-  await mkdir(starting, { recursive: true });
-  await writeRecord(starting, { ...record, id: 'j-new', run: null, file: 'new.csv' });
-  const waits = join(waiting, 'tried-2026-11-20T11-22-49Z');
-  await mkdir(waits);
-  await writeFile(join(waits, 'tried.csv'), 'x');
-  const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
-  const ids = { id: 'j-tried', run: 'r-tried', file: 'tried.csv' };
-  await writeRecord(waits, { ...record, ...ids, parked });
-  const capped = join(waiting, CAPPED);
-  await mkdir(capped);
-  await writeFile(join(capped, 'capped.csv'), 'x');
-  const atCap = { at: NOW, since: NOW, state: { why: 'limit', capMark: '4' } } as const;
-  await writeRecord(capped, { ...record, id: 'j-capped', run: null, file: 'capped.csv', parked: atCap });
-  const read = async () => ({
-    maxRequests: { own: '4', most: '100' },
-    maxCost: { own: null, most: null },
-  });
+  await put(join(failed, FAILED), 'list.csv', { id: 'j-1', reason });
+  await put(join(processing, 'one', 'new-2026-11-20T11-22-48Z'), 'new.csv', { id: 'j-new' });
+  const tried = { id: 'j-tried', run: 'r-tried', ...parkedFor('tried', null) };
+  await put(join(waiting, 'tried-2026-11-20T11-22-49Z'), 'tried.csv', tried);
+  await put(join(waiting, CAPPED), 'capped.csv', { id: 'j-capped', ...parkedFor('limit', '4') });
+  const read = async () => ({ maxRequests: { own: '4', most: '100' }, maxCost: { own: null, most: null } });
   const caps = { ...NO_CAPS, read };
   const { runs, inboxes: places } = dashboardData();
-  const tried = runRecord({
+  const triedRun = runRecord({
     id: 'r-tried',
     job: 'j-tried',
     label: { host: 'etl-1', name: 'tried.csv' },
@@ -71,14 +63,11 @@ async function serve() {
     stop: { type: 'declined' },
     tally: { matched: 17, notFound: 3, requests: 20, billed: 20 },
   });
-  const paused = runRecord({
-    id: 'r-paused',
-    paused: { by: 'ada', at: 1 },
-    tally: { matched: 610, billed: 610 },
-  });
+  const order = { by: 'ada', at: 1 };
+  const paused = runRecord({ id: 'r-paused', paused: order, tally: { matched: 610, billed: 610 } });
   const inboxes = [root];
   let data = dashboardData({
-    runs: [paused, tried, ...runs],
+    runs: [paused, triedRun, ...runs],
     inboxes: places.map((each) => ({ ...each, folder: root })),
     failed: await createFailedLister([root])(),
   });
@@ -122,20 +111,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
       await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
-      const paths = [
-        '',
-        'started/j-new',
-        'runs/r-tried',
-        'runs/r-paused',
-        'runs/r-20261120-000002',
-        'runs/r-20261120-000003',
-      ];
-      for (const path of [
-        ...paths,
-        `inboxes/0/failed/${FAILED}/`,
-        `inboxes/0/waiting/${CAPPED}/`,
-        'runs/r-none',
-      ]) {
+      const runs = ['r-tried', 'r-paused', 'r-20261120-000002', 'r-20261120-000003', 'r-none'];
+      const folders = [`failed/${FAILED}`, `waiting/${CAPPED}`].map((each) => `inboxes/0/${each}/`);
+      for (const path of ['', 'started/j-new', ...folders, ...runs.map((each) => `runs/${each}`)]) {
         await page.goto(served.url + path);
         const name = `${path} ${viewport.width}`;
         if (process.env.SCREENSHOTS) {

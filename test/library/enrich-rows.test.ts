@@ -26,11 +26,12 @@ function counting(count: number, between: () => Promise<unknown> = nextTurn) {
 
 const tenfold = async (row: number) => row * 10;
 
-async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
+async function takeInto<T>(found: T[], results: AsyncIterable<T>): Promise<T[]> {
   for await (const result of results) found.push(result);
   return found;
 }
+
+const all = <T>(results: AsyncIterable<T>) => takeInto([], results);
 
 describe('a stream of rows', () => {
   it('comes back whole and in order, whichever is answered first', async () => {
@@ -61,15 +62,11 @@ describe('a stream of rows', () => {
   it('gives a result as soon as it is there, though the next row is not', async () => {
     let hasAsked = false;
     const { rows } = counting(2, () => (hasAsked ? new Promise(() => undefined) : Promise.resolve()));
-    const results = enrichRows(
-      rows,
-      async (row) => {
-        hasAsked = true;
-        return row;
-      },
-      5,
-      NEVER,
-    );
+    const ask = async (row: number) => {
+      hasAsked = true;
+      return row;
+    };
+    const results = enrichRows(rows, ask, 5, NEVER);
     expect((await results.next()).value).toBe(1);
     // The source never says another word: leaving must not wait for it.
     await results.return();
@@ -89,9 +86,7 @@ describe('a stream of rows', () => {
       yield 2;
       throw new Error('the cursor is gone');
     }
-    const taking = (async () => {
-      for await (const result of enrichRows(broken(), tenfold, 5, NEVER)) found.push(result);
-    })();
+    const taking = takeInto(found, enrichRows(broken(), tenfold, 5, NEVER));
     await expect(taking).rejects.toThrow('the cursor is gone');
     expect(found).toEqual([10, 20]);
   });
@@ -103,9 +98,7 @@ describe('a stream of rows', () => {
       if (row === 4) throw new Error('the engine is gone');
       return row;
     };
-    const taking = (async () => {
-      for await (const result of enrichRows(rows, failing, 20, NEVER)) found.push(result);
-    })();
+    const taking = takeInto(found, enrichRows(rows, failing, 20, NEVER));
     await expect(taking).rejects.toThrow('the engine is gone');
     expect(found).toEqual([1, 2, 3]);
     await expect.poll(() => seen.isClosed).toBe(true);
