@@ -11,12 +11,12 @@ import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js
 import { HALTS } from '../../support/halts.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
-import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
-import { LEDGER_LOOK_SCENARIOS } from './ledger-look-scenarios.js';
+import { LEDGER_LIMIT_HISTORIES } from './ledger-limit-scenarios.js';
+import { LEDGER_LOOK_HISTORIES } from './ledger-look-scenarios.js';
 import { type Operation, operations, turns } from './ledger-operations.js';
-import { answered, ask, read, settle, start, takeAtOnce } from './ledger-scenario-steps.js';
-import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
-import { createLedgerTwin } from './ledger-twin.js';
+import { ask, type LedgerStep, stepsOf } from './ledger-script.js';
+import { LEDGER_SPENDING_HISTORIES } from './ledger-spending-scenarios.js';
+import { createLedgerTwin, type LedgerTwin } from './ledger-twin.js';
 import { exchangeRequest, runSettings } from './run-settings.js';
 
 /** How many random histories a test run compares; a fast engine can afford more. */
@@ -129,53 +129,50 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect((await exchange({})).recordedAt).toBeNull();
     });
 
-    test('it answers like the model while a month turns', async () => {
-      let histories = 0;
+    /** Applies the steps to store and model, which must agree; returns the store's last answer. */
+    async function follow(twin: LedgerTwin, steps: readonly LedgerStep[]): Promise<unknown> {
+      let last: unknown;
+      for (const { operation, answers: expected } of steps) {
+        const both = await twin.apply(operation);
+        expect(rounded(both.store)).toEqual(rounded(both.model));
+        expect(both.answers).toEqual(expected);
+        last = both.store;
+      }
+      return last;
+    }
+    /** As many random histories, in which store and model must agree. */
+    async function compare(
+      name: string,
+      histories: fc.Arbitrary<Operation[]>,
+      options: fc.Parameters<[Operation[]]>,
+    ): Promise<void> {
+      let count = 0;
       await fc.assert(
-        fc.asyncProperty(turns, async (history) => {
-          histories += 1;
-          const twin = createLedgerTwin(subject.engine, clock, `turn-${histories}`, { isOneEach: true });
-          for (const operation of history) {
-            const both = await twin.apply(operation);
-            expect(rounded(both.store)).toEqual(rounded(both.model));
-          }
-        }),
-        { numRuns: numHistories / 5 },
-      );
-    });
-
-    test('it answers like the model over random histories', async () => {
-      let histories = 0;
-      await fc.assert(
-        fc.asyncProperty(operations, async (history) => {
-          histories += 1;
-          const twin = createLedgerTwin(subject.engine, clock, `history-${histories}`, { isOneEach: true });
+        fc.asyncProperty(histories, async (history) => {
+          count += 1;
+          const twin = createLedgerTwin(subject.engine, clock, `${name}-${count}`, { isOneEach: true });
           await subject.engine.runs.resume(ALL_SPENDING.owner);
-          for (const operation of history) {
+          const shown = [0, 1].map((account): Operation => ({ type: 'show', account }));
+          for (const operation of [...history, ...shown]) {
             const both = await twin.apply(operation);
             expect(rounded(both.store)).toEqual(rounded(both.model));
           }
-          for (const account of [0, 1]) {
-            const both = await twin.apply({ type: 'show', account });
-            expect(rounded(both.store)).toEqual(rounded(both.model));
-          }
         }),
-        { numRuns: numHistories, examples: [[GIVEN_BACK_LATE]] },
+        options,
       );
       await subject.engine.runs.resume(ALL_SPENDING.owner);
-    });
+    }
 
-    test.each([...LEDGER_LIMIT_SCENARIOS, ...LEDGER_SPENDING_SCENARIOS, ...LEDGER_LOOK_SCENARIOS])(
+    test('it answers like the model while a month turns', () =>
+      compare('turn', turns, { numRuns: numHistories / 5 }));
+
+    test('it answers like the model over random histories', () =>
+      compare('history', operations, { numRuns: numHistories, examples: [[GIVEN_BACK_LATE]] }));
+
+    test.each([...LEDGER_LIMIT_HISTORIES, ...LEDGER_SPENDING_HISTORIES, ...LEDGER_LOOK_HISTORIES])(
       '$title',
-      async ({ title, steps, answers: expected }) => {
-        const twin = createLedgerTwin(subject.engine, clock, title.replaceAll(/[^a-z]+/g, '-'));
-        const given: string[] = [];
-        for (const step of steps) {
-          const both = await twin.apply(step);
-          expect(rounded(both.store)).toEqual(rounded(both.model));
-          given.push(...both.answers);
-        }
-        expect(given).toEqual(expected);
+      async ({ title, steps }) => {
+        await follow(createLedgerTwin(subject.engine, clock, title.replaceAll(/[^a-z]+/g, '-')), steps);
       },
     );
 
@@ -453,44 +450,22 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     test('at the turn of the month overage is booked by the date of each answer, though clocks differ', async () => {
       const date = new Date(Date.now() + clock.offsetMs());
       const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-      const [old, next] = [Date.UTC(year, month), Date.UTC(year, month + 1)].map(dayOf);
+      const [old, next] = [0, 1].map((later) => dayOf(Date.UTC(year, month + later)).slice(0, 7));
       // The store's clock is a minute behind the service's, which is in the next month.
       const aheadMs = Date.UTC(year, month + 1) - date.getTime() - 60_000;
       clock.advance(aheadMs);
       const twin = createLedgerTwin(subject.engine, clock, 'turn-of-month');
-      const steps: Operation[] = [
-        ...start({ plan: 'paid', overage: 9, maxOverageRequests: 9 }),
-        read(0, 2, old),
-        ...takeAtOnce([0, 1, 2], [0, 2]),
-        answered(0, 1, 2, old ?? ''),
-        answered(1, 2, 2, old ?? ''),
-        answered(2, 1, 2, next ?? ''),
-        ask({ take: [3, 4] }),
-        answered(3, 2, 2, next ?? ''),
-        ...takeAtOnce([5, 0, 1], [2, 2]),
+      const store = await follow(
+        twin,
+        stepsOf(`
+        start, plan paid, overage 9, maxOverageRequests 9; read 0/2 ${old}
+        take 0 1 2, before 0/2 -> 3 granted
+        answer 0 1/2 ${old}; answer 1 2/2 ${old}; answer 2 1/2 ${next}; take 3 4 -> granted, denied
+        answer 3 2/2 ${next}; take 5 0 1, before 2/2 -> 3 granted
         // By a server that is still in the old month.
-        answered(5, 3, 2, old ?? ''),
-        answered(6, 3, 2, next ?? ''),
-        settle(7, 'maybe_billed'),
-      ];
-      const given: string[] = [];
-      for (const step of steps) {
-        const both = await twin.apply(step);
-        expect(rounded(both.store)).toEqual(rounded(both.model));
-        given.push(...both.answers);
-      }
-      const { store } = await twin.apply({ type: 'show', account: 0, run: 0 });
-      expect(given).toEqual([
-        'granted',
-        'granted',
-        'granted',
-        'granted',
-        'denied',
-        'granted',
-        'granted',
-        'granted',
-      ]);
-      expect(store).toMatchObject({ period: next, others: 0, run: { overageBilled: 3 } });
+        answer 5 3/2 ${old}; answer 6 3/2 ${next}; lost 7; show 0`),
+      );
+      expect(store).toMatchObject({ period: `${next}-01`, others: 0, run: { overageBilled: 3 } });
       clock.advance(-aheadMs);
     });
   });

@@ -3,571 +3,164 @@
  * ones seldom do. Each runs on the store and on the model, and states what became of the permits
  * asked for, in order.
  */
-import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { answered, ask, D, G, read, settle, start, takeAtOnce, wait } from './ledger-scenario-steps.js';
+import { historiesOf } from './ledger-script.js';
 
-/** A quota of one that is used, and the probe of a new run right after it. */
-const PROBED_AT_ONCE = [
-  ...start(),
-  { type: 'open', account: 0, rate: undefined, burst: 1 },
-  read(0, 1),
-  read(0, 1),
-  ask({ take: [0] }),
-  answered(0, 0, 1, '2020-01-01'),
-  { type: 'open', account: 0, rate: undefined, burst: 1 },
-  ask({ take: [1] }),
-] as const;
-
-/**
- * A used-up account whose probe is the first to name the next period. Three permits were granted.
- */
-const namesNextPeriod = () =>
-  [
-    ...start(),
-    read(0, 2),
-    ...takeAtOnce([0, 1], [0, 2]),
-    answered(0, 1, 2, '2020-01-01'),
-    answered(1, 2, 2, '2020-01-01'),
-    ...wait(64_000),
-    { type: 'open', account: 0, rate: undefined, burst: 1 },
-    ask({ take: [2] }),
-    answered(2, 1, 2, '2030-02-01'),
-  ] as const;
-
-/** A limit of 4, of which others used 3 and one request the last. One permit was granted. */
-const usedByOthers = () =>
-  [...start({ plan: 'paid' }), read(0, 4), read(3, 4), ask({ take: [0] }), settle(0)] as const;
-
-export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
-  {
-    title: 'eight requests may be in flight while the quota is unknown',
-    steps: [...start(), ask({ isConfirmed: true, take: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })],
-    answers: [G, G, G, G, G, G, G, G, D, D],
-  },
-  {
-    title: 'after five minutes without an answer one request goes alone',
-    steps: [...start(), read(0), ...wait(300_000), ...wait(4_000), ask({ take: [0, 1] })],
-    answers: [G, D],
-  },
-  {
-    title: 'requests in flight when a run begins do not prevent the next from going alone',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ take: [0, 1, 2] }),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [3, 4] }),
-      ask({ take: [4] }),
-      settle(3, 'free'),
-      ask({ take: [4, 5] }),
-    ],
-    answers: [G, G, G, G, D, D, G, D],
-  },
-  {
-    title: 'before five minutes have passed they go together',
-    steps: [...start(), read(0), ...wait(64_000), ...wait(64_000), ...wait(64_000), ask({ take: [0, 1] })],
-    answers: [G, G],
-  },
-  {
-    title: 'a billed probe beyond the limit shows that overage is served, and no other follows',
-    steps: [
-      ...start(),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(0, 1),
-      read(0, 1),
-      ask({ take: [0, 1] }),
-      settle(0),
-      ...wait(64_000),
-      ask({ take: [2, 3] }),
-      settle(2),
-      ...wait(64_000),
-      ...wait(64_000),
-      ask({ take: [4] }),
-      ask({ take: [5], mayHaveTurned: true }),
-    ],
-    answers: [G, D, G, D, D, G],
-  },
-  {
-    title:
-      'a quota of the user below that of the service leaves no overage, and stands in for one that is unknown',
-    steps: [
-      ...start({ plan: 'paid', quotaCap: 1, overage: 1 }),
-      ask({ isConfirmed: true, take: [0] }),
-      ask({ settle: [{ permit: 0, as: 'billed' }], isConfirmed: true, take: [1] }),
-      ask({ settle: [{ permit: 1, as: 'free' }], isConfirmed: true }),
-      read(1, 10),
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title: 'so does the probe of a new run whose header may not show the last requests yet',
-    steps: [
-      ...PROBED_AT_ONCE,
-      answered(1, 0, 1, '2020-01-01'),
-      { type: 'show', account: 0, run: 0 },
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title: 'and one that was sent before its header could show them, however late it is settled',
-    steps: [
-      ...PROBED_AT_ONCE,
-      ...wait(64_000),
-      answered(1, 0, 1, '2020-01-01'),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title: 'a probe that is answered with the small usage of an earlier period shows the same',
-    steps: [
-      ...start(),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(0, 1, '2020-02-01'),
-      read(0, 1, '2020-02-01'),
-      ask({ take: [0] }),
-      answered(0, 1, 1, '2020-02-01'),
-      ...wait(64_000),
-      ask({ take: [1] }),
-      answered(1, 0, 1, '2020-01-01'),
-      ...wait(64_000),
-      ...wait(64_000),
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title: 'a paid plan is not probed, however long it takes',
-    steps: [...start({ plan: 'paid' }), read(1, 1), ...wait(64_000), ask({ take: [0] })],
-    answers: [D],
-  },
-  {
-    title: 'after a refusal for quota one probe a minute is sent, and a billed one reopens the account',
-    steps: [
-      ...start(),
-      read(0, 10),
-      ask({ refusedForQuota: true, take: [0] }),
-      ...wait(64_000),
-      ask({ take: [1, 2] }),
-      ask({ settle: [{ permit: 1, as: 'free' }], refusedForQuota: true, take: [2] }),
-      ...wait(64_000),
-      ask({ take: [3] }),
-      settle(4),
-      ask({ take: [4, 5] }),
-    ],
-    answers: [D, G, D, D, G, G, G],
-  },
-  {
-    title: 'a raised quota reopens the account, a lower one does not',
-    steps: [
-      ...start(),
-      read(0, 10),
-      ask({ refusedForQuota: true }),
-      read(0, 9),
-      ask({ take: [0] }),
-      read(0, 12),
-      ask({ take: [1] }),
-    ],
-    answers: [D, G],
-  },
-  {
-    title:
-      'a new period waits for what is in flight, which counts in both since its billing period is unknown',
-    steps: [
-      ...start(),
-      read(50),
-      read(50),
-      ask({ take: [0] }),
-      read(0, 100, '2020-02-01'),
-      ask({ isConfirmed: true, take: [1] }),
-      settle(0),
-      ask({ isConfirmed: true, take: [2] }),
-      read(0, 100, '2020-02-01'),
-      ask({ take: [3] }),
-      read(70, 100, '2020-01-01'),
-    ],
-    answers: [G, D, G, G],
-  },
-  {
-    title: 'what was settled before the new period was first seen does not count in it',
-    steps: [
-      ...start(),
-      read(50),
-      ask({ take: [0] }),
-      settle(0),
-      read(51),
-      ask({ take: [1] }),
-      ask({ settle: [{ permit: 1, as: 'billed' }], reading: { quota: 100, usage: 0, period: '2020-02-01' } }),
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, G],
-  },
-  {
-    title: 'a new period without a fall in usage opens after a quarter of an hour',
-    steps: [
-      ...start(),
-      read(50),
-      read(60, 100, '2020-02-01'),
-      ask({ take: [0] }),
-      settle(0, 'free'),
-      ...wait(904_000),
-      ask({ isConfirmed: true, take: [1] }),
-      read(60, 100, '2020-02-01'),
-      ask({ take: [2] }),
-    ],
-    answers: [G, G, G],
-  },
-  {
-    title:
-      'one answer dated in the next period, where the clock disagrees, is confirmed by a request that goes alone',
-    steps: [
-      ...start(),
-      read(50),
-      read(50),
-      ask({ take: [0, 1] }),
-      answered(0, 0, 100, '2030-02-01'),
-      ask({ take: [2] }),
-      answered(1, 52, 100, '2020-01-01'),
-      ask({ take: [2, 3] }),
-      answered(3, 0, 100, '2030-02-01'),
-      settle(4, 'free'),
-      ask({ take: [4, 5] }),
-      answered(5, 0, 100, '2030-02-01'),
-      ask({ take: [0, 1] }),
-    ],
-    answers: [G, G, D, G, G, G, D, G, G],
-  },
-  {
-    title: 'one answer is enough where the clock agrees',
-    steps: [
-      ...start(),
-      read(50, 100, '2020-01-01'),
-      read(50, 100, '2020-01-01'),
-      ask({ take: [0] }),
-      answered(0, 0, 100, '2020-02-01'),
-      ask({ take: [1, 2] }),
-    ],
-    answers: [G, G, G],
-  },
-  {
-    title: 'a first answer with a date far off names no period, and hides no later ones',
-    steps: [
-      ...start(),
-      read(0, 4, '2066-11-01'),
-      read(3, 4, '2066-12-01'),
-      ask({ take: [0, 1] }),
-      { type: 'show', account: 0 },
-    ],
-    answers: [G, D],
-  },
-  {
-    title: 'a date that the clock does not know yet hides no overage',
-    steps: [
-      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
-      read(0, 2),
-      read(0, 2),
-      ...takeAtOnce([0, 1], [0, 2]),
-      answered(0, 1, 2, '2020-01-01'),
-      answered(1, 2, 2, '2066-11-01'),
-      ask({ take: [2, 3] }),
-      answered(2, 3, 2, '2066-11-01'),
-      read(3, 2),
-      ask({ take: [3] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, D, D],
-  },
-  {
-    title: 'a probe that the header shows within the quota is no overage, and others follow it',
-    steps: [
-      ...start({ plan: 'free' }),
-      read(0, 2),
-      read(0, 2),
-      ...takeAtOnce([0, 1], [0, 2]),
-      settle(0, 'maybe_billed'),
-      settle(1, 'maybe_billed'),
-      ...wait(64_000),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [2] }),
-      answered(2, 1, 2, '2020-01-01'),
-      { type: 'show', account: 0, run: 0 },
-      ...wait(64_000),
-      ...wait(4_000),
-      ask({ take: [3] }),
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title:
-      'a probe that first names the next period, where the clock disagrees, is confirmed by one more on any plan',
-    steps: [
-      ...start(),
-      read(0, 3),
-      ...takeAtOnce([0, 1, 2], [0, 3]),
-      answered(0, 1, 3, '2020-01-01'),
-      answered(1, 2, 3, '2020-01-01'),
-      answered(2, 3, 3, '2020-01-01'),
-      ...wait(64_000),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [3] }),
-      answered(3, 1, 3, '2030-02-01'),
-      { type: 'show', account: 0, run: 0 },
-      ask({ take: [4, 5] }),
-      answered(4, 2, 3, '2030-02-01'),
-      ask({ take: [5] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, G, D, G],
-  },
-  {
-    title: 'a date that is years off does not replace the period that is awaited',
-    steps: [
-      ...start(),
-      read(0, 5),
-      ...takeAtOnce([0, 1, 2], [0, 5]),
-      answered(0, 1, 5, '2020-01-01'),
-      answered(1, 2, 5, '2020-02-01'),
-      { type: 'show', account: 0, run: 0 },
-      answered(2, 0, 5, '2030-02-01'),
-      { type: 'show', account: 0, run: 0 },
-      ask({ reading: { quota: 5, usage: 1, period: '2020-02-01' } }),
-      ask({ take: [3] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title: 'a wrong period seen before the limit was reached gets no request beyond it',
-    steps: [
-      ...start(),
-      read(0, 2),
-      ...takeAtOnce([0, 1], [0, 2]),
-      answered(0, 1, 2, '2020-01-01'),
-      answered(1, 0, 2, '2030-02-01'),
-      ask({ take: [2] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title: 'a probe that names the next period is the last one when the next request contradicts it',
-    steps: [
-      ...namesNextPeriod(),
-      ask({ take: [3] }),
-      answered(3, 4, 2, '2020-01-01'),
-      ask({ take: [4] }),
-      ...wait(64_000),
-      ask({ take: [5] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, D, D],
-  },
-  {
-    title: 'a lost request that should have confirmed the next period is the last one',
-    steps: [
-      ...namesNextPeriod(),
-      ask({ take: [3] }),
-      settle(3, 'maybe_billed'),
-      ask({ take: [4] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, D],
-  },
-  {
-    title: 'answers out of order hide no new period that the clock is in',
-    steps: [
-      ...start(),
-      read(0, 6),
-      ...takeAtOnce([0, 1, 2, 3, 4, 5], [0, 6]),
-      answered(0, 3, 6, '2020-01-01'),
-      answered(1, 1, 6, '2020-01-01'),
-      answered(2, 2, 6, '2020-02-01'),
-      answered(3, 1, 6, '2020-02-01'),
-      answered(4, 2, 6, '2020-01-01'),
-      answered(5, 3, 6, '2020-02-01'),
-      ask({ take: [0] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, G, G, G],
-  },
-  {
-    title: 'a used-up cap of the user is not probed, unless the period may be over',
-    steps: [
-      ...start({ quotaCap: 2 }),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(2, 1_000),
-      read(2, 1_000),
-      ...wait(64_000),
-      ask({ take: [0] }),
-      ask({ take: [1], mayHaveTurned: true }),
-    ],
-    answers: [D, G],
-  },
-  {
-    title: 'a service whose clock is a month behind is asked for nothing beyond the limit',
-    steps: [
-      ...start({ plan: 'paid' }),
-      read(2, 2),
-      ask({
-        isConfirmed: true,
-        reading: { quota: 2, usage: 2, period: '2020-01-01', behindMs: 30 * 86_400_000 },
-      }),
-      ...wait(64_000),
-      ask({ take: [0], mayHaveTurned: true }),
-      ask({ isConfirmed: true, reading: { quota: 2, usage: 2, period: '2020-01-01', behindMs: 0 } }),
-      ...wait(64_000),
-      ask({ take: [1], mayHaveTurned: true }),
-    ],
-    answers: [D, G],
-  },
-  {
-    title: 'a past period does not return',
-    steps: [
-      ...start(),
-      read(50, 100, '2020-03-01'),
-      read(0, 100, '2020-02-01'),
-      read(0, 100, '2020-04-01'),
-      read(0, 100, '2020-04-01'),
-    ],
-    answers: [],
-  },
-  {
-    title: 'an account without periods takes every reading as its own',
-    steps: [...start(), read(5, 100, 'none'), read(7, 100, '2020-02-01'), read(2, 100, null)],
-    answers: [],
-  },
-  {
-    title: 'a usage that the service corrects is believed after three readings over ten minutes',
-    steps: [
-      ...usedByOthers(),
-      read(1, 4),
-      ...wait(300_000),
-      read(1, 4),
-      ask({ take: [1] }),
-      ...wait(304_000),
-      read(1, 4),
-      ask({ take: [1] }),
-      settle(2),
-      ask({ take: [2] }),
-      settle(3),
-      ask({ take: [3] }),
-      settle(4),
-      ask({ take: [4] }),
-      { type: 'show', account: 0 },
-    ],
-    answers: [G, D, G, G, G, D],
-  },
-  {
-    title: 'a higher reading among those of a falling usage begins them anew, and so does a request',
-    steps: [
-      ...usedByOthers(),
-      read(1, 4),
-      ...wait(300_000),
-      read(2, 4),
-      ...wait(304_000),
-      read(1, 4),
-      ask({ take: [1] }),
-      ...wait(304_000),
-      read(1, 4),
-      ...takeAtOnce([1, 2], [1, 4]),
-      settle(3, 'maybe_billed'),
-      ...wait(604_000),
-      read(0, 4),
-      read(0, 4),
-      settle(2),
-      ask({ take: [1, 2] }),
-      { type: 'show', account: 0 },
-    ],
-    answers: [G, D, G, G, G, D],
-  },
-  {
-    title: 'our own count never falls',
-    steps: [
-      ...start({ plan: 'paid' }),
-      read(0, 4),
-      ...takeAtOnce([0, 1, 2], [0, 4]),
-      settle(0),
-      settle(1),
-      settle(2),
-      read(0, 4),
-      ...wait(300_000),
-      read(0, 4),
-      ...wait(304_000),
-      read(0, 4),
-      ask({ take: [3, 4] }),
-      { type: 'show', account: 0 },
-    ],
-    answers: [G, G, G, G, D],
-  },
-  {
-    title: 'a jump in usage is believed when it is seen again a minute later, and the next one anew',
-    steps: [
-      ...start(),
-      read(10, 90_000),
-      read(5_000, 90_000),
-      ...wait(40_000),
-      read(5_000, 90_000),
-      ...wait(20_000),
-      read(5_000, 90_000),
-      read(12_000, 90_000),
-      ...wait(40_000),
-      read(12_000, 90_000),
-      ...wait(64_000),
-      read(12_000, 90_000),
-    ],
-    answers: [],
-  },
-  {
-    title: 'a jump that is not seen again is forgotten',
-    steps: [
-      ...start(),
-      read(10, 90_000),
-      read(5_000, 90_000),
-      ...wait(40_000),
-      read(10, 90_000),
-      ...wait(40_000),
-      read(5_000, 90_000),
-    ],
-    answers: [],
-  },
-  {
-    title: 'a quarter of what is left is in flight, by the highest usage read, and at least one',
-    steps: [
-      ...start({ plan: 'paid' }),
-      read(0, 12),
-      ask({ take: [0, 1, 2, 3] }),
-      settle(0, 'free'),
-      answered(1, 4, 12, '2020-01-01'),
-      ask({ take: [4] }),
-      answered(2, 7, 12, '2020-01-01'),
-      ask({ take: [5] }),
-      answered(4, 11, 12, '2020-01-01'),
-      ask({ take: [0, 1] }),
-      answered(6, 12, 12, '2020-01-01'),
-      ask({ take: [1] }),
-    ],
-    answers: [G, G, G, D, G, D, G, D, D],
-  },
-  {
-    title: 'beyond the quota it is a quarter of what the budget leaves, and of what the cap of the run does',
-    steps: [
-      ...start({ plan: 'paid', overage: 100, maxOverageRequests: 8 }),
-      {
-        type: 'start',
-        account: 0,
-        key: 1,
-        settings: { plan: 'paid', quotaCap: null, overage: 100, maxRequests: null, maxOverageRequests: null },
-      },
-      read(2, 6),
-      ask({ take: [0, 1] }),
-      answered(0, 6, 6, '2020-01-01'),
-      ask({ take: [1, 2, 3] }),
-      ask({ run: 1, take: [4, 5] }),
-    ],
-    answers: [G, D, G, G, D, G, G],
-  },
-];
+export const LEDGER_LIMIT_HISTORIES = historiesOf(`
+# eight requests may be in flight while the quota is unknown
+start; confirmed, take 0 0 0 0 0 0 0 0 0 0 -> 8 granted, 2 denied
+# after five minutes without an answer one request goes alone
+start; read 0/100; wait 300s; wait 4s; take 0 1 -> granted, denied
+# requests in flight when a run begins do not prevent the next from going alone
+start; read 0/100; take 0 1 2 -> 3 granted
+open; take 3 4 -> granted, denied
+take 4 -> denied
+free 3; take 4 5 -> granted, denied
+# before five minutes have passed they go together
+start; read 0/100; wait 64s; wait 64s; wait 64s; take 0 1 -> 2 granted
+# a billed probe beyond the limit shows that overage is served, and no other follows
+start; open; read 0/1; read 0/1; take 0 1 -> granted, denied
+billed 0; wait 64s; take 2 3 -> granted, denied
+billed 2; wait 64s; wait 64s; take 4 -> denied
+turned, take 5 -> granted
+# a quota of the user below that of the service leaves no overage, and stands in for one that is unknown
+start, plan paid, quotaCap 1, overage 1; confirmed, take 0 -> granted
+billed 0, take 1 -> granted
+free 1, confirmed; read 1/10; take 2 -> denied
+# so does the probe of a new run whose header may not show the last requests yet
+start; open; read 0/1; read 0/1; take 0 -> granted
+answer 0 0/1; open; take 1 -> granted
+answer 1 0/1; show 0; open; take 2 -> denied
+# and one that was sent before its header could show them, however late it is settled
+start; open; read 0/1; read 0/1; take 0 -> granted
+answer 0 0/1; open; take 1 -> granted
+wait 64s; answer 1 0/1; open; take 2 -> denied
+# a probe that is answered with the small usage of an earlier period shows the same
+start; open; read 0/1 2020-02; read 0/1 2020-02; take 0 -> granted
+answer 0 1/1 2020-02; wait 64s; take 1 -> granted
+answer 1 0/1; wait 64s; wait 64s; take 2 -> denied
+# a paid plan is not probed, however long it takes
+start, plan paid; read 1/1; wait 64s; take 0 -> denied
+# after a refusal for quota one probe a minute is sent, and a billed one reopens the account
+start; read 0/10; refused, take 0 -> denied
+wait 64s; take 1 2 -> granted, denied
+free 1, refused, take 2 -> denied
+wait 64s; take 3 -> granted
+billed 4; take 4 5 -> 2 granted
+# a raised quota reopens the account, a lower one does not
+start; read 0/10; refused; read 0/9; take 0 -> denied
+read 0/12; take 1 -> granted
+# a new period waits for what is in flight, which counts in both since its billing period is unknown
+start; read 50/100; read 50/100; take 0 -> granted
+read 0/100 2020-02; confirmed, take 1 -> denied
+billed 0; confirmed, take 2 -> granted
+read 0/100 2020-02; take 3 -> granted
+read 70/100
+# what was settled before the new period was first seen does not count in it
+start; read 50/100; take 0 -> granted
+billed 0; read 51/100; take 1 -> granted
+billed 1, header 0/100 2020-02, unconfirmed; take 2 -> granted
+# a new period without a fall in usage opens after a quarter of an hour
+start; read 50/100; read 60/100 2020-02; take 0 -> granted
+free 0; wait 904s; confirmed, take 1 -> granted
+read 60/100 2020-02; take 2 -> granted
+# one answer dated in the next period, where the clock disagrees, is confirmed by a request that goes alone
+start; read 50/100; read 50/100; take 0 1 -> 2 granted
+answer 0 0/100 2030-02; take 2 -> denied
+answer 1 52/100; take 2 3 -> 2 granted
+answer 3 0/100 2030-02; free 4; take 4 5 -> granted, denied
+answer 5 0/100 2030-02; take 0 1 -> 2 granted
+# one answer is enough where the clock agrees
+start; read 50/100; read 50/100; take 0 -> granted
+answer 0 0/100 2020-02; take 1 2 -> 2 granted
+# a first answer with a date far off names no period, and hides no later ones
+start; read 0/4 2066-11; read 3/4 2066-12; take 0 1 -> granted, denied
+show
+# a date that the clock does not know yet hides no overage
+start, plan paid, overage 9, maxOverageRequests 1; read 0/2; read 0/2
+take 0 1, before 0/2 -> 2 granted
+answer 0 1/2; answer 1 2/2 2066-11; take 2 3 -> granted, denied
+answer 2 3/2 2066-11; read 3/2; take 3 -> denied
+show 0
+# a probe that the header shows within the quota is no overage, and others follow it
+start, plan free; read 0/2; read 0/2; take 0 1, before 0/2 -> 2 granted
+lost 0; lost 1; wait 64s; open; take 2 -> granted
+answer 2 1/2; show 0; wait 64s; wait 4s; take 3 -> granted
+# a probe that first names the next period, where the clock disagrees, is confirmed by one more on any plan
+start; read 0/3; take 0 1 2, before 0/3 -> 3 granted
+answer 0 1/3; answer 1 2/3; answer 2 3/3; wait 64s; open; take 3 -> granted
+answer 3 1/3 2030-02; show 0; take 4 5 -> granted, denied
+answer 4 2/3 2030-02; take 5 -> granted
+show 0
+# a date that is years off does not replace the period that is awaited
+start; read 0/5; take 0 1 2, before 0/5 -> 3 granted
+answer 0 1/5; answer 1 2/5 2020-02; show 0; answer 2 0/5 2030-02; show 0; header 1/5 2020-02
+take 3 -> granted
+show 0
+# a wrong period seen before the limit was reached gets no request beyond it
+start; read 0/2; take 0 1, before 0/2 -> 2 granted
+answer 0 1/2; answer 1 0/2 2030-02; take 2 -> denied
+show 0
+# a probe that names the next period is the last one when the next request contradicts it
+start; read 0/2; take 0 1, before 0/2 -> 2 granted
+answer 0 1/2; answer 1 2/2; wait 64s; open; take 2 -> granted
+answer 2 1/2 2030-02; take 3 -> granted
+answer 3 4/2; take 4 -> denied
+wait 64s; take 5 -> denied
+show 0
+# a lost request that should have confirmed the next period is the last one
+start; read 0/2; take 0 1, before 0/2 -> 2 granted
+answer 0 1/2; answer 1 2/2; wait 64s; open; take 2 -> granted
+answer 2 1/2 2030-02; take 3 -> granted
+lost 3; take 4 -> denied
+show 0
+# answers out of order hide no new period that the clock is in
+start; read 0/6; take 0 1 2 3 4 5, before 0/6 -> 6 granted
+answer 0 3/6; answer 1 1/6; answer 2 2/6 2020-02; answer 3 1/6 2020-02; answer 4 2/6
+answer 5 3/6 2020-02; take 0 -> granted
+show 0
+# a used-up cap of the user is not probed, unless the period may be over
+start, quotaCap 2; open; read 2/1000; read 2/1000; wait 64s; take 0 -> denied
+turned, take 1 -> granted
+# a service whose clock is a month behind is asked for nothing beyond the limit
+start, plan paid; read 2/2; read 2/2 2020-01 behind 30d; wait 64s; turned, take 0 -> denied
+read 2/2 2020-01 behind 0s; wait 64s; turned, take 1 -> granted
+# a past period does not return
+start; read 50/100 2020-03; read 0/100 2020-02; read 0/100 2020-04; read 0/100 2020-04
+# an account without periods takes every reading as its own
+start; read 5/100 none; read 7/100 2020-02; read 2/100 undated
+# a usage that the service corrects is believed after three readings over ten minutes
+start, plan paid; read 0/4; read 3/4; take 0 -> granted
+billed 0; read 1/4; wait 300s; read 1/4; take 1 -> denied
+wait 304s; read 1/4; take 1 -> granted
+billed 2; take 2 -> granted
+billed 3; take 3 -> granted
+billed 4; take 4 -> denied
+show
+# a higher reading among those of a falling usage begins them anew, and so does a request
+start, plan paid; read 0/4; read 3/4; take 0 -> granted
+billed 0; read 1/4; wait 300s; read 2/4; wait 304s; read 1/4; take 1 -> denied
+wait 304s; read 1/4; take 1 2, before 1/4 -> 2 granted
+lost 3; wait 604s; read 0/4; read 0/4; billed 2; take 1 2 -> granted, denied
+show
+# our own count never falls
+start, plan paid; read 0/4; take 0 1 2, before 0/4 -> 3 granted
+billed 0; billed 1; billed 2; read 0/4; wait 300s; read 0/4; wait 304s; read 0/4
+take 3 4 -> granted, denied
+show
+# a jump in usage is believed when it is seen again a minute later, and the next one anew
+start; read 10/90000; read 5000/90000; wait 40s; read 5000/90000; wait 20s; read 5000/90000
+read 12000/90000; wait 40s; read 12000/90000; wait 64s; read 12000/90000
+# a jump that is not seen again is forgotten
+start; read 10/90000; read 5000/90000; wait 40s; read 10/90000; wait 40s; read 5000/90000
+# a quarter of what is left is in flight, by the highest usage read, and at least one
+start, plan paid; read 0/12; take 0 1 2 3 -> 3 granted, denied
+free 0; answer 1 4/12; take 4 -> granted
+answer 2 7/12; take 5 -> denied
+answer 4 11/12; take 0 1 -> granted, denied
+answer 6 12/12; take 1 -> denied
+# beyond the quota it is a quarter of what the budget leaves, and of what the cap of the run does
+start, plan paid, overage 100, maxOverageRequests 8; start, plan paid, overage 100, key 1; read 2/6
+take 0 1 -> granted, denied
+answer 0 6/6; take 1 2 3 -> 2 granted, denied
+run 1, take 4 5 -> 2 granted
+`);

@@ -2,280 +2,127 @@
  * Histories of looks for the own domain: what they cost before the proof, what proves them free,
  * what withdraws the proof, and the request beyond the limit that a person may order.
  */
-import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { answered, ask, D, G, read, settle, start, takeAtOnce, wait } from './ledger-scenario-steps.js';
+import { historiesOf } from './ledger-script.js';
 
-const F = 'free';
-const Q = 'queued';
-const MONTH = '2020-01-01';
-/** Twice the lag of the usage header, and some. */
-const quiet = () => [...wait(64_000), ...wait(64_000)];
-/** A look, and its answer with the usage; `at`: how many permits were asked for before it. */
-const look = (at: number, usage: number, quota = 10) =>
-  [ask({ look: 'own' }), answered(at, usage, quota, MONTH)] as const;
-const show = { type: 'show', account: 0, run: 0 } as const;
-/** The account with a look proven free: three were asked for, and none is booked. */
-const proven = (at = 0, quota = 10) => [
-  ...look(at, 2, quota),
-  ...quiet(),
-  ...look(at + 1, 2, quota),
-  ...quiet(),
-  ...look(at + 2, 2, quota),
-];
-const HOUR = 3_600_000;
-
-export const LEDGER_LOOK_SCENARIOS: readonly LedgerScenario[] = [
-  {
-    title: 'looks are booked until the second reading in quiet moments that follows one is no higher',
-    steps: [...start(), ...proven(), show, ask({ look: 'own' })],
-    answers: [G, G, G, F],
-  },
-  {
-    title: 'a higher reading proves nothing, and there are three looks a day',
-    steps: [
-      ...start(),
-      ...look(0, 1),
-      ...quiet(),
-      ...look(1, 2),
-      ...quiet(),
-      ...look(2, 3),
-      ...quiet(),
-      ask({ look: 'own' }),
-      show,
-      { type: 'advance', ms: 86_400_000 },
-      ...wait(4_000),
-      ask({ look: 'own' }),
-    ],
-    answers: [G, G, G, D, G],
-  },
-  {
-    title: 'our own requests between the readings are no reason against the proof',
-    steps: [
-      ...start(),
-      ...look(0, 2, 100),
-      ...quiet(),
-      ...look(1, 2, 100),
-      ask({ isConfirmed: true, take: [0, 1] }),
-      answered(2, 3, 100, MONTH),
-      answered(3, 4, 100, MONTH),
-      ...quiet(),
-      ...look(4, 4, 100),
-      show,
-    ],
-    answers: [G, G, G, G, G],
-  },
-  {
-    title: 'a lost request of ours does not excuse a rise',
-    steps: [
-      ...start(),
-      ...look(0, 2),
-      ...quiet(),
-      ...look(1, 2),
-      ask({ isConfirmed: true, take: [0] }),
-      settle(2, 'maybe_billed'),
-      ...quiet(),
-      ...look(3, 3),
-      show,
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title: 'a reading that comes without the last look, or late, proves nothing',
-    steps: [
-      ...start(),
-      ...look(0, 2, 100),
-      ...quiet(),
-      ...look(1, 2, 100),
-      ...wait(64_000),
-      ask({ reading: { quota: 100, usage: 2, period: MONTH } }),
-      show,
-      ask({ isConfirmed: true, take: [0] }),
-      answered(2, 2, 100, MONTH),
-      show,
-      ...quiet(),
-      ask({ look: 'own' }),
-      ask({ take: [1] }),
-      answered(4, 3, 100, MONTH),
-      ...quiet(),
-      answered(3, 2, 100, MONTH),
-      show,
-    ],
-    answers: [G, G, G, G, G],
-  },
-  {
-    title: 'after a ledger went back, what it measured and booked of looks gives nothing back',
-    steps: [
-      ...start(),
-      ...look(0, 2),
-      ...quiet(),
-      ...look(1, 2),
-      ask({ seen: 'ahead' }),
-      show,
-      ask({ look: 'own' }),
-      ...quiet(),
-      ...look(3, 2),
-      show,
-    ],
-    answers: [G, G, D, G],
-  },
-  {
-    title: 'a reading below the one before proves nothing',
-    steps: [...start(), ...look(0, 5), ...quiet(), ...look(1, 5), ...quiet(), ...look(2, 3), show],
-    answers: [G, G, G],
-  },
-  {
-    title: 'without proof a look needs room within the quota, and a quiet moment',
-    steps: [
-      ...start({ plan: 'paid', overage: 5 }),
-      read(9, 10),
-      ask({ take: [0] }),
-      ask({ look: 'own' }),
-      settle(0),
-      ask({ look: 'own' }),
-      ...quiet(),
-      ask({ look: 'own' }),
-      ask({ take: [1] }),
-    ],
-    answers: [G, D, D, D, G],
-  },
-  {
-    title: 'with proof looks and rows of the own domain go beyond every limit, one at a time',
-    steps: [
-      ...start({ plan: 'paid' }),
-      ...proven(),
-      read(2, 2),
-      ask({ take: [1] }),
-      ask({ look: 'own' }),
-      ask({ isOwn: true, take: [0, 1] }),
-      answered(4, 2, 2, MONTH),
-      ask({ isOwn: true, take: [0] }),
-      ask({ look: 'own' }),
-      settle(7),
-      show,
-    ],
-    answers: [G, G, G, D, F, Q, D, F, Q],
-  },
-  {
-    title: 'what a killed worker had on a free permit ends with its deadline, and costs nothing',
-    steps: [
-      ...start(),
-      ...proven(),
-      ask({ isOwn: true, take: [0], permitMs: 6_000 }),
-      ...wait(8_000),
-      show,
-      ask({ look: 'own' }),
-      show,
-    ],
-    answers: [G, G, G, F, F],
-  },
-  {
-    title: 'a rise without requests of ours withdraws the proof, and what may have caused it is ours',
-    steps: [
-      ...start(),
-      ...proven(),
-      ...look(3, 2),
-      ...wait(64_000),
-      ...look(4, 2),
-      ...quiet(),
-      ...look(5, 2),
-      ...wait(40_000),
-      ...look(6, 3),
-      show,
-      ask({ look: 'own' }),
-    ],
-    answers: [G, G, G, F, F, F, F, D],
-  },
-  {
-    title: 'looks whose proof is withdrawn are no longer counted as others',
-    steps: [
-      ...start(),
-      ...proven(),
-      ask({ isConfirmed: true, take: [0] }),
-      answered(3, 3, 10, MONTH),
-      ...look(4, 4),
-      show,
-      ...quiet(),
-      ...look(5, 5),
-      show,
-    ],
-    answers: [G, G, G, G, F, F],
-  },
-  {
-    title: 'a free request that is out when another own domain takes its place counts as sent',
-    steps: [...start(), ...proven(), ask({ look: 'own' }), ask({ look: 'other' }), settle(3), show],
-    answers: [G, G, G, F, D],
-  },
-  {
-    title: 'another own domain has no proof, and what was booked for the first stays',
-    steps: [...start(), ...look(0, 2), ...quiet(), ask({ look: 'other' }), show],
-    answers: [G, G],
-  },
-  {
-    title: 'a look beside spending or in a closed account is not proven, and a pause stops all of them',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ refusedForQuota: true }),
-      ask({ look: 'own' }),
-      read(0, 200),
-      ...proven(1, 200),
-      { type: 'pause', paused: true },
-      ask({ look: 'own' }),
-      { type: 'pause', paused: false },
-      ask({ refusedForQuota: true }),
-      ask({ look: 'own' }),
-    ],
-    answers: [D, G, G, G, D, F],
-  },
-  {
-    title: 'a free reading confirms a new period as one without a request does',
-    steps: [
-      ...start(),
-      ...proven(),
-      ...look(3, 2),
-      ask({ look: 'own' }),
-      answered(4, 0, 10, '2030-02-01'),
-      ask({ look: 'own' }),
-      answered(5, 0, 10, '2030-02-01'),
-      show,
-    ],
-    answers: [G, G, G, F, F, F],
-  },
-  {
-    title: 'one request an hour may be ordered beyond the limit',
-    steps: [
-      ...start({ plan: 'paid' }),
-      read(2, 2),
-      ask({ take: [0] }),
-      ask({ look: 1 }),
-      ask({ look: 2 }),
-      answered(1, 3, 2, MONTH),
-      show,
-      { type: 'advance', ms: HOUR - 4_000 },
-      ...wait(0),
-      ask({ look: 2 }),
-      ...wait(4_000),
-      ask({ look: 2 }),
-      ask({
-        settle: [{ permit: 4, as: 'billed', period: MONTH }],
-        reading: { quota: 20, usage: 4, period: MONTH },
-      }),
-      ask({ take: [3] }),
-      show,
-    ],
-    answers: [D, G, D, D, G, G],
-  },
-  {
-    title: 'an ordered request needs its claim, and waits for nobody',
-    steps: [
-      ...start(),
-      read(0, 4),
-      ...takeAtOnce([0, 1], [0, 4]),
-      ask({ worker: 1, look: 2 }),
-      ask({ look: 2 }),
-      settle(3),
-      show,
-    ],
-    answers: [G, G, 'lost', G],
-  },
-];
+export const LEDGER_LOOK_HISTORIES = historiesOf(`
+# looks are booked until the second reading in quiet moments that follows one is no higher
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; show 0; look own -> free
+# a higher reading proves nothing, and there are three looks a day
+start; look own -> granted
+answer 0 1/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 3/10; wait 64s; wait 64s; look own -> denied
+show 0; advance 1d; wait 4s; look own -> granted
+# our own requests between the readings are no reason against the proof
+start; look own -> granted
+answer 0 2/100; wait 64s; wait 64s; look own -> granted
+answer 1 2/100; confirmed, take 0 1 -> 2 granted
+answer 2 3/100; answer 3 4/100; wait 64s; wait 64s; look own -> granted
+answer 4 4/100; show 0
+# a lost request of ours does not excuse a rise
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; confirmed, take 0 -> granted
+lost 2; wait 64s; wait 64s; look own -> granted
+answer 3 3/10; show 0
+# a reading that comes without the last look, or late, proves nothing
+start; look own -> granted
+answer 0 2/100; wait 64s; wait 64s; look own -> granted
+answer 1 2/100; wait 64s; header 2/100; show 0; confirmed, take 0 -> granted
+answer 2 2/100; show 0; wait 64s; wait 64s; look own -> granted
+take 1 -> granted
+answer 4 3/100; wait 64s; wait 64s; answer 3 2/100; show 0
+# after a ledger went back, what it measured and booked of looks gives nothing back
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; seen ahead; show 0; look own -> denied
+wait 64s; wait 64s; look own -> granted
+answer 3 2/10; show 0
+# a reading below the one before proves nothing
+start; look own -> granted
+answer 0 5/10; wait 64s; wait 64s; look own -> granted
+answer 1 5/10; wait 64s; wait 64s; look own -> granted
+answer 2 3/10; show 0
+# without proof a look needs room within the quota, and a quiet moment
+start, plan paid, overage 5; read 9/10; take 0 -> granted
+look own -> denied
+billed 0; look own -> denied
+wait 64s; wait 64s; look own -> denied
+take 1 -> granted
+# with proof looks and rows of the own domain go beyond every limit, one at a time
+start, plan paid; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; read 2/2; take 1 -> denied
+look own -> free
+own, take 0 1 -> queued, denied
+answer 4 2/2; own, take 0 -> free
+look own -> queued
+billed 7; show 0
+# what a killed worker had on a free permit ends with its deadline, and costs nothing
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; own, take 0, deadline 6s -> free
+wait 8s; show 0; look own -> free
+show 0
+# a rise without requests of ours withdraws the proof, and what may have caused it is ours
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; look own -> free
+answer 3 2/10; wait 64s; look own -> free
+answer 4 2/10; wait 64s; wait 64s; look own -> free
+answer 5 2/10; wait 40s; look own -> free
+answer 6 3/10; show 0; look own -> denied
+# looks whose proof is withdrawn are no longer counted as others
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; confirmed, take 0 -> granted
+answer 3 3/10; look own -> free
+answer 4 4/10; show 0; wait 64s; wait 64s; look own -> free
+answer 5 5/10; show 0
+# a free request that is out when another own domain takes its place counts as sent
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; look own -> free
+look other -> denied
+billed 3; show 0
+# another own domain has no proof, and what was booked for the first stays
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look other -> granted
+show 0
+# a look beside spending or in a closed account is not proven, and a pause stops all of them
+start; read 0/100; refused; look own -> denied
+read 0/200; look own -> granted
+answer 1 2/200; wait 64s; wait 64s; look own -> granted
+answer 2 2/200; wait 64s; wait 64s; look own -> granted
+answer 3 2/200; pause; look own -> denied
+resume; refused; look own -> free
+# a free reading confirms a new period as one without a request does
+start; look own -> granted
+answer 0 2/10; wait 64s; wait 64s; look own -> granted
+answer 1 2/10; wait 64s; wait 64s; look own -> granted
+answer 2 2/10; look own -> free
+answer 3 2/10; look own -> free
+answer 4 0/10 2030-02; look own -> free
+answer 5 0/10 2030-02; show 0
+# one request an hour may be ordered beyond the limit
+start, plan paid; read 2/2; take 0 -> denied
+look 1 -> granted
+look 2 -> denied
+answer 1 3/2; show 0; advance 3596s; wait 0s; look 2 -> denied
+wait 4s; look 2 -> granted
+answer 4 4/20, unconfirmed; take 3 -> granted
+show 0
+# an ordered request needs its claim, and waits for nobody
+start; read 0/4; take 0 1, before 0/4 -> 2 granted
+worker 1, look 2 -> lost
+look 2 -> granted
+billed 3; show 0
+`);

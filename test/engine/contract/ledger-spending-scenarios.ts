@@ -3,421 +3,116 @@
  * which random ones seldom do. Each runs on the store and on the model, and states what became of
  * the permits asked for, in order.
  */
-import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { answered, ask, D, G, read, settle, start, takeAtOnce, wait } from './ledger-scenario-steps.js';
+import { historiesOf } from './ledger-script.js';
 
-/** A billed answer whose header shows more than the quota of ten. */
-const beyond = (permit: number, usage: number) =>
-  ask({
-    isConfirmed: true,
-    settle: [{ permit, as: 'billed', period: '2020-01-01', isBeyond: true }],
-    reading: { quota: 10, usage, period: '2020-01-01' },
-  });
-
-export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
-  {
-    title: 'a usage header that lags behind held permits is not taken for spending by others',
-    steps: [
-      ...start(),
-      read(0, 10),
-      ...takeAtOnce([0, 1, 2, 3], [0, 10]),
-      read(2, 10),
-      settle(0),
-      read(4, 10),
-      read(7, 10),
-      read(1, 10),
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title: 'a cap holds although another run of the same key completes, until the last of them does',
-    steps: [
-      ...start({ maxRequests: 2 }),
-      ...start(),
-      read(0, 10),
-      ask({ take: [0, 1] }),
-      { type: 'end', run: 1, status: 'completed' },
-      ask({ take: [2] }),
-      settle(0),
-      settle(1),
-      ask({ take: [3] }),
-    ],
-    answers: [G, G, D, D],
-  },
-  {
-    title: 'a run that begins after another of the same key completed has caps of its own',
-    steps: [
-      ...start({ maxRequests: 1 }),
-      ...start(),
-      read(0, 10),
-      ask({ take: [0] }),
-      { type: 'end', run: 1, status: 'completed' },
-      ask({ take: [1] }),
-      ...start({ maxRequests: 1 }),
-      ask({ take: [1], run: 2 }),
-      settle(0),
-      ask({ take: [2], run: 2 }),
-    ],
-    answers: [G, D, G, D],
-  },
-  {
-    title: 'the pace spreads requests over the second, and refuses those beyond it',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ pace: { isJudged: true, rate: 3, burst: 2, floorMs: 0 }, take: [0, 1, 2, 3, 4, 5, 0, 1] }),
-    ],
-    answers: [G, G, G, G, G, D, D, D],
-  },
-  {
-    title: 'a pace judged by an old version is left unchanged',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ pace: { isJudged: false, rate: 0.5, burst: 1, floorMs: 5_000 }, take: [0, 1, 2] }),
-    ],
-    answers: [G, G, G],
-  },
-  {
-    title: 'nothing is sent before the time that Retry-After set',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ pace: { isJudged: true, rate: null, burst: 1, floorMs: 5_000 }, take: [0] }),
-      ...wait(4_000),
-      ask({ pace: { isJudged: true, rate: null, burst: 1, floorMs: 100 }, take: [1] }),
-      ...wait(4_000),
-      ask({ take: [2] }),
-    ],
-    answers: [D, G, G],
-  },
-  {
-    title: 'a key answered unusably twice in a run is not asked for again, a key billed once is',
-    steps: [
-      ...start(),
-      read(0),
-      ask({ take: [0, 1] }),
-      ask({
-        settle: [
-          { permit: 0, as: 'maybe_billed' },
-          { permit: 1, as: 'billed' },
-        ],
-        take: [0, 1],
-      }),
-      ask({
-        settle: [
-          { permit: 2, as: 'maybe_billed' },
-          { permit: 3, as: 'billed' },
-        ],
-        take: [0, 1],
-      }),
-    ],
-    answers: [G, G, G, G, 'attempts_exhausted', G],
-  },
-  {
-    title: 'a permit given back is given back to the caps too, overage included',
-    steps: [
-      ...start({ overage: 5, maxRequests: 3, maxOverageRequests: 1 }),
-      read(0, 1),
-      ...takeAtOnce([0, 1], [0, 1]),
-      ask({ take: [2] }),
-      settle(1, 'free'),
-      settle(0),
-      ask({ take: [3, 4] }),
-    ],
-    answers: [G, G, D, G, D],
-  },
-  {
-    title: 'a request is overage if it is beyond the quota when settled, whatever it looked like when taken',
-    steps: [
-      ...start({ overage: 9 }),
-      read(0, 2),
-      ...takeAtOnce([0, 1, 2, 3, 4], [0, 2]),
-      settle(4),
-      settle(0, 'free'),
-      settle(3),
-      settle(2),
-      settle(1, 'maybe_billed'),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, G],
-  },
-  {
-    title: 'the answer that shows a raised quota or a new period is no overage',
-    steps: [
-      ...start(),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      read(1, 1, '2020-01-01'),
-      ...wait(64_000),
-      ask({ take: [0] }),
-      answered(0, 2, 5, '2020-01-01'),
-      ...takeAtOnce([1, 2, 3], [2, 5]),
-      answered(1, 3, 5, '2020-01-01'),
-      answered(2, 1, 5, '2020-02-01'),
-      answered(3, 2, 5, '2020-02-01'),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title: 'the cap on overage is used up fully, and a free answer releases its part',
-    steps: [
-      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 2 }),
-      read(0, 2),
-      ...takeAtOnce([0, 1, 2, 3], [0, 2]),
-      ask({ take: [4] }),
-      settle(0, 'free'),
-      settle(1),
-      settle(2),
-      settle(3),
-      ask({ take: [0, 1] }),
-      ask({ take: [2] }),
-      settle(5),
-      ask({ take: [2] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G, D, G, D, D, D],
-  },
-  {
-    title: 'a run takes no permit that could push the requests of another run over its cap',
-    steps: [
-      ...start({ plan: 'paid', overage: 100, maxOverageRequests: 1 }),
-      ...start({ plan: 'paid', overage: 100 }).map((step) => ({ ...step, key: 1 })),
-      read(0, 100, null),
-      ask({ take: [0, 1, 2] }),
-      read(4, 4, null),
-      // The fifth may make one of the first run's an overage, the sixth two of them.
-      ask({ run: 1, take: [3, 4] }),
-      settle(0),
-      ask({ run: 1, take: [5] }),
-      settle(1, 'free'),
-      settle(2),
-      ask({ run: 1, take: [5] }),
-    ],
-    answers: [G, G, G, G, D, D, G],
-  },
-  {
-    title: 'permits past their deadline count as sent, and release others at no cost',
-    steps: [
-      ...start(),
-      read(0, 2),
-      ...takeAtOnce([], [0, 2], [ask({ take: [0, 1], permitMs: 6_000 })]),
-      ...wait(8_000),
-      ask({ settle: [{ permit: 0, as: 'free' }], take: [2] }),
-    ],
-    answers: [G, G, D],
-  },
-  {
-    title:
-      'the last permits of a dead worker are waited for as long as a heartbeat, not as long as a request',
-    steps: [
-      ...start(),
-      { type: 'release', worker: 0, keys: [0] },
-      { type: 'claim', worker: 1, keys: [0] },
-      ...takeAtOnce([], [0, 2], [ask({ worker: 1, take: [0] }), ask({ take: [1] })]),
-      ask({ take: [2] }),
-      ...wait(10_000),
-      ...wait(10_000),
-      ask({ take: [2] }),
-      ask({ settle: [{ permit: 0, as: 'free' }], take: [2] }),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, D, D, D],
-  },
-  {
-    title: 'a lone request of a dead worker is waited for as long as a heartbeat',
-    steps: [
-      ...start(),
-      { type: 'release', worker: 0, keys: [0] },
-      { type: 'claim', worker: 1, keys: [0] },
-      ask({ worker: 1, take: [0] }),
-      ask({ take: [1] }),
-      ...wait(10_000),
-      ...wait(10_000),
-      ask({ take: [1] }),
-      ask({ take: [2] }),
-    ],
-    answers: [G, D, G, D],
-  },
-  {
-    title: "so is a dead worker's probe after a refusal",
-    steps: [
-      ...start(),
-      { type: 'release', worker: 0, keys: [0] },
-      { type: 'claim', worker: 1, keys: [0] },
-      read(0, 4),
-      ask({ refusedForQuota: true }),
-      ...wait(64_000),
-      ask({ worker: 1, take: [0] }),
-      ...wait(10_000),
-      ...wait(10_000),
-      ...wait(64_000),
-      ask({ take: [1] }),
-    ],
-    answers: [G, G],
-  },
-  {
-    title: 'a clock that is set back by three days makes nothing wait, and frees nothing',
-    steps: [
-      ...start(),
-      read(0, 100),
-      ask({ pace: { isJudged: true, rate: 3, burst: 1, floorMs: 5_000 } }),
-      ...wait(8_000),
-      ask({ take: [0], permitMs: 6_000 }),
-      ...wait(-259_200_000),
-      ask({ take: [1] }),
-      read(0, 3),
-      ...wait(8_000),
-      settle(1),
-      ask({ take: [2, 3] }),
-    ],
-    answers: [G, G, G, D],
-  },
-  {
-    title: 'of two live runs the lower quota and the lower overage hold, until it is dead',
-    steps: [
-      ...start({ quotaCap: 4, overage: 2 }),
-      {
-        type: 'start',
-        account: 0,
-        key: 1,
-        settings: { plan: 'paid', quotaCap: 2, overage: 0, maxRequests: null, maxOverageRequests: null },
-      },
-      read(0, 3),
-      ask({ take: [0] }),
-      settle(0),
-      ask({ take: [1] }),
-      settle(1),
-      ask({ take: [2] }),
-      ...wait(40_000),
-      ask({ take: [3] }),
-      settle(3),
-      ask({ take: [4] }),
-      settle(4),
-      ask({ take: [5] }),
-      settle(5),
-      ask({ take: [0] }),
-    ],
-    answers: [G, G, D, G, G, G, D],
-  },
-  {
-    title: 'answers lost at the turn of a month are overage of the one whose usage shows them',
-    steps: [
-      ...start({ plan: 'paid', overage: 9 }),
-      {
-        type: 'start',
-        account: 0,
-        key: 1,
-        settings: { plan: 'paid', quotaCap: null, overage: 9, maxRequests: null, maxOverageRequests: 3 },
-      },
-      read(8, 10),
-      read(8, 10),
-      ...takeAtOnce([0, 1, 2, 3], [8, 10], [ask({ run: 1, take: [4, 5] })]),
-      answered(0, 9, 10, '2020-01-01'),
-      answered(1, 10, 10, '2020-01-01'),
-      answered(2, 1, 10, '2020-02-01'),
-      settle(3, 'maybe_billed'),
-      settle(4, 'maybe_billed'),
-      { type: 'show', account: 0, run: 1 },
-      settle(5, 'maybe_billed'),
-      { type: 'show', account: 0, run: 1 },
-      read(2, 10, '2020-02-01'),
-      { type: 'show', account: 0, run: 1 },
-      read(12, 10, '2020-02-01'),
-      { type: 'show', account: 0, run: 1 },
-      ask({ run: 1, take: [4] }),
-    ],
-    answers: [G, G, G, G, G, G, G],
-  },
-  {
-    title: 'one that is lost before the new month is heard of counts in that too, for a minute',
-    steps: [
-      ...start({ plan: 'paid', overage: 9 }),
-      read(8, 10),
-      read(8, 10),
-      ...takeAtOnce([0, 1, 2, 3], [8, 10]),
-      settle(0, 'maybe_billed'),
-      ...wait(64_000),
-      settle(1, 'maybe_billed'),
-      ask({}),
-      answered(2, 2, 10, '2020-02-01'),
-      answered(3, 3, 10, '2020-02-01'),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, G],
-  },
-  {
-    title: 'until its usage has caught up, they are held against a cap on overage',
-    steps: [
-      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
-      read(8, 10),
-      read(8, 10),
-      ...takeAtOnce([0, 1, 2], [8, 10]),
-      answered(0, 1, 2, '2020-02-01'),
-      settle(1, 'maybe_billed'),
-      answered(2, 2, 2, '2020-02-01'),
-      ask({ take: [3] }),
-      ...wait(125_000),
-      read(2, 2, '2020-02-01'),
-      ask({ take: [3] }),
-      answered(4, 3, 2, '2020-02-01'),
-      { type: 'show', account: 0, run: 0 },
-    ],
-    answers: [G, G, G, D, G],
-  },
-  {
-    title: 'a reading that comes with an ordinary request ends that too',
-    steps: [
-      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
-      {
-        type: 'start',
-        account: 0,
-        key: 1,
-        settings: { plan: 'paid', quotaCap: null, overage: 9, maxRequests: null, maxOverageRequests: null },
-      },
-      read(8, 10),
-      read(8, 10),
-      ...takeAtOnce([0, 1, 2], [8, 10]),
-      answered(0, 1, 2, '2020-02-01'),
-      settle(1, 'maybe_billed'),
-      answered(2, 2, 2, '2020-02-01'),
-      ask({ take: [3] }),
-      ask({ run: 1, take: [4] }),
-      ...wait(125_000),
-      answered(4, 3, 2, '2020-02-01'),
-      ask({ take: [3] }),
-    ],
-    answers: [G, G, G, D, G, G],
-  },
-  {
-    title: 'a ledger that went back is restored, and rests until the header has caught up',
-    steps: [
-      ...start(),
-      read(0, 10),
-      ask({ take: [0], seen: 'ahead' }),
-      ...wait(40_000),
-      ask({ take: [1], seen: 'last' }),
-      ...wait(20_000),
-      ask({ take: [2, 3] }),
-    ],
-    answers: [D, D, G, D],
-  },
-  {
-    title: 'an answer whose own header is beyond the quota is overage, and is counted once',
-    steps: [
-      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 2 }),
-      read(0, 10),
-      read(0, 10),
-      ...takeAtOnce([0, 1, 2, 3], [0, 10]),
-      beyond(1, 11),
-      { type: 'show', account: 0, run: 0 },
-      beyond(0, 14),
-      { type: 'show', account: 0, run: 0 },
-      answered(2, 10, 10, '2020-01-01'),
-      answered(3, 9, 10, '2020-01-01'),
-      { type: 'show', account: 0, run: 0 },
-      ask({ take: [4] }),
-    ],
-    answers: [G, G, G, G, D],
-  },
-];
+export const LEDGER_SPENDING_HISTORIES = historiesOf(`
+# a usage header that lags behind held permits is not taken for spending by others
+start; read 0/10; take 0 1 2 3, before 0/10 -> 4 granted
+read 2/10; billed 0; read 4/10; read 7/10; read 1/10
+# a cap holds although another run of the same key completes, until the last of them does
+start, maxRequests 2; start; read 0/10; take 0 1 -> 2 granted
+end 1; take 2 -> denied
+billed 0; billed 1; take 3 -> denied
+# a run that begins after another of the same key completed has caps of its own
+start, maxRequests 1; start; read 0/10; take 0 -> granted
+end 1; take 1 -> denied
+start, maxRequests 1; run 2, take 1 -> granted
+billed 0; run 2, take 2 -> denied
+# the pace spreads requests over the second, and refuses those beyond it
+start; read 0/100; pace 3 2 0s, take 0 1 2 3 4 5 0 1 -> 5 granted, 3 denied
+# a pace judged by an old version is left unchanged
+start; read 0/100; pace 0.5 1 5s unjudged, take 0 1 2 -> 3 granted
+# nothing is sent before the time that Retry-After set
+start; read 0/100; pace unlimited 1 5s, take 0 -> denied
+wait 4s; pace unlimited 1 100ms, take 1 -> granted
+wait 4s; take 2 -> granted
+# a key answered unusably twice in a run is not asked for again, a key billed once is
+start; read 0/100; take 0 1 -> 2 granted
+lost 0, billed 1, unconfirmed, take 0 1 -> 2 granted
+lost 2, billed 3, unconfirmed, take 0 1 -> attempts_exhausted, granted
+# a permit given back is given back to the caps too, overage included
+start, overage 5, maxRequests 3, maxOverageRequests 1; read 0/1; take 0 1, before 0/1 -> 2 granted
+take 2 -> denied
+free 1; billed 0; take 3 4 -> granted, denied
+# a request is overage if it is beyond the quota when settled, whatever it looked like when taken
+start, overage 9; read 0/2; take 0 1 2 3 4, before 0/2 -> 5 granted
+billed 4; free 0; billed 3; billed 2; lost 1; show 0
+# the answer that shows a raised quota or a new period is no overage
+start; open; read 1/1; wait 64s; take 0 -> granted
+answer 0 2/5; take 1 2 3, before 2/5 -> 3 granted
+answer 1 3/5; answer 2 1/5 2020-02; answer 3 2/5 2020-02; show 0
+# the cap on overage is used up fully, and a free answer releases its part
+start, plan paid, overage 9, maxOverageRequests 2; read 0/2; take 0 1 2 3, before 0/2 -> 4 granted
+take 4 -> denied
+free 0; billed 1; billed 2; billed 3; take 0 1 -> granted, denied
+take 2 -> denied
+billed 5; take 2 -> denied
+show 0
+# a run takes no permit that could push the requests of another run over its cap
+start, plan paid, overage 100, maxOverageRequests 1; start, plan paid, overage 100, key 1
+read 0/100 undated; take 0 1 2 -> 3 granted
+// The fifth may make one of the first run's an overage, the sixth two of them.
+read 4/4 undated; run 1, take 3 4 -> granted, denied
+billed 0; run 1, take 5 -> denied
+free 1; billed 2; run 1, take 5 -> granted
+# permits past their deadline count as sent, and release others at no cost
+start; read 0/2; read 0/100 undated; take 0 1, deadline 6s -> 2 granted
+read 0/2 undated; wait 8s; free 0, take 2 -> denied
+# the last permits of a dead worker are waited for as long as a heartbeat, not as long as a request
+start; handover; read 0/100 undated; worker 1, take 0 -> granted
+take 1 -> granted
+read 0/2 undated; take 2 -> denied
+wait 10s; wait 10s; take 2 -> denied
+free 0, take 2 -> denied
+show 0
+# a lone request of a dead worker is waited for as long as a heartbeat
+start; handover; worker 1, take 0 -> granted
+take 1 -> denied
+wait 10s; wait 10s; take 1 -> granted
+take 2 -> denied
+# so is a dead worker's probe after a refusal
+start; handover; read 0/4; refused; wait 64s; worker 1, take 0 -> granted
+wait 10s; wait 10s; wait 64s; take 1 -> granted
+# a clock that is set back by three days makes nothing wait, and frees nothing
+start; read 0/100; pace 3 1 5s; wait 8s; take 0, deadline 6s -> granted
+wait -3d; take 1 -> granted
+read 0/3; wait 8s; billed 1; take 2 3 -> granted, denied
+# of two live runs the lower quota and the lower overage hold, until it is dead
+start, quotaCap 4, overage 2; start, plan paid, quotaCap 2, key 1; read 0/3; take 0 -> granted
+billed 0; take 1 -> granted
+billed 1; take 2 -> denied
+wait 40s; take 3 -> granted
+billed 3; take 4 -> granted
+billed 4; take 5 -> granted
+billed 5; take 0 -> denied
+# answers lost at the turn of a month are overage of the one whose usage shows them
+start, plan paid, overage 9; start, plan paid, overage 9, maxOverageRequests 3, key 1; read 8/10
+read 8/10; read 8/100 undated; take 0 1 2 3 -> 4 granted
+run 1, take 4 5 -> 2 granted
+read 8/10 undated; answer 0 9/10; answer 1 10/10; answer 2 1/10 2020-02; lost 3; lost 4; show 1
+lost 5; show 1; read 2/10 2020-02; show 1; read 12/10 2020-02; show 1; run 1, take 4 -> granted
+# one that is lost before the new month is heard of counts in that too, for a minute
+start, plan paid, overage 9; read 8/10; read 8/10; take 0 1 2 3, before 8/10 -> 4 granted
+lost 0; wait 64s; lost 1; ask; answer 2 2/10 2020-02; answer 3 3/10 2020-02; show 0
+# until its usage has caught up, they are held against a cap on overage
+start, plan paid, overage 9, maxOverageRequests 1; read 8/10; read 8/10
+take 0 1 2, before 8/10 -> 3 granted
+answer 0 1/2 2020-02; lost 1; answer 2 2/2 2020-02; take 3 -> denied
+wait 125s; read 2/2 2020-02; take 3 -> granted
+answer 4 3/2 2020-02; show 0
+# a reading that comes with an ordinary request ends that too
+start, plan paid, overage 9, maxOverageRequests 1; start, plan paid, overage 9, key 1; read 8/10
+read 8/10; take 0 1 2, before 8/10 -> 3 granted
+answer 0 1/2 2020-02; lost 1; answer 2 2/2 2020-02; take 3 -> denied
+run 1, take 4 -> granted
+wait 125s; answer 4 3/2 2020-02; take 3 -> granted
+# a ledger that went back is restored, and rests until the header has caught up
+start; read 0/10; seen ahead, take 0 -> denied
+wait 40s; seen last, take 1 -> denied
+wait 20s; take 2 3 -> granted, denied
+# an answer whose own header is beyond the quota is overage, and is counted once
+start, plan paid, overage 9, maxOverageRequests 2; read 0/10; read 0/10
+take 0 1 2 3, before 0/10 -> 4 granted
+beyond 1 11/10; show 0; beyond 0 14/10; show 0; answer 2 10/10; answer 3 9/10; show 0
+take 4 -> denied
+`);
