@@ -62,6 +62,11 @@ describe('a denied permit', () => {
     retryInMs: 1_000,
   };
   const LAST = wait(100);
+  const SERVICE = exhausted({ name: 'service' });
+  const CAP = exhausted({ name: 'maxRequests', maxRequests: 5 });
+  const MONEY = exhausted({ name: 'maxCost' });
+  const account = (overage: number) => exhausted({ name: 'account', overage });
+  const quota = (overage: number) => exhausted({ name: 'quota', quota: 60, overage });
 
   test.each<[string, LedgerState, object]>([
     ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
@@ -81,49 +86,25 @@ describe('a denied permit', () => {
     ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(300)],
     ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
     ['a new period begins', stateOf({ isDraining: true, held: 2 }), wait(200)],
-    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), exhausted({ name: 'service' })],
-    [
-      'closed, quota unknown',
-      stateOf({ closedAt: NOW, quota: null, sent: 9 }),
-      exhausted({ name: 'service' }),
-    ],
-    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted({ name: 'service' })],
+    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), SERVICE],
+    ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), SERVICE],
+    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), SERVICE],
     ['closed, while a probe is in flight', stateOf({ closedAt: NOW, probes: 1 }), wait(200)],
     ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
     ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
-    ['used up', stateOf({ sent: 100 }), exhausted({ name: 'account', overage: 0 })],
-    ['used up by others', stateOf({ sent: 40, others: 60 }), exhausted({ name: 'account', overage: 0 })],
-    ['used up with overage', stateOf({ sent: 103, overage: 3 }), exhausted({ name: 'account', overage: 3 })],
-    [
-      '--quota used up',
-      stateOf({ sent: 60, quotaCap: 60 }),
-      exhausted({ name: 'quota', quota: 60, overage: 0 }),
-    ],
-    [
-      '--quota used up without a header',
-      stateOf({ sent: 60, quotaCap: 60, quota: null }),
-      exhausted({ name: 'quota', quota: 60, overage: 0 }),
-    ],
-    [
-      '--quota used up, which leaves no overage',
-      stateOf({ sent: 60, quotaCap: 60, overage: 3 }),
-      exhausted({ name: 'quota', quota: 60, overage: 0 }),
-    ],
+    ['used up', stateOf({ sent: 100 }), account(0)],
+    ['used up by others', stateOf({ sent: 40, others: 60 }), account(0)],
+    ['used up with overage', stateOf({ sent: 103, overage: 3 }), account(3)],
+    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), quota(0)],
+    ['--quota used up without a header', stateOf({ sent: 60, quotaCap: 60, quota: null }), quota(0)],
+    ['--quota used up, which leaves no overage', stateOf({ sent: 60, quotaCap: 60, overage: 3 }), quota(0)],
     [
       '--quota and overage used up without a header',
       stateOf({ sent: 63, quotaCap: 60, overage: 3, quota: null }),
-      exhausted({ name: 'quota', quota: 60, overage: 3 }),
+      quota(3),
     ],
-    [
-      '--quota above the header has no effect',
-      stateOf({ sent: 100, quotaCap: 200 }),
-      exhausted({ name: 'account', overage: 0 }),
-    ],
-    [
-      'the cap of the run',
-      stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }),
-      exhausted({ name: 'maxRequests', maxRequests: 5 }),
-    ],
+    ['--quota above the header has no effect', stateOf({ sent: 100, quotaCap: 200 }), account(0)],
+    ['the cap of the run', stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }), CAP],
     [
       'the cap of the run, with some in flight',
       stateOf({ sent: 4, held: 1 }, { requests: 5, held: 1, maxRequests: 5 }),
@@ -132,17 +113,17 @@ describe('a denied permit', () => {
     [
       'the cap of the run, with requests of others in flight',
       stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
-      exhausted({ name: 'maxRequests', maxRequests: 5 }),
+      CAP,
     ],
     [
       'the cap on money',
       stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      exhausted({ name: 'maxCost' }),
+      MONEY,
     ],
     [
       'the same, with one of its key stranded on another account',
       stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),
-      exhausted({ name: 'maxRequests', maxRequests: 5 }),
+      CAP,
     ],
     [
       'the cap on money, while requests of others decide what was overage',
@@ -152,7 +133,7 @@ describe('a denied permit', () => {
     [
       'the cap on money, with requests of others in flight',
       stateOf({ sent: 102, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      exhausted({ name: 'maxCost' }),
+      MONEY,
     ],
     [
       'the same while what others have in flight may leave room in the quota',
