@@ -169,39 +169,30 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   ),
 });
 
+/** An operation of this type and weight, whose other fields are arbitrary. */
+const of = <T extends Operation['type'], F extends object>(
+  weight: number,
+  type: T,
+  fields: { [K in keyof F]: fc.Arbitrary<F[K]> },
+) => ({ weight, arbitrary: fc.record(fields).map((given) => ({ type, ...given })) });
+const oneIn = (count: number) => fc.nat(count - 1).map((n) => n === 0);
+const settings = (maxRequests: fc.Arbitrary<number>) =>
+  fc.record({
+    plan: fc.constantFrom('free' as const, 'paid' as const, 'unspecified' as const),
+    quotaCap: some(fc.nat(6)),
+    overage: fc.nat(3),
+    maxRequests: some(maxRequests),
+    maxOverageRequests: some(fc.nat(2)),
+  });
+
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: exchange },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('claim' as const), worker, keys }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ type: fc.constant('advance' as const), ms: fc.constantFrom(...STEPS_MS) }),
-  },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('heartbeat' as const), run }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      type: fc.constant('start' as const),
-      account,
-      key: fc.nat(1),
-      settings: fc.record({
-        plan: fc.constantFrom('free' as const, 'paid' as const, 'unspecified' as const),
-        quotaCap: some(fc.nat(6)),
-        overage: fc.nat(3),
-        maxRequests: some(fc.nat(6)),
-        maxOverageRequests: some(fc.nat(2)),
-      }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('show' as const), account, run: some(run) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('open' as const),
-      account,
-      rate: fc.option(rate, { nil: undefined }),
-      burst: fc.constantFrom(1, 10),
-    }),
-  },
+  of(3, 'claim', { worker, keys }),
+  of(3, 'advance', { ms: fc.constantFrom(...STEPS_MS) }),
+  of(3, 'heartbeat', { run }),
+  of(2, 'start', { account, key: fc.nat(1), settings: settings(fc.nat(6)) }),
+  of(1, 'show', { account, run: some(run) }),
+  of(1, 'open', { account, rate: fc.option(rate, { nil: undefined }), burst: fc.constantFrom(1, 10) }),
   {
     weight: 1,
     arbitrary: fc.record(
@@ -209,52 +200,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       { requiredKeys: ['type', 'account'] },
     ),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('raise' as const),
-      account,
-      period,
-      sent: fc.nat(6),
-      others: fc.nat(6),
-      quota: some(fc.nat(12)),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('release' as const), worker, keys }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('live' as const), worker }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('deregister' as const), worker }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), run }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('halt' as const),
-      run,
-      isHalted: fc.nat(2).map((n) => n === 0),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('pause_run' as const),
-      run,
-      isPaused: fc.nat(2).map((n) => n === 0),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('end' as const),
-      run,
-      status: fc.constantFrom('completed' as const, 'stopped' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constant('pause' as const),
-      paused: fc.nat(3).map((n) => n === 0),
-    }),
-  },
+  of(1, 'raise', { account, period, sent: fc.nat(6), others: fc.nat(6), quota: some(fc.nat(12)) }),
+  of(1, 'release', { worker, keys }),
+  of(1, 'live', { worker }),
+  of(1, 'deregister', { worker }),
+  of(1, 'cancel', { run }),
+  of(1, 'halt', { run, isHalted: oneIn(3) }),
+  of(1, 'pause_run', { run, isPaused: oneIn(3) }),
+  of(1, 'end', { run, status: fc.constantFrom('completed' as const, 'stopped' as const) }),
+  of(1, 'pause', { paused: oneIn(4) }),
 );
 
 /**
@@ -275,18 +229,9 @@ const step = fc.oneof(
  * A history of one store. It begins with a run and a claim, without which nothing could be taken.
  */
 export const operations: fc.Arbitrary<Operation[]> = fc
-  .tuple(
-    fc.record({
-      plan: fc.constantFrom('free' as const, 'paid' as const, 'unspecified' as const),
-      quotaCap: some(fc.nat(6)),
-      overage: fc.nat(3),
-      maxRequests: some(fc.integer({ min: 3, max: 8 })),
-      maxOverageRequests: some(fc.nat(2)),
-    }),
-    fc.array(step, { minLength: 5, maxLength: 30 }),
-  )
-  .map(([settings, rest]) => [
-    { type: 'start', account: 0, key: 0, settings },
+  .tuple(settings(fc.integer({ min: 3, max: 8 })), fc.array(step, { minLength: 5, maxLength: 30 }))
+  .map(([given, rest]) => [
+    { type: 'start', account: 0, key: 0, settings: given },
     { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
     ...rest.flat(),
   ]);
