@@ -45,6 +45,14 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     busy.kill('SIGTERM');
     expect((await busy.done).code).toBe(130);
   });
+
+  test('a paid plan with a budget of 0.3 buys exactly 3 beyond its quota of 50', async () => {
+    const scene = await createScene(engine, { quota: 50, plan: 'paid' });
+    await scene.write('list.csv', domainList(300));
+    await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0.3']));
+    expect(scene.service.meter.billed).toBe(53);
+    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv'))).deferred).toBe(247);
+  });
 });
 
 const redis = redisEngine();
