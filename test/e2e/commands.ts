@@ -7,7 +7,7 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, type Scene } from '../support/scene.js';
 import type { ServiceMeter } from '../support/service-meter.js';
 
-/** Of tests that every release runs, and not every change. */
+/** Marks a test for `npm run test:long`, which CI runs and `npm test` does not. */
 export const LONG = { tags: ['long'] };
 
 /** The same tests on each engine, started before them and stopped after them. */

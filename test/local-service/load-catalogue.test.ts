@@ -117,7 +117,7 @@ describe('a bad line', () => {
     ['with an unknown adult status', withLine({ adult: 'maybe' }), 'adult: '],
     ['that is adult and not isNsfw', withLine({ adult: 'flagged' }), 'brand.isNsfw: '],
     ['with a wrong type deep inside', withBrand(wide), 'brand.logos[0].formats[0].width: '],
-    ['with a colour that is none', withBrand({ colors: [{ hex: 'red' }] }), 'brand.colors[0].hex: '],
+    ['with a colour that cannot be read', withBrand({ colors: [{ hex: 'red' }] }), 'brand.colors[0].hex: '],
   ])('%s is named with its field', async (_, line, words) => {
     const message = await messageOf(await fileOf([lines[5], line, lines[6]].join('\n')));
     expect(message).toContain(`.jsonl line 2, `);

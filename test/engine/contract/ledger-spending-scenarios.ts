@@ -91,7 +91,7 @@ read 8/10; read 8/100 undated; take 0 1 2 3 -> 4 granted
 run 1, take 4 5 -> 2 granted
 read 8/10 undated; answer 0 9/10; answer 1 10/10; answer 2 1/10 2020-02; lost 3; lost 4; show 1
 lost 5; show 1; read 2/10 2020-02; show 1; read 12/10 2020-02; show 1; run 1, take 4 -> granted
-# one that is lost before the new month is heard of counts in that too, for a minute
+# a request that is lost before the ledger knows the new month counts in that month too, for a minute
 start, plan paid, overage 9; read 8/10; read 8/10; take 0 1 2 3, before 8/10 -> 4 granted
 lost 0; wait 64s; lost 1; ask; answer 2 2/10 2020-02; answer 3 3/10 2020-02; show 0
 # until its usage has caught up, they are held against a cap on overage

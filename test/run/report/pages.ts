@@ -141,7 +141,7 @@ const COLORS = [
   '#FDB813',
 ];
 
-/** Of a run without any brand. */
+/** Returns the page of a run without any brand. */
 function brandlessPage(parts: FigureParts): PageData {
   const quality = { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS };
   const fetchedAt = { oldest: null, newest: null, scoresMayHaveDrifted: false };

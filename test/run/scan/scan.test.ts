@@ -11,7 +11,7 @@ const TICKER = { name: 'ticker', kind: 'ticker' } as const;
 const RENDERED = { before: '', after: '' };
 
 const rowsOf = (scan: Scan) => [...scan.rows.records()].flat().map(readRow);
-/** Of each row, such as `0,3`. */
+/** Returns the candidates of each row, such as `0,3`. */
 const candidatesOf = (scan: Scan) => rowsOf(scan).map(({ candidates }) => candidates.join());
 
 const CUSTOMERS = `id,website,ticker
