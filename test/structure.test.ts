@@ -66,7 +66,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'local-service': 2_200,
   ledger: 1_800,
   engine: 10_100,
-  worker: 2_300,
+  worker: 2_400,
   run: 10_600,
   app: 1_000,
   jobs: 5_050,

@@ -9,12 +9,11 @@ import pLimit from 'p-limit';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/identifier.js';
-import { createReleasers, withinDeadline } from '../core/lifecycle.js';
-import { load } from '../core/load.js';
+import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
-import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
-import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
+import { CHUNK_SIZE, promoteParked } from '../engine/chunk-queue.js';
+import type { ChunkData, Engine } from '../engine/engine.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
 import { SharedGovernor } from '../ledger/governor.js';
@@ -24,24 +23,15 @@ import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
-import { addCutOff, countInFlight, unansweredText } from './in-flight.js';
+import { countInFlight } from './in-flight.js';
 import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
-import { createOwnChunks } from './own-chunks.js';
+import { createChunkWork } from './own-chunks.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
-import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
-import { createRunTallies } from './run-tallies.js';
+import type { ChunkContext, ChunkResult } from './resolve-chunk.js';
+import { createRunTallies, createSentCounts } from './run-tallies.js';
+import { endWorker } from './worker-stop.js';
 
-/** How long a chunk that belongs to another worker is left alone. */
-const NOT_OURS_MS = 5_000;
-/** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
-const IDLE_MS = 2_000;
-const LOOK_MS = 100;
-/** A deadline that rings later: the process stood still, and gets some of the time back. */
-const LATE_MS = 1_000;
-const GIVEN_BACK_MS = 5_000;
-/** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
-const PAUSED_MS = 1_000;
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
 export interface LookupWorkerOptions {
@@ -69,11 +59,6 @@ export interface LookupWorkerOptions {
 /** A run looks for its halt three times a second, and goes on no sooner than this after it. */
 export const HALT_REMEMBERED_MS = 10_000;
 
-/** Requests, and those of them that were or may have been billed; besides, those cut off. */
-const NOTHING_SENT = { requests: 0, billed: 0, cutOff: 0 };
-/** A long-lived process forgets the oldest runs. */
-const RUNS_COUNTED = 1_000;
-
 export type LookupWorker = ReturnType<typeof createLookupWorker>;
 
 export function createLookupWorker(options: LookupWorkerOptions) {
@@ -96,9 +81,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     account,
     usageLagMs,
   });
-  const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);
-  const sent = new Map<string, typeof NOTHING_SENT>();
+  const sent = createSentCounts();
   const context = {
     engine,
     client: options.client,
@@ -113,14 +97,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     limit: pLimit(concurrency),
     halts,
     keepFailure: createFailureKeeper(engine.runs, { clock, log, stop }),
-    onSent(run: string, as: 'free' | 'billed' | 'cutOff') {
-      const counted = { ...(sent.get(run) ?? NOTHING_SENT) };
-      if (as !== 'cutOff') counted.requests += 1;
-      if (as !== 'free') counted[as] += 1;
-      sent.set(run, counted);
-      const [oldest] = sent.keys();
-      if (sent.size > RUNS_COUNTED && oldest !== undefined) sent.delete(oldest);
-    },
+    onSent: sent.add,
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
       await engine.runs.halt(run, halt);
@@ -130,56 +107,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     tallies: createRunTallies(engine.runs, clock),
   } satisfies ChunkContext;
 
-  const looks = createLooks(context, account, { stop, abort: aborting.signal });
-
-  async function work(
-    data: ChunkData,
-    signal: AbortSignal | undefined,
-    isRepeat: boolean,
-    stopOf?: AskSignals['stopOf'],
-  ): Promise<ChunkResult> {
-    const run = await engine.runs.get(data.run);
-    if (run === null || run.status !== 'running') return finishChunk(engine, data);
-    if (!own.isOf(run)) return { type: 'parked', data, waitMs: NOT_OURS_MS };
-    // Where the run has died or was halted since, the chunk is ended below.
-    const isPaused = run.paused && (await engine.ledger.show(run.settings.account, run.id)).run;
-    if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
-    const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
-    // Every identifier of the chunk listens to it.
-    setMaxListeners(0, stop);
-    return resolveChunk(context, run, data, { stop, stopOf, abort: aborting.signal }, isRepeat);
-  }
-
-  async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const data = own.read(job.data);
-    const result: ChunkResult =
-      data === null
-        ? { type: 'parked', data: job.data, waitMs: NOT_OURS_MS }
-        : await work(data, signal, isRepeated(job));
-    if (result.type === 'finished') {
-      options.listener?.onChunk();
-      return;
-    }
-    // A lost lock means that another worker has the job and parks it.
-    if (signal?.aborted) throw new Error('the lock of this chunk was lost');
-    await job.updateData(result.data);
-    await job.moveToDelayed(clock.now() + result.waitMs, token);
-    const { DelayedError } = load('bullmq') as typeof import('bullmq');
-    throw new DelayedError();
-  }
-
-  /** Resolves when no request was under way for a while: then the queue waits for the engine. */
-  async function whenIdle(signal: AbortSignal): Promise<void> {
-    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = context.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
-      await clock.sleep(LOOK_MS, signal).catch(() => undefined);
-      if (signal.aborted) return;
-    }
-  }
+  const signals = { stop, abort: aborting.signal };
+  const looks = createLooks(context, account, signals);
+  const chunks = createChunkWork(context, { service, account, log, ...signals });
 
   // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
   const worker =
-    options.takesChunks === false ? null : engine.openWorker(options.queueName, processJob, chunksAtOnce);
+    options.takesChunks === false ? null : engine.openWorker(options.queueName, chunks.process, chunksAtOnce);
   /** Work that did not come from the queue. */
   const given = new Set<Promise<unknown>>();
   function untilDone<T>(work: Promise<T>): Promise<T> {
@@ -191,37 +126,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const releasers = createReleasers();
   releasers.push(countInFlight(() => context.gauge.inFlight));
   let ending: Promise<void> | null = null;
-
-  async function end(deadlineMs: number): Promise<void> {
-    const endsAt = clock.monotonic() + deadlineMs;
-    const left = () => Math.max(0, endsAt - clock.monotonic());
-    stopping.abort(new Error('stopping'));
-    // Chunks end on their own once their requests have; the queue's own close waits for that.
-    const closed = Promise.allSettled([worker?.close(), ...given]);
-    const watching = new AbortController();
-    const isClosed = await withinDeadline(
-      Promise.race([closed.then(() => true), whenIdle(watching.signal).then(() => false)]),
-      left(),
-    );
-    watching.abort(new Error('closed'));
-    if (isClosed !== true) {
-      aborting.abort(new Error('stopping'));
-      // What arrived while the process stood still is stored and settled first.
-      const stoodStill = clock.monotonic() - endsAt > LATE_MS;
-      const givenBackMs = stoodStill ? Math.min(deadlineMs, GIVEN_BACK_MS) : 0;
-      // Without requests under way there is nothing that could still end.
-      if (stoodStill || context.gauge.inFlight > 0)
-        await withinDeadline(closed, Math.max(givenBackMs, 1_000));
-    }
-    await withinDeadline(governor.recorded(), Math.max(left(), 1_000));
-    const settleMs = Math.max(Math.min(left(), 5_000), 500);
-    await governor.close(settleMs);
-    const cutOff = context.gauge.cutOff + context.gauge.inFlight;
-    addCutOff(cutOff);
-    if (cutOff > 0) log.warn({ requests: cutOff }, unansweredText(cutOff));
-    await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
-    await releasers.releaseAll();
-  }
 
   return {
     /** Unique over all workers and time. */
@@ -241,7 +145,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     /** The account as this worker last saw it; null before its first exchange. */
     ledgerState: () => governor.state,
     /** The requests of this worker for a run, by its own count. */
-    sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
+    sentFor: (run: string) => sent.of(run),
     /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
     get leftOnDisk(): number {
       return governor.left;
@@ -276,7 +180,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       isRepeat: boolean,
       stopOf?: AskSignals['stopOf'],
     ): Promise<ChunkResult> {
-      return untilDone(work(data, stop, isRepeat, stopOf));
+      return untilDone(chunks.resolve(data, stop, isRepeat, stopOf));
     },
     /**
      * Reads quota and usage by one request for the service's own brand: free once that is proven,
@@ -298,7 +202,12 @@ export function createLookupWorker(options: LookupWorkerOptions) {
      * `deadlineMs`. Called again it is the same stop, with the deadline of the first call.
      */
     stop(deadlineMs: number): Promise<void> {
-      ending ??= end(deadlineMs);
+      ending ??= endWorker({ ...basics, engine, governor, gauge: context.gauge }, deadlineMs, {
+        stop: () => stopping.abort(new Error('stopping')),
+        // Chunks end on their own once their requests have; the queue's own close waits for that.
+        closed: () => Promise.allSettled([worker?.close(), ...given]),
+        abort: () => aborting.abort(new Error('stopping')),
+      }).then(releasers.releaseAll);
       return ending;
     },
   };

@@ -1,12 +1,14 @@
 /**
- * Which jobs of the queue a worker takes up. Another program with access to the engine can put
- * anything there: a run that names another service or account than the worker's own settings, or a
- * job that is not a chunk. Those are left as they are, and neither the token nor a request goes
- * anywhere for them.
+ * Which jobs of the queue a worker takes up, and what it does with them. Another program with
+ * access to the engine can put anything there: a run that names another service or account than the
+ * worker's own settings, or a job that is not a chunk. Those are left as they are, and neither the
+ * token nor a request goes anywhere for them.
  */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
+import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
 import {
   fitting,
@@ -20,10 +22,17 @@ import {
   text,
   whole,
 } from '../core/shapes.js';
-import type { ChunkData } from '../engine/engine.js';
+import { isRepeated } from '../engine/chunk-queue.js';
+import type { ChunkData, ChunkJob } from '../engine/engine.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { maskAddress } from '../settings/address-values.js';
+import type { AskSignals } from './asked.js';
+import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
+/** How long a chunk that belongs to another worker is left alone. */
+const NOT_OURS_MS = 5_000;
+/** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
+const PAUSED_MS = 1_000;
 const WARN_EVERY_MS = 60_000;
 /** Far above those of a run of ours. */
 const IDENTIFIERS_AT_MOST = 10_000;
@@ -56,14 +65,61 @@ const chunkShape: Shape<ChunkData> = object({
   isRepeat: optional(flag),
 });
 
-export interface OwnChunksOptions {
+export interface ChunkWorkOptions extends AskSignals {
+  /** Runs that name another service or account are left alone. */
   readonly service: string;
   readonly account: string;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createOwnChunks({ service, account, clock, log }: OwnChunksOptions) {
+/** The work of one worker on chunks: those of the queue, and those that a caller has. */
+export function createChunkWork(context: ChunkContext, options: ChunkWorkOptions) {
+  const { engine, clock, listener } = context;
+  const own = createOwnChunks(options, clock);
+
+  async function resolve(
+    data: ChunkData,
+    signal: AbortSignal | undefined,
+    isRepeat: boolean,
+    stopOf?: AskSignals['stopOf'],
+  ): Promise<ChunkResult> {
+    const run = await engine.runs.get(data.run);
+    if (run === null || run.status !== 'running') return finishChunk(engine, data);
+    if (!own.isOf(run)) return { type: 'parked', data, waitMs: NOT_OURS_MS };
+    // Where the run has died or was halted since, the chunk is ended below.
+    const isPaused = run.paused && (await engine.ledger.show(run.settings.account, run.id)).run;
+    if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
+    const stop = signal ? AbortSignal.any([options.stop, signal]) : options.stop;
+    // Every identifier of the chunk listens to it.
+    setMaxListeners(0, stop);
+    return resolveChunk(context, run, data, { stop, stopOf, abort: options.abort }, isRepeat);
+  }
+
+  return {
+    /** One round over a chunk. `signal` ends it before its next request. Throws engine errors. */
+    resolve,
+    /** The same for a job of the queue, which is parked with what is left of it. */
+    async process(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
+      const data = own.read(job.data);
+      const result: ChunkResult =
+        data === null
+          ? { type: 'parked', data: job.data, waitMs: NOT_OURS_MS }
+          : await resolve(data, signal, isRepeated(job));
+      if (result.type === 'finished') {
+        listener?.onChunk();
+        return;
+      }
+      // A lost lock means that another worker has the job and parks it.
+      if (signal?.aborted) throw new Error('the lock of this chunk was lost');
+      await job.updateData(result.data);
+      await job.moveToDelayed(clock.now() + result.waitMs, token);
+      const { DelayedError } = load('bullmq') as typeof import('bullmq');
+      throw new DelayedError();
+    },
+  };
+}
+
+function createOwnChunks({ service, account, log }: ChunkWorkOptions, clock: Clock) {
   const warnedAt = new Map<string, number>();
 
   /** The same sentence once a minute, whatever is planted meanwhile. */

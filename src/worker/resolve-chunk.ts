@@ -12,7 +12,15 @@ import type { ChunkData, Engine } from '../engine/engine.js';
 import { type OutcomeKeyOf, outcomeKeys } from '../engine/stores/outcome-key.js';
 import { freshnessOf, type LookupFailure, type RunRecord } from '../engine/stores/run-store.js';
 import { ask } from './ask.js';
-import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
+import {
+  type AskContext,
+  type Asked,
+  type AskSignals,
+  BUSY,
+  later,
+  type WorkerListener,
+  withoutRequest,
+} from './asked.js';
 import { parkMs } from './retry-policy.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
@@ -22,6 +30,7 @@ const DUE_SOON_MS = 50;
 export interface ChunkContext extends AskContext {
   readonly engine: Engine;
   readonly worker: string;
+  readonly listener?: WorkerListener | undefined;
   /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /**

@@ -73,3 +73,25 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
     },
   };
 }
+
+/** Requests, and those of them that were or may have been billed; besides, those cut off. */
+const NOTHING_SENT = { requests: 0, billed: 0, cutOff: 0 };
+/** A long-lived process forgets the oldest runs. */
+const RUNS_COUNTED = 1_000;
+
+/** What one worker sent for each run, by its own count. */
+export function createSentCounts() {
+  const counts = new Map<string, typeof NOTHING_SENT>();
+  return {
+    of: (run: string) => counts.get(run) ?? NOTHING_SENT,
+    /** `cutOff`: by the stop, and perhaps billed. */
+    add(run: string, as: 'free' | 'billed' | 'cutOff'): void {
+      const counted = { ...(counts.get(run) ?? NOTHING_SENT) };
+      if (as !== 'cutOff') counted.requests += 1;
+      if (as !== 'free') counted[as] += 1;
+      counts.set(run, counted);
+      const [oldest] = counts.keys();
+      if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
+    },
+  };
+}

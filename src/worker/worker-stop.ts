@@ -1,0 +1,79 @@
+/** How a worker stops: within a deadline, and so that nothing paid is lost. */
+import type { Clock } from '../core/clock.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { Engine } from '../engine/engine.js';
+import type { SharedGovernor } from '../ledger/governor.js';
+import type { AskContext } from './asked.js';
+import { addCutOff, unansweredText } from './in-flight.js';
+
+/** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
+const IDLE_MS = 2_000;
+const LOOK_MS = 100;
+/** A deadline that rings later: the process stood still, and gets some of the time back. */
+const LATE_MS = 1_000;
+const GIVEN_BACK_MS = 5_000;
+
+interface EndingWorker {
+  readonly worker: string;
+  readonly engine: Engine;
+  readonly governor: SharedGovernor;
+  readonly gauge: AskContext['gauge'];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What ends the work, in this order; `abort` only what the deadline overtakes. */
+interface WorkEnds {
+  readonly stop: () => void;
+  /** Resolves when nothing is at work any more. */
+  readonly closed: () => Promise<unknown>;
+  readonly abort: () => void;
+}
+
+/** Ends the work, then records and settles what has arrived: little later than the deadline. */
+export async function endWorker(ending: EndingWorker, deadlineMs: number, work: WorkEnds): Promise<void> {
+  const { worker, engine, governor, gauge, clock, log } = ending;
+  const endsAt = clock.monotonic() + deadlineMs;
+  const left = () => Math.max(0, endsAt - clock.monotonic());
+  work.stop();
+  const closed = work.closed();
+  if (!(await closesInTime(closed, left(), ending))) {
+    work.abort();
+    // What arrived while the process stood still is stored and settled first.
+    const stoodStill = clock.monotonic() - endsAt > LATE_MS;
+    const givenBackMs = stoodStill ? Math.min(deadlineMs, GIVEN_BACK_MS) : 0;
+    // Without requests under way there is nothing that could still end.
+    if (stoodStill || gauge.inFlight > 0) await withinDeadline(closed, Math.max(givenBackMs, 1_000));
+  }
+  await withinDeadline(governor.recorded(), Math.max(left(), 1_000));
+  await governor.close(Math.max(Math.min(left(), 5_000), 500));
+  const cutOff = gauge.cutOff + gauge.inFlight;
+  addCutOff(cutOff);
+  if (cutOff > 0) log.warn({ requests: cutOff }, unansweredText(cutOff));
+  await withinDeadline(engine.outcomes.deregister(worker), 1_000).catch(() => undefined);
+}
+
+/** False at the deadline, or when the queue waits for the engine. */
+async function closesInTime(
+  closed: Promise<unknown>,
+  withinMs: number,
+  { gauge, clock }: EndingWorker,
+): Promise<boolean> {
+  const watching = new AbortController();
+  const first = Promise.race([
+    closed.then(() => true),
+    whenIdle(gauge, clock, watching.signal).then(() => false),
+  ]);
+  const isClosed = await withinDeadline(first, withinMs);
+  watching.abort(new Error('closed'));
+  return isClosed === true;
+}
+
+/** Resolves when no request was under way for a while. */
+async function whenIdle(gauge: AskContext['gauge'], clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let idleMs = 0; idleMs < IDLE_MS; idleMs = gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+  }
+}
