@@ -13,6 +13,7 @@ import type {
   PermitAnswer,
   Reading,
   RunSpending,
+  SettledAs,
   Settlement,
   Spending,
 } from '../../src/ledger/ledger.js';
@@ -61,6 +62,7 @@ interface ModelPermit {
   generation: string;
   key: string;
   deadline: number;
+  /** The one that the last reading before it was of. */
   period: string | null;
   probe: boolean;
   /** Service and own domain, where it is for that domain. */
@@ -114,242 +116,183 @@ export interface ModelRun {
   >;
 }
 
-export interface ModelAccount {
-  epoch: string;
-  version: number;
+export class ModelAccount {
+  version = 0;
   /** The store's clock at the last change. */
-  changedAt: number;
-  period: string | null;
-  pendingPeriod: string | null;
-  pendingSince: number;
+  changedAt = 0;
+  period: string | null = null;
+  pendingPeriod: string | null = null;
+  pendingSince = 0;
   /**
    * When a reading of the next period was last seen; 0: never, or one of this period came after it.
    */
-  pendingSeenAt: number;
+  pendingSeenAt = 0;
   /**
    * How often in a row usage had fallen with it: 0, 1, or 2 where that is enough (once where the
    * clock is in that period).
    */
-  pendingFalls: number;
+  pendingFalls = 0;
   /**
    * The permit of the lone probe for more quota or for the next period; null: its answer did not
    * decide it.
    */
-  pendingAsked: string | null;
+  pendingAsked: string | null = null;
   /** Since when `pendingSent` is counted, where no reading of the next period comes. */
-  pendingKeptAt: number;
+  pendingKeptAt = 0;
   /** A period that one answer named, and that the store's clock is far from. */
-  firstPeriod: string | null;
+  firstPeriod: string | null = null;
   /** Billed requests without a date that may belong to the next period: they count in both. */
-  pendingSent: number;
+  pendingSent = 0;
   /** Billed requests of the next period: they count in both until it opens. */
-  pendingDated: number;
+  pendingDated = 0;
   /** Of `pendingDated`, by run: should the next period turn out not to have begun. */
-  pendingBills: readonly Bill[];
+  pendingBills: readonly Bill[] = [];
   /** Of `sent`, by run, as long as the service has not shown its quota. */
-  bills: readonly Bill[];
+  bills: readonly Bill[] = [];
   /** Of `pendingSent`, by run; `booked` is all overage of this period since the first of them. */
-  undatedBills: readonly Bill[];
+  undatedBills: readonly Bill[] = [];
   /** Of `sent`: requests that count to be safe, and are billed in the period before. */
-  early: number;
+  early = 0;
   /** What `undatedBills` were in the period before, as long as they may be billed in this one. */
-  earlyBills: readonly Bill[];
+  earlyBills: readonly Bill[] = [];
   /** The period before, and what was used of it: answers that are dated in it may still come. */
-  lastPeriod: string | null;
-  lastStanding: number;
+  lastPeriod: string | null = null;
+  lastStanding = 0;
   /** How far the service's clock is behind the store's; 0 where kept clocks may differ so. */
-  behindMs: number;
-  sent: number;
-  held: number;
-  probes: number;
-  others: number;
-  quota: number | null;
-  usage: number | null;
-  confirmedAt: number;
-  answeredAt: number | null;
+  behindMs = 0;
+  sent = 0;
+  held = 0;
+  probes = 0;
+  others = 0;
+  quota: number | null = null;
+  usage: number | null = null;
+  confirmedAt = 0;
+  answeredAt: number | null = null;
   /** Use of the period on each day, as it was after the last operation of that day. */
-  days: readonly DayUse[];
+  days: readonly DayUse[] = [];
   /**
    * The permit last granted while the account was opening; no other is granted while it is in
    * flight.
    */
-  alone: string | null;
-  closedAt: number | null;
-  nextProbeAt: number;
-  restsUntil: number;
-  servesOverage: boolean;
-  suspectSince: number;
+  alone: string | null = null;
+  closedAt: number | null = null;
+  nextProbeAt = 0;
+  restsUntil = 0;
+  servesOverage = false;
+  suspectSince = 0;
   /** Readings since our last request, none higher than the one before: how many, since when. */
-  fallReadings: number;
-  fallSince: number;
-  fallUsage: number;
+  fallReadings = 0;
+  fallSince = 0;
+  fallUsage = 0;
   /** Billed requests settled in the current and the previous minute of the store's clock. */
-  minute: number;
-  minuteSent: number;
-  minuteBefore: number;
-  second: number;
-  secondSent: number;
-  secondBefore: number;
-  paceVersion: number;
-  rate: number | null;
-  burst: number;
-  tat: number;
-  floorUntil: number;
+  minute = 0;
+  minuteSent = 0;
+  minuteBefore = 0;
+  second = 0;
+  secondSent = 0;
+  secondBefore = 0;
+  paceVersion = 0;
+  rate: number | null = null;
+  burst = 1;
+  /** When the pace has room for one more request. */
+  slotAt = 0;
+  floorUntil = 0;
   /** Service and own domain that the following is about; null: none was asked for. */
-  lookOf: string | null;
-  lookProven: boolean;
+  lookOf: string | null = null;
+  lookProven = false;
   /** Requests for it that count in `sent` until they are proven free. */
-  lookBooked: number;
+  lookBooked = 0;
   /** How often the usage rose after such a request without others of ours. */
-  lookRises: number;
+  lookRises = 0;
   /** Looks tried without proof, in the day since. */
-  lookTries: number;
-  lookTriesSince: number;
+  lookTries = 0;
+  lookTriesSince = 0;
   /** Usage in a quiet moment, and our other requests surely billed since; null: none was read. */
-  lookBase: number | null;
+  lookBase: number | null = null;
   /** Whether the own domain was asked for since. */
-  lookSince: boolean;
+  lookSince = false;
   /** Free requests that may not be visible yet: since `lookMarkAt`, and before. */
-  lookRecent: number;
-  lookEarlier: number;
-  lookMarkAt: number;
+  lookRecent = 0;
+  lookEarlier = 0;
+  lookMarkAt = 0;
   /** When a request was last closed as billed or perhaps billed. */
-  spentAt: number;
-  free: number;
-  checkedAt: number;
+  spentAt = 0;
+  free = 0;
+  checkedAt = 0;
   /** The look, or the free request, that was last granted, and when; null: it is closed. */
-  lookOut: string | null;
-  lookOutAt: number;
+  lookOut: string | null = null;
+  lookOutAt = 0;
+
+  constructor(readonly epoch: string) {}
 }
 
-export interface ModelWorld {
-  accounts: Map<string, ModelAccount>;
+export class ModelWorld {
+  accounts = new Map<string, ModelAccount>();
   /** Heartbeats of workers. */
-  heartbeats: Map<string, number>;
-  permits: Map<string, ModelPermit>;
-  runs: Map<string, ModelRun>;
+  heartbeats = new Map<string, number>();
+  permits = new Map<string, ModelPermit>();
+  runs = new Map<string, ModelRun>();
   /** Caps used so far, by generation. */
-  caps: Map<string, ModelCaps>;
+  caps = new Map<string, ModelCaps>();
   /** Permits taken for a run and not given back, by run. */
-  spent: Map<string, number>;
+  spent = new Map<string, number>();
   /** Requests of a run that were overage when they were settled, by run. */
-  overageBilled: Map<string, number>;
+  overageBilled = new Map<string, number>();
   /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
-  claims: Map<string, { worker: string; permit: string | null }>;
+  claims = new Map<string, { worker: string; permit: string | null }>();
   /** Answers billed or possibly billed without use, by `run` + space + key. */
-  unusable: Map<string, number>;
-  isPaused: boolean;
+  unusable = new Map<string, number>();
+  isPaused = false;
   /** Whether at most a quarter of what is left is in flight: the limit holds without it, too. */
-  keepsQuarter: boolean;
-  /** Makes epochs; tests use a counter. */
-  newEpoch: () => string;
+  keepsQuarter = true;
+
+  /** `newEpoch` makes epochs. */
+  constructor(readonly newEpoch: () => string = () => 'epoch') {}
 }
 
-export function createWorld(newEpoch: () => string): ModelWorld {
-  return {
-    accounts: new Map(),
-    heartbeats: new Map(),
-    permits: new Map(),
-    runs: new Map(),
-    caps: new Map(),
-    spent: new Map(),
-    overageBilled: new Map(),
-    claims: new Map(),
-    unusable: new Map(),
-    isPaused: false,
-    keepsQuarter: true,
-    newEpoch,
-  };
+/** A run that lives for ever, of a generation of its own. */
+export function addRun(world: ModelWorld, id: string, settings: Partial<ModelRun['settings']>): void {
+  const plain = { quotaCap: null, overage: 0, maxRequests: null, maxOverageRequests: null };
+  world.runs.set(id, {
+    generation: id,
+    heartbeatAt: Number.POSITIVE_INFINITY,
+    status: 'running',
+    settings: { account: 'account', plan: 'unspecified', ...plain, ...settings },
+  });
 }
 
-function createAccount(epoch: string): ModelAccount {
+/** One operation on an account. */
+interface Call {
+  readonly world: ModelWorld;
+  readonly name: string;
+  readonly account: ModelAccount;
+  readonly now: number;
+  readonly policy: ReturnType<typeof policyOf>;
+  /** The permits that it closed as billed. */
+  readonly billed: Billed[];
+}
+
+function callOn(world: ModelWorld, name: string, now: number): Call {
   return {
-    epoch,
-    version: 0,
-    changedAt: 0,
-    period: null,
-    pendingPeriod: null,
-    pendingSince: 0,
-    pendingSeenAt: 0,
-    pendingFalls: 0,
-    pendingAsked: null,
-    pendingKeptAt: 0,
-    firstPeriod: null,
-    pendingSent: 0,
-    pendingDated: 0,
-    pendingBills: [],
-    bills: [],
-    undatedBills: [],
-    early: 0,
-    earlyBills: [],
-    lastPeriod: null,
-    lastStanding: 0,
-    behindMs: 0,
-    sent: 0,
-    held: 0,
-    probes: 0,
-    others: 0,
-    quota: null,
-    usage: null,
-    confirmedAt: 0,
-    answeredAt: null,
-    days: [],
-    alone: null,
-    closedAt: null,
-    nextProbeAt: 0,
-    restsUntil: 0,
-    servesOverage: false,
-    suspectSince: 0,
-    fallReadings: 0,
-    fallSince: 0,
-    fallUsage: 0,
-    minute: 0,
-    minuteSent: 0,
-    minuteBefore: 0,
-    second: 0,
-    secondSent: 0,
-    secondBefore: 0,
-    paceVersion: 0,
-    rate: null,
-    burst: 1,
-    tat: 0,
-    floorUntil: 0,
-    lookOf: null,
-    lookProven: false,
-    lookBooked: 0,
-    lookRises: 0,
-    lookTries: 0,
-    lookTriesSince: 0,
-    lookBase: null,
-    lookSince: false,
-    lookRecent: 0,
-    lookEarlier: 0,
-    lookMarkAt: 0,
-    spentAt: 0,
-    free: 0,
-    checkedAt: 0,
-    lookOut: null,
-    lookOutAt: 0,
+    world,
+    name,
+    account: accountOf(world, name),
+    now,
+    policy: policyOf(world, name, now),
+    billed: [],
   };
 }
 
 function accountOf(world: ModelWorld, name: string): ModelAccount {
-  let account = world.accounts.get(name);
-  if (!account) {
-    account = createAccount(world.newEpoch());
-    world.accounts.set(name, account);
-  }
+  const account = world.accounts.get(name) ?? new ModelAccount(world.newEpoch());
+  world.accounts.set(name, account);
   return account;
 }
 
 /**
  * The policy of the live runs: of several, the lowest holds. No live run: no overage and no cap.
  */
-function policyOf(
-  world: ModelWorld,
-  name: string,
-  now: number,
-): { quotaCap: number | null; overage: number } {
+function policyOf(world: ModelWorld, name: string, now: number) {
   let quotaCap: number | null = null;
   let overage: number | null = null;
   for (const run of world.runs.values()) {
@@ -374,8 +317,7 @@ function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
   return run.isPaused ? 'paused' : 'alive';
 }
 
-function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overage: number }): number | null {
-  const { quota } = account;
+function limitOf({ account: { quota }, policy }: Call): number | null {
   // The user's own, below the service's, leaves no overage.
   if (quota !== null && policy.quotaCap !== null && policy.quotaCap < quota) return policy.quotaCap;
   const limit = quota ?? policy.quotaCap;
@@ -383,13 +325,8 @@ function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overa
 }
 
 /** Moves a permit from held to sent, or gives it back. */
-function close(
-  world: ModelWorld,
-  account: ModelAccount,
-  { permit: id, as, period: datedIn = null, isBeyond }: Settlement,
-  now: number,
-  billed: Billed[],
-): void {
+function close(call: Call, { permit: id, as, period: datedIn = null, isBeyond }: Settlement): void {
+  const { world, account, now, billed } = call;
   const permit = world.permits.get(id);
   if (!permit) return;
   world.permits.delete(id);
@@ -415,12 +352,12 @@ function close(
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
-  const period = periodBilledIn(account, datedIn, permit.period, now);
+  const period = periodOf(call, datedIn, permit);
   // Only a permit of an earlier period does not count in this one. The first answers name the
   // period that requests before them were sent in.
   const isSent = !isLater(account.period, permit.period);
   if (isSent) account.sent += 1;
-  noteClosed(account, permit, as, isSent && period === 'this', now);
+  noteClosed(call, permit, as, isSent && period === 'this');
   if (period === 'next') {
     if (account.pendingPeriod === null) awaitPeriod(account, datedIn ?? permit.period, now);
     account.pendingDated += 1;
@@ -461,13 +398,7 @@ function endLooks(account: ModelAccount): void {
 }
 
 /** A permit that was closed as billed or perhaps billed. `isSent`: it counts in this period. */
-function noteClosed(
-  account: ModelAccount,
-  permit: ModelPermit,
-  as: Settlement['as'],
-  isSent: boolean,
-  now: number,
-): void {
+function noteClosed({ account, now }: Call, permit: ModelPermit, as: SettledAs, isSent: boolean): void {
   account.spentAt = now;
   if (permit.own !== null && permit.own === account.lookOf) {
     account.lookSince = account.lookBase !== null;
@@ -493,6 +424,8 @@ interface Looks {
   readonly quietMs: number;
   /** The reading came with the last look that was granted. */
   isCarried: boolean;
+  /** How long a usage that falls is not believed. */
+  readonly fallMs: number;
 }
 
 /**
@@ -534,14 +467,9 @@ function judgeLooks(account: ModelAccount, usage: number, looks: Looks, now: num
   measureLooksFrom(account, usage);
 }
 
-/** `grantedIn`: the period that the last reading before the permit was of. */
-function periodBilledIn(
-  account: ModelAccount,
-  datedIn: string | null,
-  grantedIn: string | null,
-  now: number,
-): Billed['period'] {
-  if (isLater(datedIn ?? grantedIn, account.period)) return 'next';
+/** In which period a request is billed. */
+function periodOf({ account, now }: Call, datedIn: string | null, permit: ModelPermit): Billed['period'] {
+  if (isLater(datedIn ?? permit.period, account.period)) return 'next';
   // The clocks of the service's servers differ by minutes at most.
   const isLate = datedIn !== null && datedIn === account.lastPeriod && isLater(account.period, datedIn);
   return isLate && now < startOf(account.period ?? '') + TURN_MARGIN_MS ? 'last' : 'this';
@@ -570,20 +498,15 @@ function standingOf(account: ModelAccount) {
   const { period, pendingDated: dated, lastStanding, quota, bills } = account;
   return { period, standing: standing(account), dated, lastStanding, quota, bills };
 }
+type Standing = ReturnType<typeof standingOf>;
 
 /**
  * Records which of the requests just closed are overage: those beyond the quota in the period that
  * they are billed in. `isProbeWithin`: a request beyond the limit was answered with a usage below
  * the quota.
  */
-function bookOverage(
-  world: ModelWorld,
-  account: ModelAccount,
-  quota: number,
-  billed: readonly Billed[],
-  before: ReturnType<typeof standingOf>,
-  isProbeWithin: boolean,
-): void {
+function bookOverage(call: Call, quota: number, before: Standing, isProbeWithin = false): void {
+  const { world, account, billed } = call;
   const counts = { this: 0, next: 0, last: 0 };
   for (const { period } of billed) counts[period] += 1;
   const hasOpened = isLater(account.period, before.period);
@@ -717,7 +640,7 @@ function maybeOverageOf(account: ModelAccount, generation: string, now: number):
 }
 
 /** What the service bills as quota: its header, or the user's setting as long as there is none. */
-function billedQuota(account: ModelAccount, policy: { quotaCap: number | null }): number {
+function billedQuota({ account, policy }: Call): number {
   return account.quota ?? policy.quotaCap ?? Infinity;
 }
 
@@ -770,48 +693,34 @@ export function isWorkerAlive(world: ModelWorld, worker: string, now: number): b
   return heartbeatAt !== undefined && now - heartbeatAt < WORKER_DEAD_AFTER_MS;
 }
 
+/** Fields of an account that hold a time; 0 or null where there is none. */
+const NAMES_A_TIME = /(At|Since|Until)$/;
+
 /** When the clock was set back, its times go back too, so that nothing waits longer than before. */
-function followClock(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
+function followClock({ world, name, account, now }: Call): void {
   const backMs = account.changedAt - now;
+  if (backMs > CLOCK_BACK_MS) {
+    for (const [field, at] of Object.entries(account))
+      if (NAMES_A_TIME.test(field) && typeof at === 'number' && at !== 0)
+        Object.assign(account, { [field]: at - backMs });
+    account.behindMs = Math.max(0, account.behindMs - backMs);
+    for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
+  }
   account.changedAt = now;
-  if (backMs <= CLOCK_BACK_MS) return;
-  const back = (time: number) => (time === 0 ? 0 : time - backMs);
-  account.confirmedAt = back(account.confirmedAt);
-  if (account.answeredAt !== null) account.answeredAt -= backMs;
-  account.closedAt = account.closedAt === null ? null : back(account.closedAt);
-  account.nextProbeAt = back(account.nextProbeAt);
-  account.restsUntil = back(account.restsUntil);
-  account.suspectSince = back(account.suspectSince);
-  account.fallSince = back(account.fallSince);
-  account.pendingSince = back(account.pendingSince);
-  account.pendingSeenAt = back(account.pendingSeenAt);
-  account.pendingKeptAt = back(account.pendingKeptAt);
-  account.tat = back(account.tat);
-  account.floorUntil = back(account.floorUntil);
-  account.lookTriesSince = back(account.lookTriesSince);
-  account.lookMarkAt = back(account.lookMarkAt);
-  account.spentAt = back(account.spentAt);
-  account.checkedAt = back(account.checkedAt);
-  account.lookOutAt = back(account.lookOutAt);
-  account.behindMs = Math.max(0, account.behindMs - backMs);
-  for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
 }
 
-/**
- * Permits of dead workers count as sent as soon as a request waits for their end: unknown is spent.
- */
-function closeDead(
-  world: ModelWorld,
-  name: string,
-  account: ModelAccount,
-  now: number,
-  billed: Billed[],
-): void {
-  const dead = [...world.permits].filter(
-    ([, permit]) => permit.account === name && !isWorkerAlive(world, permit.worker, now),
-  );
-  for (const [permit] of oldestFirst(dead))
-    close(world, account, { permit, as: 'maybe_billed' }, now, billed);
+/** Permits of the account whose answers are lost count as sent, the oldest first: unknown is spent. */
+function closeLost(call: Call, isLost: (permit: ModelPermit) => boolean): number {
+  const { world, name } = call;
+  const lost = [...world.permits].filter(([, permit]) => permit.account === name && isLost(permit));
+  lost.sort(([id, one], [otherId, other]) => one.deadline - other.deadline || (id < otherId ? -1 : 1));
+  for (const [permit] of lost) close(call, { permit, as: 'maybe_billed' });
+  return lost.length;
+}
+
+/** Closes the permits that are past their deadline. */
+function sweep(call: Call): number {
+  return closeLost(call, ({ deadline }) => deadline <= call.now);
 }
 
 /** Whether permits are withheld, or granted one at a time, until permits in flight have ended. */
@@ -826,48 +735,15 @@ function waitsForOthers(account: ModelAccount, allowed: number, now: number): bo
   );
 }
 
-function oldestFirst(permits: [string, ModelPermit][]): [string, ModelPermit][] {
-  return permits.sort(
-    ([id, one], [otherId, other]) => one.deadline - other.deadline || (id < otherId ? -1 : 1),
-  );
-}
-
-/** Permits past their deadline count as sent, the oldest first; their answers are lost. */
-function sweep(
-  world: ModelWorld,
-  name: string,
-  account: ModelAccount,
-  now: number,
-  billed: Billed[],
-): number {
-  const due = [...world.permits].filter(([, permit]) => permit.account === name && permit.deadline <= now);
-  for (const [permit] of oldestFirst(due)) close(world, account, { permit, as: 'maybe_billed' }, now, billed);
-  return due.length;
-}
-
-/** Sweeps on its own, outside of an exchange. */
-function sweepAlone(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
-  const billed: Billed[] = [];
-  sweep(world, name, account, now, billed);
-  const quota = billedQuota(account, policyOf(world, name, now));
-  bookOverage(world, account, quota, billed, standingOf(account), false);
-}
-
-function applyReading(
-  account: ModelAccount,
-  reading: Reading,
-  hasConfirmed: boolean,
-  looks: Looks,
-  fallMs: number,
-  now: number,
-): void {
+function applyReading(call: Call, reading: Reading, hasConfirmed: boolean, looks: Looks): void {
+  const { account, now } = call;
   const behindMs = now - (reading.date ?? now);
   if (typeof reading.date === 'number') account.behindMs = behindMs > TURN_MARGIN_MS ? behindMs : 0;
   const next = reading.period;
   if (next !== null && next !== 'none' && account.period !== 'none') {
     if (account.period === null) {
       if (!nameFirstPeriod(account, next, now)) {
-        applyNumbers(account, reading, looks, fallMs, now);
+        applyNumbers(call, reading, looks);
         return;
       }
     } else if (next < account.period) {
@@ -877,7 +753,7 @@ function applyReading(
     }
     if (next > (account.period ?? next)) {
       notePending(account, reading, hasConfirmed, now);
-      if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
+      if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
       else return;
     } else if (account.pendingFalls < 2) {
       // Not in a row: the service still is in this period, and soon what was dated otherwise is
@@ -892,7 +768,7 @@ function applyReading(
       }
     }
   } else if (next === 'none' && account.period === null) account.period = 'none';
-  applyNumbers(account, reading, looks, fallMs, now);
+  applyNumbers(call, reading, looks);
 }
 
 /**
@@ -911,20 +787,14 @@ function nameFirstPeriod(account: ModelAccount, period: string, now: number): bo
   return true;
 }
 
-function applyNumbers(
-  account: ModelAccount,
-  reading: Reading,
-  looks: Looks,
-  fallMs: number,
-  now: number,
-): void {
+function applyNumbers({ account, now }: Call, reading: Reading, looks: Looks): void {
   if (reading.quota !== null) {
     if (account.closedAt !== null && account.quota !== null && reading.quota > account.quota)
       account.closedAt = null;
     account.quota = reading.quota;
   }
   if (reading.usage === null) return;
-  followFall(account, reading.usage, fallMs, now);
+  followFall(account, reading.usage, looks.fallMs, now);
   const candidateOf = (usage: number) => usage - account.sent - account.held - account.probes;
   const jump = candidateOf(reading.usage) - account.others;
   turn(account, now);
@@ -1046,9 +916,10 @@ function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: numbe
 }
 
 export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
-  const account = accountOf(world, request.account);
+  const call = callOn(world, request.account, now);
+  const { account } = call;
   noteHeartbeat(world, request.worker, now);
-  followClock(world, request.account, account, now);
+  followClock(call);
   if (account.pendingPeriod === null) {
     account.pendingDated = 0;
     if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
@@ -1057,14 +928,14 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     }
   }
   restoreSeen(account, request, now);
-  const billed: Billed[] = [];
   const looks = {
     since: account.lookSince,
     spentAt: account.spentAt,
     quietMs: QUIET_LAGS * request.usageLagMs,
     isCarried: false,
+    fallMs: Math.max(FALL_MS, FALL_LAGS * request.usageLagMs),
   };
-  const swept = sweep(world, request.account, account, now, billed);
+  const swept = sweep(call);
   // Facts of this call's settlements are judged with the reading that came with them.
   let probedAt: number | null = null;
   // A free reading is as good as one of the lone probe.
@@ -1082,14 +953,13 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     const permit = world.permits.get(settlement.permit);
     if (permit?.probe && settlement.as === 'billed') probedAt = permit.deadline - request.permitMs;
     if (permit && settlement.permit === account.pendingAsked) isAskedSettled = true;
-    close(world, account, settlement, now, billed);
+    close(call, settlement);
   }
   hasConfirmed ||= isAskedSettled;
   const before = standingOf(account);
   const keptMs = now - account.pendingKeptAt;
-  const fallMs = Math.max(FALL_MS, FALL_LAGS * request.usageLagMs);
-  if (request.reading) applyReading(account, request.reading, hasConfirmed, looks, fallMs, now);
-  else if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
+  if (request.reading) applyReading(call, request.reading, hasConfirmed, looks);
+  else if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
   if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
   if (request.isConfirmed) account.confirmedAt = now;
   const isDated = request.settle.some(({ period }) => typeof period === 'string');
@@ -1101,20 +971,18 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   } else if (probedAt !== null) {
     account.closedAt = null;
   }
-  const policy = policyOf(world, request.account, now);
-  const limit = limitOf(account, policy);
   const run = request.run === null ? undefined : world.runs.get(request.run);
-  const allowed = inFlightAllowed(world, account, policy, limit, run);
-  if (request.take.length > 0 && waitsForOthers(account, allowed, now))
-    closeDead(world, request.account, account, now, billed);
+  // Permits of dead workers count as sent as soon as a request waits for their end.
+  if (request.take.length > 0 && waitsForOthers(account, inFlightAllowed(call, run), now))
+    closeLost(call, ({ worker }) => !isWorkerAlive(world, worker, now));
   // It went alone, and was sent long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;
   const isVisible =
     probedAt !== null && probedAt - looks.spentAt >= Math.max(PROBE_EVERY_MS, request.usageLagMs);
   const isProbeWithin =
-    usage !== null && usage < billedQuota(account, policy) && request.settle.length === 1 && isVisible;
-  bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin);
-  bookEarly(world, account, billedQuota(account, policy));
+    usage !== null && usage < billedQuota(call) && request.settle.length === 1 && isVisible;
+  bookOverage(call, billedQuota(call), before, isProbeWithin);
+  bookEarly(world, account, billedQuota(call));
   if (
     usage !== null &&
     request.reading?.period === account.period &&
@@ -1124,8 +992,9 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.earlyBills = [];
   const isStillThis = request.reading?.period === before.period && account.pendingFalls < 2;
   if (isStillThis && !isPendingNear(account, now) && (hasConfirmed || keptMs >= PENDING_KEPT_MS))
-    takeBackPending(world, account, billedQuota(account, policy));
+    takeBackPending(world, account, billedQuota(call));
   const isProvenWithin = isProbeWithin && !isLater(account.period, request.reading?.period ?? null);
+  const limit = limitOf(call);
   if (probedAt !== null && !isProvenWithin && limit !== null && account.sent + account.others > limit)
     account.servesOverage = true;
   const pace = request.pace;
@@ -1135,10 +1004,10 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.burst = pace.burst;
     account.floorUntil = Math.max(account.floorUntil, pace.floorMs > 0 ? now + pace.floorMs : 0);
   }
-  const permits = take(world, account, policy, limit, request, now);
-  const look = request.look && grantLook(world, account, policy, limit, request, request.look, now);
+  const permits = take(call, request);
+  const look = request.look && grantLook(call, request, request.look);
   account.version += 1;
-  const state = stateOf(world, request.account, account, request.run, now);
+  const state = stateOf(call, request.run);
   return { permits, look, recordedAt: null, state };
 }
 
@@ -1146,7 +1015,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
  * Whether one request beyond the limit may probe for more: where a refusal is free, and where the
  * quota is used up rather than the user's own limit.
  */
-function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
+function mayFindOut({ account, policy }: Call, run: ModelRun): boolean {
   const isCapOurs = policy.quotaCap !== null && policy.quotaCap < (account.quota ?? Infinity);
   return run.settings.plan !== 'paid' && !account.servesOverage && !isCapOurs;
 }
@@ -1156,8 +1025,8 @@ function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, 
  * says that the plan is free, however often; else only where a lone request was the first to report
  * it.
  */
-function mayConfirmTurn(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
-  return (run.settings.plan === 'free' || account.pendingAsked !== null) && mayFindOut(account, policy, run);
+function mayConfirmTurn(call: Call, run: ModelRun): boolean {
+  return (run.settings.plan === 'free' || call.account.pendingAsked !== null) && mayFindOut(call, run);
 }
 
 function capsOf(world: ModelWorld, generation: string): ModelCaps {
@@ -1191,35 +1060,26 @@ function overageLeftByOthers(world: ModelWorld, account: string, own: string): n
  * until it is used up, so that few are in flight when it ends and it is known which are beyond it;
  * then what the limit and the run's cap allow.
  */
-function inFlightAllowed(
-  world: ModelWorld,
-  account: ModelAccount,
-  policy: { quotaCap: number | null },
-  limit: number | null,
-  run: ModelRun | undefined,
-): number {
+function inFlightAllowed(call: Call, run: ModelRun | undefined): number {
+  const { world, account } = call;
+  const limit = limitOf(call);
   if (limit === null) return UNKNOWN_QUOTA_HELD;
   const ours = account.sent + account.others;
   const used = Math.max(account.usage ?? 0, ours);
   if (!world.keepsQuarter) return Math.max(1, limit - ours);
   const cap = run?.settings.maxOverageRequests ?? Infinity;
   const overageLeft = run ? cap - capsOf(world, run.generation).overage : Infinity;
-  const within = billedQuota(account, policy) - used;
+  const within = billedQuota(call) - used;
   const left = Math.min(limit - used, within > 0 ? within : overageLeft);
   return Math.max(1, Math.floor(left / LEFT_PER_IN_FLIGHT));
 }
 
-function take(
-  world: ModelWorld,
-  account: ModelAccount,
-  policy: { quotaCap: number | null; overage: number },
-  limit: number | null,
-  request: ExchangeRequest,
-  now: number,
-): PermitAnswer[] {
+function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
+  const { world, account, now } = call;
+  const limit = limitOf(call);
   const run = request.run === null ? undefined : world.runs.get(request.run);
   const maySpend = run !== undefined && spendingStatus(run, now) === 'alive' && !world.isPaused;
-  const allowed = inFlightAllowed(world, account, policy, limit, run);
+  const allowed = inFlightAllowed(call, run);
   return request.take.map(({ permit, key, own = null }): PermitAnswer => {
     const known = world.permits.get(permit);
     if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
@@ -1239,13 +1099,7 @@ function take(
       own,
     };
     if (own !== null && own === account.lookOf && account.lookProven) {
-      const answer = grantFree(
-        world,
-        account,
-        permit,
-        { ...common, generation: '', probe: false, free: true },
-        now,
-      );
+      const answer = grantFree(call, permit, { ...common, generation: '', probe: false });
       if (answer.answer === 'granted') claim.permit = permit;
       return answer;
     }
@@ -1266,17 +1120,17 @@ function take(
       const { turn } = request;
       // Well over by the service's clock.
       const isTurnDue = turn?.period === account.period && now - account.behindMs >= (turn?.at ?? Infinity);
-      const mayAsk = hasRoom || mayFindOut(account, policy, run) || isTurnDue;
+      const mayAsk = hasRoom || mayFindOut(call, run) || isTurnDue;
       const isDue =
         now >= account.nextProbeAt &&
         (account.closedAt !== null || now - account.confirmedAt >= PROBE_EVERY_MS);
-      const isConfirming = isTurn && mayConfirmTurn(account, policy, run);
+      const isConfirming = isTurn && mayConfirmTurn(call, run);
       if (!mayAsk || !(isDue || isConfirming) || out > 0) return { permit, answer: 'denied' };
     }
     const caps = capsOf(world, run.generation);
     const { maxRequests, maxOverageRequests } = run.settings;
     if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
-    const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(account, policy));
+    const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(call));
     if (maxOverageRequests !== null && beyond > 0) {
       const maybeOverage = maybeOverageOf(account, run.generation, now);
       if (caps.overage + Math.min(caps.held + maybeOverage + 1, beyond) > maxOverageRequests)
@@ -1305,20 +1159,15 @@ function slotOf(account: ModelAccount, now: number): number | null {
   let slot = Math.max(now, account.floorUntil);
   if (account.rate === null) return slot - now > PACE_HORIZON_MS ? null : slot;
   const interval = 1_000 / account.rate;
-  slot = Math.max(slot, account.tat - (account.burst - 1) * interval);
+  slot = Math.max(slot, account.slotAt - (account.burst - 1) * interval);
   if (slot - now > PACE_HORIZON_MS) return null;
-  account.tat = Math.max(account.tat, slot) + interval;
+  account.slotAt = Math.max(account.slotAt, slot) + interval;
   return slot;
 }
 
 /** One at a time, and outside of every limit. */
-function grantFree(
-  world: ModelWorld,
-  account: ModelAccount,
-  permit: string,
-  record: ModelPermit,
-  now: number,
-): PermitAnswer {
+function grantFree(call: Call, permit: string, record: Omit<ModelPermit, 'free'>): PermitAnswer {
+  const { world, account, now } = call;
   if (account.lookOut !== null) return { permit, answer: 'queued' };
   const slot = slotOf(account, now);
   if (slot === null) return { permit, answer: 'queued' };
@@ -1329,13 +1178,7 @@ function grantFree(
 }
 
 /** Whether a look may cost one request: within the quota, when all of ours are long visible. */
-function mayTryLook(
-  account: ModelAccount,
-  policy: { quotaCap: number | null },
-  look: LookRequest,
-  quietMs: number,
-  now: number,
-): boolean {
+function mayTryLook({ account, policy, now }: Call, look: LookRequest, quietMs: number): boolean {
   if (account.closedAt !== null || isTurnUnconfirmed(account, now) || !isDrained(account)) return false;
   const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity, look.quotaCap ?? Infinity);
   if (account.sent + account.held + account.others >= quota) return false;
@@ -1348,15 +1191,8 @@ function mayTryLook(
 }
 
 /** A request outside of any run: a look, or a check that a person ordered. */
-function grantLook(
-  world: ModelWorld,
-  account: ModelAccount,
-  policy: { quotaCap: number | null; overage: number },
-  limit: number | null,
-  request: ExchangeRequest,
-  look: LookRequest,
-  now: number,
-): PermitAnswer {
+function grantLook(call: Call, request: ExchangeRequest, look: LookRequest): PermitAnswer {
+  const { world, account, now } = call;
   const { permit } = look;
   const known = world.permits.get(permit);
   if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
@@ -1380,17 +1216,18 @@ function grantLook(
       account.lookProven = false;
       account.lookRises = 0;
     }
-    if (account.lookProven) return grantFree(world, account, permit, record, now);
+    if (account.lookProven) return grantFree(call, permit, record);
   }
   if (now < account.restsUntil || isPeriodDue(account, now)) return { permit, answer: 'denied' };
   const quietMs = QUIET_LAGS * request.usageLagMs;
   const claim = world.claims.get(record.key);
   if (look.own !== null) {
-    if (!mayTryLook(account, policy, look, quietMs, now)) return { permit, answer: 'denied' };
+    if (!mayTryLook(call, look, quietMs)) return { permit, answer: 'denied' };
   } else {
     if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
     if (account.checkedAt > 0 && now - account.checkedAt < CHECK_EVERY_MS)
       return { permit, answer: 'denied' };
+    const limit = limitOf(call);
     const spent = account.sent + account.held + account.others;
     record.probe = account.closedAt !== null || (limit !== null && spent >= limit);
   }
@@ -1411,23 +1248,17 @@ function grantLook(
   return { permit, answer: 'granted', waitMs: slot - now, isFree: false };
 }
 
-function stateOf(
-  world: ModelWorld,
-  name: string,
-  account: ModelAccount,
-  runId: string | null,
-  now: number,
-): LedgerState {
+function stateOf(call: Call, runId: string | null): LedgerState {
+  const { world, account, now, policy } = call;
   turn(account, now);
   if (account.changedAt > 0) noteDay(account, now);
-  const policy = policyOf(world, name, now);
   const run = runId === null ? undefined : world.runs.get(runId);
   const caps = run && capsOf(world, run.generation);
-  const limit = limitOf(account, policy);
+  const limit = limitOf(call);
   const hasRoom = limit === null || account.sent + account.held + account.others < limit;
   const isTurn = isTurnUnconfirmed(account, now);
   const out = account.held + account.probes;
-  const beyond = Math.max(0, account.sent + out + account.others - billedQuota(account, policy));
+  const beyond = Math.max(0, account.sent + out + account.others - billedQuota(call));
   return {
     now,
     epoch: account.epoch,
@@ -1435,7 +1266,7 @@ function stateOf(
     period: account.period,
     behindMs: account.behindMs,
     isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
-    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayConfirmTurn(account, policy, run))),
+    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
     sent: account.sent,
     held: account.held,
     probes: account.probes,
@@ -1495,9 +1326,21 @@ export function show(world: ModelWorld, name: string, now: number, runId?: strin
     runs: world.runs,
     newEpoch: () => '',
   };
-  const account = accountOf(copy, name);
-  sweep(copy, name, account, now, []);
-  return stateOf(copy, name, account, runId ?? null, now);
+  const call = callOn(copy, name, now);
+  sweep(call);
+  return stateOf(call, runId ?? null);
+}
+
+/** An operation that takes no permits. */
+function correct(world: ModelWorld, name: string, now: number, change: (call: Call) => void): LedgerState {
+  const call = callOn(world, name, now);
+  followClock(call);
+  sweep(call);
+  bookOverage(call, billedQuota(call), standingOf(call.account));
+  call.billed.length = 0;
+  change(call);
+  call.account.version += 1;
+  return stateOf(call, null);
 }
 
 export function open(
@@ -1506,56 +1349,45 @@ export function open(
   pace: { rate: number | null | undefined; burst: number },
   now: number,
 ): LedgerState {
-  const account = accountOf(world, name);
-  followClock(world, name, account, now);
-  sweepAlone(world, name, account, now);
-  account.confirmedAt = 0;
-  account.nextProbeAt = now;
-  if (pace.rate !== undefined) {
+  return correct(world, name, now, ({ account }) => {
+    account.confirmedAt = 0;
+    account.nextProbeAt = now;
+    if (pace.rate === undefined) return;
     account.paceVersion += 1;
     account.rate = pace.rate;
     account.burst = pace.burst;
-  }
-  account.version += 1;
-  return stateOf(world, name, account, null, now);
+  });
 }
 
 /**
  * Import from another ledger: the larger sum holds, and a later period opens once nothing is in
  * flight.
  */
-export function raise(
-  world: ModelWorld,
-  name: string,
-  { period, sent, others, quota }: Spending,
-  now: number,
-): LedgerState {
-  const account = accountOf(world, name);
-  followClock(world, name, account, now);
-  sweepAlone(world, name, account, now);
-  if (period !== null && isLater(period, account.period)) {
-    if (account.pendingPeriod === null) {
-      account.pendingSent = 0;
-      account.pendingDated = 0;
-      account.undatedBills = [];
+export function raise(world: ModelWorld, name: string, spending: Spending, now: number): LedgerState {
+  const { period, sent, others, quota } = spending;
+  return correct(world, name, now, (call) => {
+    const { account } = call;
+    if (period !== null && isLater(period, account.period)) {
+      if (account.pendingPeriod === null) {
+        account.pendingSent = 0;
+        account.pendingDated = 0;
+        account.undatedBills = [];
+      }
+      account.pendingPeriod = period;
+      account.pendingFalls = 2;
+      if (isDrained(account)) openPeriod(account);
     }
-    account.pendingPeriod = period;
-    account.pendingFalls = 2;
-    if (account.held === 0 && account.probes === 0) openPeriod(account);
-  }
-  account.period ??= period;
-  const before = standingOf(account);
-  if (period === null || account.period === period || [account.period, period].includes('none')) {
+    account.period ??= period;
+    if (period !== null && account.period !== period && ![account.period, period].includes('none')) return;
+    const before = standingOf(account);
     const ours = account.sent + account.held + account.probes;
     const missing = Math.max(0, sent + others - ours - account.others);
     const missingOurs = Math.min(missing, Math.max(0, sent - ours));
     account.sent += missingOurs;
     account.others += missing - missingOurs;
     account.quota ??= quota;
-    bookOverage(world, account, account.quota ?? Infinity, [], before, false);
-  }
-  account.version += 1;
-  return stateOf(world, name, account, null, now);
+    bookOverage(call, account.quota ?? Infinity, before);
+  });
 }
 
 export function observe(
@@ -1564,25 +1396,23 @@ export function observe(
   seen: { usage?: number; quota?: number },
   now: number,
 ): LedgerState {
-  const account = accountOf(world, name);
-  followClock(world, name, account, now);
-  sweepAlone(world, name, account, now);
-  const before = standingOf(account);
-  if (seen.quota !== undefined) account.quota = seen.quota;
-  bookOverage(world, account, account.quota ?? Infinity, [], before, false);
-  if (seen.usage !== undefined) {
-    account.early = 0;
-    account.earlyBills = [];
-    account.usage = seen.usage;
-    account.sent = Math.min(account.sent, seen.usage);
-    account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
-    account.servesOverage = false;
-    endLooks(account);
-  }
-  account.closedAt = null;
-  account.suspectSince = 0;
-  account.fallReadings = 0;
-  account.nextProbeAt = now;
-  account.version += 1;
-  return stateOf(world, name, account, null, now);
+  return correct(world, name, now, (call) => {
+    const { account } = call;
+    const before = standingOf(account);
+    if (seen.quota !== undefined) account.quota = seen.quota;
+    bookOverage(call, account.quota ?? Infinity, before);
+    if (seen.usage !== undefined) {
+      account.early = 0;
+      account.earlyBills = [];
+      account.usage = seen.usage;
+      account.sent = Math.min(account.sent, seen.usage);
+      account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
+      account.servesOverage = false;
+      endLooks(account);
+    }
+    account.closedAt = null;
+    account.suspectSince = 0;
+    account.fallReadings = 0;
+    account.nextProbeAt = now;
+  });
 }

@@ -2,21 +2,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
-import { createWorld, exchange, open } from './ledger-model.js';
+import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const QUIET_MS = 120_000;
 const MONTH = '2030-01-01';
 
 /** An account whose looks, and requests of a run, are answered at once, with a header that lags. */
 function createStory(isBilled: boolean, lagMs = 0) {
-  const world = createWorld(() => 'epoch');
-  const settings = { account: 'a', plan: 'paid', quotaCap: null, overage: 0, maxRequests: null } as const;
-  world.runs.set('run', {
-    generation: 'run',
-    heartbeatAt: Number.POSITIVE_INFINITY,
-    status: 'running',
-    settings: { ...settings, maxOverageRequests: null },
-  });
+  const world = new ModelWorld();
+  addRun(world, 'run', { account: 'a', plan: 'paid' });
   let now = Date.UTC(2030, 0, 15);
   let serial = 0;
   /** When each request was billed, ours and others'. */

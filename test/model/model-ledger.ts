@@ -23,11 +23,9 @@ export interface ModelLedger extends Ledger {
   hold(): () => void;
 }
 
-const ACCOUNT = 'account';
-
 export function createModelLedger(clock: Clock): ModelLedger {
   let epochs = 0;
-  const world = model.createWorld(() => {
+  const world = new model.ModelWorld(() => {
     epochs += 1;
     return `epoch-${epochs}`;
   });
@@ -40,22 +38,7 @@ export function createModelLedger(clock: Clock): ModelLedger {
     world,
     requests,
     answers,
-    addRun(id, settings) {
-      world.runs.set(id, {
-        generation: id,
-        heartbeatAt: Number.POSITIVE_INFINITY,
-        status: 'running',
-        settings: {
-          account: ACCOUNT,
-          plan: 'unspecified',
-          quotaCap: null,
-          overage: 0,
-          maxRequests: null,
-          maxOverageRequests: null,
-          ...settings,
-        },
-      });
-    },
+    addRun: (id, settings = {}) => model.addRun(world, id, settings),
     claim(key, worker) {
       world.claims.set(key, { worker, permit: null });
     },

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { createDice } from '../chaos/dice.js';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
-import { createWorld, exchange, open } from './ledger-model.js';
+import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const QUOTA = 200;
 const MONTH = '2030-01-01';
@@ -30,21 +30,10 @@ interface Sent {
 function spend(terms: Terms, keepsQuarter = true) {
   const { pace, atOnce, maxOverageRequests } = terms;
   const dice = createDice(JSON.stringify(terms));
-  const world = createWorld(() => 'epoch');
+  const world = new ModelWorld();
   world.keepsQuarter = keepsQuarter;
-  world.runs.set('run', {
-    generation: 'run',
-    heartbeatAt: Number.POSITIVE_INFINITY,
-    status: 'running',
-    settings: {
-      account: 'a',
-      plan: maxOverageRequests === null ? 'unspecified' : 'paid',
-      quotaCap: null,
-      overage: maxOverageRequests === null ? 0 : 1_000,
-      maxRequests: null,
-      maxOverageRequests,
-    },
-  });
+  const paid = { plan: 'paid', overage: 1_000, maxOverageRequests } as const;
+  addRun(world, 'run', { account: 'a', ...(maxOverageRequests === null ? {} : paid) });
   let now = Date.UTC(2030, 0, 15);
   open(world, 'a', { rate: null, burst: 1 }, now);
   const inFlight: Sent[] = [];

@@ -5,7 +5,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createWorld, exchange, type ModelWorld, open } from './ledger-model.js';
+import { exchangeRequest } from '../engine/contract/run-settings.js';
+import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const ACCOUNT = 'account';
 const QUOTA = 5;
@@ -60,7 +61,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
 
 /** A service that bills whatever arrives, and the workers that call it. */
 class Story {
-  readonly ledger: ModelWorld = createWorld(() => 'epoch');
+  readonly ledger = new ModelWorld();
   now = TURN_AT - 2_000;
   month = 0;
   serial = 0;
@@ -84,19 +85,7 @@ class Story {
     // What is booked adds up however many are in flight.
     this.ledger.keepsQuarter = false;
     for (const { id, maxOverageRequests } of RUNS)
-      this.ledger.runs.set(id, {
-        generation: id,
-        heartbeatAt: Number.POSITIVE_INFINITY,
-        status: 'running',
-        settings: {
-          account: ACCOUNT,
-          plan: 'paid',
-          quotaCap: null,
-          overage: 100,
-          maxRequests: null,
-          maxOverageRequests,
-        },
-      });
+      addRun(this.ledger, id, { account: ACCOUNT, plan: 'paid', overage: 100, maxOverageRequests });
     open(this.ledger, ACCOUNT, { rate: null, burst: 1 }, this.now);
     this.exchange(null, 0);
   }
@@ -110,25 +99,18 @@ class Story {
     });
     const answer = exchange(
       this.ledger,
-      {
+      exchangeRequest({
         account: ACCOUNT,
         worker: 'worker',
         run,
-        seen: null,
         settle: this.outbox,
         reading: {
           quota: this.isQuotaShown ? QUOTA : null,
           ...(this.reading ?? { usage: this.billed[this.month] ?? 0, period: this.today }),
         },
-        isConfirmed: true,
-        refusedForQuota: false,
-        pace: null,
-        look: null,
         take,
         permitMs: PERMIT_MS,
-        turn: null,
-        usageLagMs: 60_000,
-      },
+      }),
       this.now,
     );
     this.reportedMonth = MONTHS.indexOf((this.reading?.period ?? this.today) as (typeof MONTHS)[number]);

@@ -6,7 +6,7 @@
  * Beside the state of the world it holds what only an observer knows: what was really billed, how
  * much of it may provably have been ours, and what others spent as far as it could be seen.
  */
-import { createWorld, isWorkerAlive, type ModelAccount, type ModelWorld, open } from './ledger-model.js';
+import { addRun, isWorkerAlive, type ModelAccount, ModelWorld, open } from './ledger-model.js';
 
 export const ACCOUNT = 'account';
 export const RUN = 'run';
@@ -113,22 +113,10 @@ export function createSmallWorld(
   now = Date.UTC(2030, 0, 15),
   own: SmallWorld['own'] = null,
 ): SmallWorld {
-  const ledger = createWorld(() => 'epoch');
+  const ledger = new ModelWorld();
   // A quarter of so few is one at a time, of which the search would see little.
   ledger.keepsQuarter = false;
-  ledger.runs.set(RUN, {
-    generation: RUN,
-    heartbeatAt: Number.POSITIVE_INFINITY,
-    status: 'running',
-    settings: {
-      account: ACCOUNT,
-      plan: 'paid',
-      quotaCap: null,
-      overage: 0,
-      maxRequests: null,
-      maxOverageRequests: null,
-    },
-  });
+  addRun(ledger, RUN, { account: ACCOUNT, plan: 'paid' });
   open(ledger, ACCOUNT, { rate: null, burst: 1 }, now);
   const account = accountIn(ledger);
   account.quota = LIMIT;

@@ -7,7 +7,6 @@ import type { Engine } from '../../../src/engine/engine.js';
 import type { ClaimAnswer } from '../../../src/engine/stores/outcome-store.js';
 import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/ledger/ledger.js';
-import type { ModelWorld } from '../../model/ledger-model.js';
 import * as model from '../../model/ledger-model.js';
 import { HALTS } from '../../support/halts.js';
 import type { TurnedClock } from './engine-under-test.js';
@@ -54,7 +53,7 @@ export function createLedgerTwin(
 ): LedgerTwin {
   const { ledger, runs, outcomes } = engine;
   let epoch = '';
-  const world: ModelWorld = model.createWorld(() => epoch);
+  const world = new model.ModelWorld(() => epoch);
   const accounts = Array.from({ length: ACCOUNTS }, (_, i) => `${name}-account-${i}`);
   const workers = Array.from({ length: WORKERS }, (_, i) => `${name}-worker-${i}`);
   const keys = Array.from({ length: KEYS }, (_, i) => `${name}:u:domain:k${i}.example`);
