@@ -2,8 +2,8 @@
  * The ledger by its own rules, and plausible but wrong variants. Each is the model with one
  * change from outside, so that it is the rule that is tested and not another ledger.
  */
-import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/ledger/ledger.js';
-import { exchange, type ModelWorld } from './ledger-model.js';
+import type { ExchangeAnswer, ExchangeRequest } from '../../src/ledger/ledger.js';
+import { exchange, type ModelAccount, type ModelWorld } from './ledger-model.js';
 import { accountIn, LIMIT, OWN } from './small-world.js';
 
 export interface LedgerRules {
@@ -23,6 +23,17 @@ export interface LedgerRules {
 
 export const SOUND: LedgerRules = { exchange, isDurable: true };
 
+/** The rules but for what is done to the account before each exchange, or to the request. */
+const but = (
+  change: (account: ModelAccount, request: ExchangeRequest) => Partial<ExchangeRequest>,
+): LedgerRules => ({
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const changed = change(accountIn(ledger), request);
+    return exchange(ledger, { ...request, ...changed }, now);
+  },
+});
+
 /** At most a quarter of what is left is in flight: others, whom readings show, move the rest. */
 export const KEEPS_QUARTER: LedgerRules = {
   ...SOUND,
@@ -35,31 +46,16 @@ export const KEEPS_NO_QUARTER: LedgerRules = { ...SOUND, isHeaderExact: true };
 
 /** An exchange that grants whatever is asked for: it does not see the limit. */
 function exchangeUnlimited(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
-  const account = accountIn(ledger);
-  const answer = exchange(
-    ledger,
-    { ...request, reading: request.reading && { ...request.reading, quota: 1_000_000 } },
-    now,
-  );
-  account.quota = LIMIT;
+  const reading = request.reading && { ...request.reading, quota: 1_000_000 };
+  const answer = exchange(ledger, { ...request, reading }, now);
+  accountIn(ledger).quota = LIMIT;
   return answer;
 }
 
 /** A request that timed out is given back, as if the service could not have billed it. */
-export const REFUNDS_TIMEOUTS: LedgerRules = {
-  ...SOUND,
-  exchange: (ledger, request, now) =>
-    exchange(
-      ledger,
-      {
-        ...request,
-        settle: request.settle.map(
-          (each): Settlement => ({ ...each, as: each.as === 'maybe_billed' ? 'free' : each.as }),
-        ),
-      },
-      now,
-    ),
-};
+export const REFUNDS_TIMEOUTS = but((_, { settle }) => ({
+  settle: settle.map((each) => ({ ...each, as: each.as === 'maybe_billed' ? 'free' : each.as })),
+}));
 
 /** A permit past its deadline is given back, like a lock with a time to live. */
 export const EXPIRES_BACK: LedgerRules = {
@@ -105,46 +101,28 @@ export const TRUSTS_HEADER: LedgerRules = {
 export const NOT_YET_ON_DISK: LedgerRules = { ...SOUND, isDurable: false };
 
 /** Workers name the month by their own clocks, and one of them is ahead. */
-export const MONTH_OF_WORKER: LedgerRules = {
-  ...SOUND,
-  clockOf: (worker) => (worker === 0 ? 1 : 0),
-};
+export const MONTH_OF_WORKER: LedgerRules = { ...SOUND, clockOf: (worker) => (worker === 0 ? 1 : 0) };
 
 /**
  * Begins a new month at zero, though requests answered before it was noticed may be billed in it.
  */
-export const MONTH_FROM_ZERO: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    const account = accountIn(ledger);
-    account.pendingSent = 0;
-    account.pendingDated = 0;
-    return exchange(ledger, request, now);
-  },
-};
+export const MONTH_FROM_ZERO = but((account) => {
+  account.pendingSent = 0;
+  account.pendingDated = 0;
+  return {};
+});
 
 /** Asks for the next month when the store's clock is in it, though the service's clock is not. */
-export const BELIEVES_STORE_CLOCK: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    accountIn(ledger).behindMs = 0;
-    return exchange(
-      ledger,
-      { ...request, reading: request.reading && { ...request.reading, date: null } },
-      now,
-    );
-  },
-};
+export const BELIEVES_STORE_CLOCK = but((account, { reading }) => {
+  account.behindMs = 0;
+  return { reading: reading && { ...reading, date: null } };
+});
 
 /** Lets others' part of the usage fall with every reading that is lower. */
-export const FALLS_AT_ONCE: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    const account = accountIn(ledger);
-    if (typeof request.reading?.usage === 'number') account.others = 0;
-    return exchange(ledger, request, now);
-  },
-};
+export const FALLS_AT_ONCE = but((account, { reading }) => {
+  if (typeof reading?.usage === 'number') account.others = 0;
+  return {};
+});
 
 /** Lets our own count fall too, once a lower usage is believed. */
 export const OWN_COUNT_FALLS: LedgerRules = {
@@ -190,25 +168,16 @@ export const FORGETS_HELD: LedgerRules = {
 };
 
 /** Believes the setting: looks for the own domain are free without proof, at the limit too. */
-export const FREE_WITHOUT_PROOF: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    if (request.look !== null) Object.assign(accountIn(ledger), { lookOf: OWN, lookProven: true });
-    return exchange(ledger, request, now);
-  },
-};
+export const FREE_WITHOUT_PROOF = but((account, { look }) => {
+  if (look !== null) Object.assign(account, { lookOf: OWN, lookProven: true });
+  return {};
+});
 
 /** Takes the first reading that is no higher for a proof, as if the usage header did not lag. */
-export const PROVES_AT_ONCE: LedgerRules = {
-  ...SOUND,
-  exchange: (ledger, request, now) => exchange(ledger, { ...request, usageLagMs: 0 }, now),
-};
+export const PROVES_AT_ONCE = but(() => ({ usageLagMs: 0 }));
 
 /** Allows for requests of ours that the usage header may not show yet. */
-export const ALLOWS_FOR_UNSEEN: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    accountIn(ledger).spentAt = 0;
-    return exchange(ledger, request, now);
-  },
-};
+export const ALLOWS_FOR_UNSEEN = but((account) => {
+  account.spentAt = 0;
+  return {};
+});

@@ -33,20 +33,23 @@ import {
   workerName,
 } from './small-world.js';
 
+/** What a change returns is the promise that it broke; nothing: it broke none. */
+type TakeStep = (what: string, change: (next: SmallWorld) => string | null | undefined) => void;
+type TakeAccident = (kind: Accident, what: string, change: (next: SmallWorld) => void) => void;
+
 export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<SmallWorld>[] {
   return (world) => {
     const steps: Step<SmallWorld>[] = [];
-    const step = (what: string, change: (next: SmallWorld) => string | null | undefined) => {
+    const step: TakeStep = (what, change) => {
       const next = copyWorld(world);
       const broken = change(next) ?? (next.ours > LIMIT ? `${next.ours} billed to us` : null);
       steps.push({ what, state: next, broken });
     };
-    const accident = (kind: Accident, what: string, change: (next: SmallWorld) => void) => {
+    const accident: TakeAccident = (kind, what, change) => {
       if (world.left[kind] === 0) return;
       step(what, (next) => {
         spend(next, kind);
         change(next);
-        return null;
       });
     };
 
@@ -63,7 +66,6 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     if (world.shown < world.total)
       step('the usage header catches up', (next) => {
         next.shown = next.total;
-        return null;
       });
     accident('time', 'time passes', (next) => {
       next.now += TICK_MS;
@@ -94,7 +96,6 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     if (world.disk !== null) {
       step('the ledger is on disk', (next) => {
         next.disk = copyLedger(next.ledger);
-        return null;
       });
       accident('powerCut', 'the ledger loses power', (next) => {
         const { accounts, permits } = copyLedger(next.disk ?? next.ledger);
@@ -128,8 +129,8 @@ function stepsOfWorker(
   index: number,
   own: SmallWorld['own'],
   isLooker: boolean,
-  step: (what: string, change: (next: SmallWorld) => string | null | undefined) => void,
-  accident: (kind: Accident, what: string, change: (next: SmallWorld) => void) => void,
+  step: TakeStep,
+  accident: TakeAccident,
 ): void {
   const name = workerName(index);
   const become = (next: SmallWorld, some: Partial<Worker>) => {
@@ -146,7 +147,6 @@ function stepsOfWorker(
       if (rules.look !== undefined)
         step(`${name} looks whether there is room`, (next) => {
           if (rules.look?.(next.ledger)) become(next, { phase: 'looked' });
-          return null;
         });
       else if (isLooker)
         accident('look', `${name} wants to look`, (next) => {
@@ -180,7 +180,6 @@ function stepsOfWorker(
       });
       step(`${name} is answered for free`, (next) => {
         become(next, withOutbox('free', null));
-        return null;
       });
       accident('loss', `${name}: the request is lost on its way`, (next) => {
         next.isClean = false;
@@ -191,7 +190,6 @@ function stepsOfWorker(
       step(`${name} has its answer`, (next) => {
         const usage = rules.isHeaderExact ? next.total : next.shown;
         become(next, withOutbox('billed', { usage, month: next.month }));
-        return null;
       });
       accident('lie', `${name} has an answer that is dated in the next month and shows no usage`, (next) => {
         next.isClean = false;
