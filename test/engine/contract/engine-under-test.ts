@@ -2,6 +2,7 @@
  * What a contract suite needs of an engine: a way to open it on an empty store whose clock the test
  * moves. The caller provides the server or folder.
  */
+import { afterAll, beforeAll } from 'vitest';
 import type { Clock } from '../../../src/core/clock.js';
 import type { Engine } from '../../../src/engine/engine.js';
 
@@ -36,6 +37,22 @@ export function createTurnedClock(): TurnedClock {
     offsetMs: () => offsetMs,
     advance(ms) {
       offsetMs += ms;
+    },
+  };
+}
+
+/** The engine of a suite, from before its first test until after its last, and its store's clock. */
+export function engineOfSuite(open: OpenEngineUnderTest) {
+  const clock = createTurnedClock();
+  let subject: EngineUnderTest;
+  beforeAll(async () => {
+    subject = await open({ clockOffsetMs: clock.offsetMs });
+  });
+  afterAll(() => subject.close());
+  return {
+    clock,
+    get engine() {
+      return subject.engine;
     },
   };
 }

@@ -1,23 +1,18 @@
 /** Contract of the key-value store and the scheduled jobs, run against each engine. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-stores.js';
 import type { ScheduledJobData } from '../../../src/engine/stores/scheduled-jobs.js';
 import { dueAtOf } from '../../../src/engine/stores/scheduled-jobs.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 
 const EVERY_SECOND = '* * * * * *';
 const ONCE_A_YEAR = '0 0 1 1 *';
 
 export function describeKeyValues(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: key-values and scheduled jobs`, () => {
-    const clock = createTurnedClock();
-    let subject: EngineUnderTest;
+    const subject = engineOfSuite(open);
+    const { clock } = subject;
     let counted = 0;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: clock.offsetMs });
-    });
-    afterAll(() => subject.close());
 
     const keyValues = () => subject.engine.keyValues;
     const ticks = () => subject.engine.scheduledJobs;

@@ -4,13 +4,12 @@
  * relies on are tested by name.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../../src/core/outcome.js';
 import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
-import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
+import type { ExchangeRequest, LedgerState, SettledAs, Settlement } from '../../../src/ledger/ledger.js';
 import { HALTS } from '../../support/halts.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { LEDGER_LIMIT_HISTORIES } from './ledger-limit-scenarios.js';
 import { LEDGER_LOOK_HISTORIES } from './ledger-look-scenarios.js';
 import { type Operation, operations, turns } from './ledger-operations.js';
@@ -59,13 +58,9 @@ function seenIn(state: LedgerState): ExchangeRequest['seen'] {
 
 export function describeLedger(name: string, open: OpenEngineUnderTest, numHistories = HISTORIES): void {
   describe(`${name}: ledger`, () => {
-    const clock = createTurnedClock();
-    let subject: EngineUnderTest;
+    const subject = engineOfSuite(open);
+    const { clock } = subject;
     let counted = 0;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: clock.offsetMs });
-    });
-    afterAll(() => subject.close());
 
     /** A live run in an account of its own, whose worker holds the claims on `keys`. */
     async function begin(keys: number, settings: Parameters<typeof runSettings>[0] = {}) {
@@ -86,7 +81,10 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const exchange = (some: Partial<ExchangeRequest>, outcomes?: readonly NewOutcome[]) =>
         engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }), outcomes);
       const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
-      return { account, run, worker, names, wanted, claim, exchange };
+      /** Settlements of permits as they were wanted. */
+      const settle = (as: SettledAs, from = 0, to = from + 1, more: Partial<Settlement> = {}) =>
+        wanted.slice(from, to).map(({ permit }): Settlement => ({ permit, as, ...more }));
+      return { account, run, worker, names, wanted, claim, exchange, settle };
     }
     const answer = (key = '', packed: Buffer | null = null): NewOutcome => {
       const status = packed === null ? 'not_found' : 'matched';
@@ -96,15 +94,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       permits.map(({ answer }) => answer);
 
     test('answers that come with their settlements are kept first, in the same step', async () => {
-      const { run, wanted, names, exchange } = await begin(3);
+      const { run, wanted, names, exchange, settle } = await begin(3);
       const { engine } = subject;
       await exchange({ reading: { quota: 100, usage: 0, period: null } });
       await exchange({ take: wanted.slice(0, 1) });
-      await exchange({ settle: [{ permit: wanted[0]?.permit ?? '', as: 'billed' }] });
+      await exchange({ settle: settle('billed') });
       await exchange({ take: wanted.slice(1) });
-      const settle = wanted.slice(1).map(({ permit }) => ({ permit, as: 'billed' as const }));
       const kept = [answer(names[1], Buffer.from([0, 255, 10])), answer(names[2], null)];
-      const { recordedAt, state } = await exchange({ settle }, kept);
+      const { recordedAt, state } = await exchange({ settle: settle('billed', 1, 3) }, kept);
       expect([state.sent, state.held]).toEqual([3, 0]);
       const [, second, third] = await engine.outcomes.read(names, freshnessOf({ ...run, asOf: state.now }));
       expect(second).toMatchObject({ status: 'matched', fetchedAt: recordedAt });
@@ -187,11 +184,10 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('a repeated settlement is counted once', async () => {
-      const { wanted, exchange } = await begin(1);
+      const { wanted, exchange, settle } = await begin(1);
       await exchange({ take: wanted });
-      const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
-      await exchange({ settle });
-      const { state } = await exchange({ settle });
+      await exchange({ settle: settle('billed') });
+      const { state } = await exchange({ settle: settle('billed') });
       expect([state.sent, state.held]).toEqual([1, 0]);
     });
 
@@ -255,10 +251,9 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('an exchange reports what was accepted in the last full second', async () => {
-      const { wanted, exchange, account } = await begin(3);
+      const { wanted, exchange, account, settle } = await begin(3);
       await exchange({ take: wanted });
-      const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
-      const settled = await exchange({ settle });
+      const settled = await exchange({ settle: settle('billed', 0, 3) });
       clock.advance(1_000);
       const later = await subject.engine.ledger.show(account);
       const seconds = Math.floor(later.now / 1_000) - Math.floor(settled.state.now / 1_000);
@@ -300,14 +295,13 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('a pause of one run stops that run alone, even if its permits are settled meanwhile', async () => {
-      const { account, run, worker, wanted, exchange } = await begin(3);
+      const { account, run, worker, wanted, exchange, settle } = await begin(3);
       const name = `${account}-other`;
       const other = { ...run, id: name, key: name, owner: name };
       await subject.engine.runs.start(other);
       await exchange({ take: wanted.slice(0, 1), reading: { quota: 10, usage: 0, period: null } });
       await subject.engine.runs.pause(run.id, 'ada');
-      const settle = [{ permit: wanted[0]?.permit ?? '', as: 'billed' as const }];
-      const paused = await exchange({ settle, take: wanted.slice(1) });
+      const paused = await exchange({ settle: settle('billed'), take: wanted.slice(1) });
       expect(answers(paused)).toEqual(['denied', 'denied']);
       expect(paused.state).toMatchObject({ sent: 1, held: 0, isPaused: false, run: { status: 'paused' } });
       const beside = await exchange({ worker, run: other.id, take: wanted.slice(1, 2) });
@@ -320,15 +314,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('an account knows its use by days of its period, until the next one begins', async () => {
-      const { account, wanted, exchange } = await begin(4);
+      const { account, wanted, exchange, settle } = await begin(4);
       const { ledger } = subject.engine;
       const period = '2020-01-01';
       const used = ({ days }: LedgerState) => days.map((day) => day.used);
-      const bill = (at: number) => [{ permit: wanted[at]?.permit ?? '', as: 'billed' as const, period }];
       expect((await ledger.show(account)).days).toEqual([]);
       const first = await exchange({ take: wanted, reading: { quota: 16, usage: 0, period } });
       expect(first.state.days).toEqual([{ day: dayOf(first.state.now), used: 0 }]);
-      await exchange({ settle: bill(0) });
+      await exchange({ settle: settle('billed', 0, 1, { period }) });
       clock.advance(2 * DAY_MS);
       // What ran out counts on the day on which it is seen.
       expect(used(await ledger.show(account))).toEqual([1, 4]);
@@ -351,20 +344,20 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('an account knows when the service last answered', async () => {
-      const { account, wanted, exchange } = await begin(3);
+      const { account, wanted, exchange, settle } = await begin(3);
       const { ledger } = subject.engine;
       const answered = async (some: Parameters<typeof exchange>[0]) => {
         clock.advance(1_000);
         const { state } = await exchange({ isConfirmed: false, ...some });
         return state.answeredAt === state.now ? 'now' : state.answeredAt === null ? 'never' : 'before';
       };
-      const settle = (at: number, period: string | null) => ({
-        settle: [{ permit: wanted[at]?.permit ?? '', as: 'maybe_billed' as const, period }],
+      const lost = (at: number, period: string | null) => ({
+        settle: settle('maybe_billed', at, at + 1, { period }),
       });
       expect(await answered({ take: wanted })).toBe('never');
-      expect(await answered(settle(0, null))).toBe('never');
-      expect(await answered(settle(1, '2020-01-01'))).toBe('now');
-      expect(await answered(settle(2, null))).toBe('before');
+      expect(await answered(lost(0, null))).toBe('never');
+      expect(await answered(lost(1, '2020-01-01'))).toBe('now');
+      expect(await answered(lost(2, null))).toBe('before');
       expect(await answered({ isConfirmed: true })).toBe('now');
       expect(await answered({ reading: { quota: 9, usage: null, period: null } })).toBe('now');
       expect(await answered({ refusedForQuota: true })).toBe('now');
@@ -392,20 +385,17 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('a request taken for a run and not given back stays counted, even if its outcome is never reported', async () => {
-      const { wanted, exchange, run } = await begin(4);
+      const { wanted, exchange, run, settle } = await begin(4);
       const spent = async () => (await subject.engine.runs.get(run.id))?.spent;
       expect(await spent()).toBe(0);
       await exchange({ take: wanted });
       expect(await spent()).toBe(4);
-      const settle = (['billed', 'maybe_billed', 'free'] as const).map((as, at) => ({
-        permit: wanted[at]?.permit ?? '',
-        as,
-      }));
-      await exchange({ settle });
-      await exchange({ settle });
+      const settled = [...settle('billed'), ...settle('maybe_billed', 1), ...settle('free', 2)];
+      await exchange({ settle: settled });
+      await exchange({ settle: settled });
       expect(await spent()).toBe(3);
       clock.advance(50_000);
-      await exchange({ settle: [{ permit: wanted[3]?.permit ?? '', as: 'free' }] });
+      await exchange({ settle: settle('free', 3) });
       expect(await spent()).toBe(3);
     });
 
@@ -436,14 +426,13 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
 
     test('an imported later period waits for what is in flight', async () => {
-      const { exchange, wanted, account } = await begin(1);
+      const { exchange, wanted, account, settle } = await begin(1);
       const { ledger } = subject.engine;
       await ledger.raise(account, { period: '2020-01-01', sent: 0, others: 0, quota: 50 });
       expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
       const later = { period: '2020-02-01', sent: 4, others: 0, quota: null };
       expect(await ledger.raise(account, later)).toMatchObject({ period: '2020-01-01', isDraining: true });
-      const [{ permit = '' } = {}] = wanted;
-      await exchange({ settle: [{ permit, as: 'billed', period: '2020-01-01' }] });
+      await exchange({ settle: settle('billed', 0, 1, { period: '2020-01-01' }) });
       expect(await ledger.raise(account, later)).toMatchObject({ ...later, quota: 50, held: 0 });
     });
 

@@ -3,11 +3,10 @@
  * answers stored byte for byte, and the same rule of freshness in `claim` and `read`.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Freshness, StoredOutcome } from '../../../src/core/outcome.js';
 import { testClaims } from './claims-contract.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { createOutcomesBench, DAY_MS } from './outcomes-bench.js';
 
 /** The reference for the rule of freshness, which engines implement in Lua and SQL. */
@@ -25,12 +24,8 @@ function isFresh(
 
 export function describeOutcomes(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: outcomes`, () => {
-    const clock = createTurnedClock();
-    let subject: EngineUnderTest;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: clock.offsetMs });
-    });
-    afterAll(() => subject.close());
+    const subject = engineOfSuite(open);
+    const { clock } = subject;
 
     const bench = createOutcomesBench(() => subject.engine, clock);
     const { begin, store, storeNow, fresh, claim, matched } = bench;

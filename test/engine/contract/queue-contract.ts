@@ -4,12 +4,12 @@
  */
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { promoteParked } from '../../../src/engine/chunk-queue.js';
 import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
 import { removeDeadChunks } from '../../../src/run/lookups/dispatch-chunks.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
 
 /** Shortens the lock of 15 s and the check every 5 s. */
@@ -28,13 +28,9 @@ function chunkData(chunk: number): ChunkData {
 export function describeQueue(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: queue`, () => {
     const releasers = createReleasers();
-    let subject: EngineUnderTest;
+    const subject = engineOfSuite(open);
     let counted = 0;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: () => 0 });
-    });
     afterEach(() => releasers.releaseAll());
-    afterAll(() => subject.close());
 
     function openQueue(): BullChunkQueue {
       counted += 1;
@@ -47,6 +43,8 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       releasers.push(() => worker.close());
       return worker;
     }
+    const openIdleWorker = (queue: BullChunkQueue) =>
+      openWorker(queue, async (_job, _token, _signal) => undefined);
     const start = (worker: ChunkWorker) => void worker.run().catch(() => undefined);
     const add = (queue: BullChunkQueue, chunk: number) =>
       queue.add('chunk', chunkData(chunk), { jobId: `run-${chunk}` });
@@ -68,7 +66,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
 
     test('a worker takes nothing before it is started', async () => {
       const queue = openQueue();
-      const worker = openWorker(queue, async (_job, _token, _signal) => undefined);
+      const worker = openIdleWorker(queue);
       await worker.waitUntilReady();
       await add(queue, 1);
       expect(worker.isRunning()).toBe(false);
@@ -95,13 +93,8 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       const [id, key] = [`ended-${counted}`, `key-${counted}`];
       const label = { host: 'etl-1', name: 'a.csv' };
       const { asOf } = await engine.runs.start({ id, key, label, settings: runSettings() });
-      await queue.add(
-        [
-          { ...chunkData(0), run: id },
-          { ...chunkData(1), run: 'gone' },
-        ],
-        0,
-      );
+      const ofEnded = { ...chunkData(0), run: id };
+      await queue.add([ofEnded, { ...chunkData(1), run: 'gone' }], 0);
       await engine.runs.end(id, { type: 'stopped' });
       expect(await removeDeadChunks(engine, queue, asOf)).toBe(2);
       expect((await engine.runs.heartbeat(id)).chunks).toBe(1);
@@ -171,32 +164,21 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
         tries += 1;
         throw new Error('the service is away');
       });
-      let left = 3;
-      const failedForGood = new Promise<void>((resolve) => {
-        worker.on('failed', () => {
-          left -= 1;
-          if (left === 0) resolve();
-        });
-      });
-      await queue.add('chunk', chunkData(1), {
-        jobId: 'run-1',
-        attempts: 3,
-        backoff: { type: 'fixed', delay: 1 },
-      });
+      const backoff = { type: 'fixed', delay: 1 };
+      await queue.add('chunk', chunkData(1), { jobId: 'run-1', attempts: 3, backoff });
       start(worker);
-      await failedForGood;
+      await expect.poll(() => queue.getJob('run-1')).toBeUndefined();
       expect(tries).toBe(3);
-      expect(await queue.getJob('run-1')).toBeUndefined();
     });
 
     test('the chunk of a killed worker is taken by another, even after several kills', async () => {
       const queue = openQueue();
       await add(queue, 1);
-      const checker = openWorker(queue, async (_job, _token, _signal) => undefined);
+      const checker = openIdleWorker(queue);
       checker.opts.stalledInterval = SHORT_CHECK_MS;
       for (let kill = 0; kill < 2; kill += 1) {
         // A killed worker took the chunk, and its lock is never renewed.
-        const killed = openWorker(queue, async (_job, _token, _signal) => undefined);
+        const killed = openIdleWorker(queue);
         killed.opts.lockDuration = SHORT_LOCK_MS;
         const job = await killed.getNextJob(`token-${kill}`, { block: false });
         expect(job?.id).toBe('run-1');
@@ -204,7 +186,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
         await checker.startStalledCheckTimer();
         await back;
       }
-      const survivor = openWorker(queue, async (_job, _token, _signal) => undefined);
+      const survivor = openIdleWorker(queue);
       const completed = once(survivor, 'completed');
       start(survivor);
       const [job] = await completed;
@@ -214,17 +196,15 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     test('a worker that lost its lock is notified by the signal', async () => {
       const queue = openQueue();
       await add(queue, 1);
-      let resolve: (reason: unknown) => void = () => undefined;
-      const aborted = new Promise((settle) => {
-        resolve = settle;
-      });
+      let reason: unknown = null;
       const worker = openWorker(queue, async (job, _token, signal) => {
-        signal?.addEventListener('abort', () => resolve(signal.reason));
+        const aborted = signal && once(signal, 'abort');
         worker.emit('lockRenewalFailed', [job.id ?? '']);
         await aborted;
+        reason = signal?.reason;
       });
       start(worker);
-      expect(String(await aborted)).toContain('lock');
+      await expect.poll(() => String(reason)).toContain('lock');
     });
 
     test('a worker processes as many chunks at once as configured', async () => {
@@ -232,21 +212,13 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       for (let chunk = 0; chunk < 6; chunk += 1) await add(queue, chunk);
       let running = 0;
       let most = 0;
-      let open: () => void = () => undefined;
-      const gate = new Promise<void>((resolve) => {
-        open = resolve;
-      });
-      const worker = openWorker(
-        queue,
-        async (_job, _token, _signal) => {
-          running += 1;
-          most = Math.max(most, running);
-          if (running === 3) open();
-          await gate;
-          running -= 1;
-        },
-        3,
-      );
+      const process: ChunkProcessor = async (_job, _token, _signal) => {
+        running += 1;
+        most = Math.max(most, running);
+        await vi.waitUntil(() => most >= 3);
+        running -= 1;
+      };
+      const worker = openWorker(queue, process, 3);
       const drained = once(worker, 'drained');
       start(worker);
       await drained;

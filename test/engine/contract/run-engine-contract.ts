@@ -1,52 +1,36 @@
 /** What a run relies on, run against each engine. */
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
-import type { ChunkData, ChunkQueue } from '../../../src/engine/engine.js';
+import type { ChunkData } from '../../../src/engine/engine.js';
 import { freshnessOf, type RunRecord } from '../../../src/engine/stores/run-store.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { runSettings } from './run-settings.js';
-
-const NOTHING_SENT = {
-  seen: null,
-  settle: [],
-  isConfirmed: true,
-  refusedForQuota: false,
-  pace: null,
-  look: null,
-  permitMs: 50_000,
-  turn: null,
-  usageLagMs: 60_000,
-};
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
+import { exchangeRequest, runSettings } from './run-settings.js';
 
 export function describeRunEngine(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: what a run relies on`, () => {
     const releasers = createReleasers();
-    let subject: EngineUnderTest;
+    const subject = engineOfSuite(open);
     let counted = 0;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: () => 0 });
-      releasers.push(() => subject.close());
-    });
-    afterAll(() => releasers.releaseAll());
+    afterEach(() => releasers.releaseAll());
 
-    function openChunkQueue(): { line: ChunkQueue; name: string } {
+    /** A queue, and one worker that takes from it when it is asked to. */
+    function openChunkQueue() {
       counted += 1;
-      const line = subject.engine.openChunkQueue(`line-${counted}`);
+      const name = `line-${counted}`;
+      const line = subject.engine.openChunkQueue(name);
       releasers.push(() => line.close());
-      return { line, name: `line-${counted}` };
+      const worker = subject.engine.openWorker(name, async (_job, _token, _signal) => undefined, 1);
+      releasers.push(() => worker.close(true));
+      return { line, name, take: () => worker.getNextJob('token', { block: false }) };
     }
+    const LABEL = { host: 'host', name: 'ü.csv' };
     function begin(some: Parameters<typeof runSettings>[0] = {}): Promise<RunRecord> {
       counted += 1;
-      const id = `run-${counted}`;
+      const [id, key] = [`run-${counted}`, `key-${counted}`];
       const settings = runSettings({ account: `account-${counted}`, ...some });
-      return subject.engine.runs.start({
-        id,
-        key: `key-${counted}`,
-        label: { host: 'host', name: 'ü.csv' },
-        settings,
-      });
+      return subject.engine.runs.start({ id, key, label: LABEL, settings });
     }
     const chunk = (run: string, number: number): ChunkData => ({
       run,
@@ -76,12 +60,10 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('chunks are queued once, are listed, and can be withdrawn unless a worker processes them', async () => {
-      const { line, name: queue } = openChunkQueue();
+      const { line, take } = openChunkQueue();
       await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)], 0);
       await line.add([chunk('a', 1), chunk('a', 2)], 1);
-      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
-      releasers.push(() => worker.close(true));
-      const job = await worker.getNextJob('token', { block: false });
+      const job = await take();
       expect(job?.data).toEqual(chunk('a', 0));
       expect(await line.counts()).toEqual({ waiting: 3, active: 1, delayed: 0 });
       expect((await line.chunksOf('a')).sort()).toEqual([0, 1, 2]);
@@ -94,77 +76,59 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('a chunk that is set aside and added again is as its worker left it, and known as a repeat', async () => {
-      const { line, name: queue } = openChunkQueue();
+      const { line, take } = openChunkQueue();
       const left = { ...chunk('a', 0), identifiers: ['domain:b.com'], attempts: { 'domain:b.com': 2 } };
       await line.add([left, chunk('a', 1)], 0);
-      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
-      releasers.push(() => worker.close(true));
-      const job = await worker.getNextJob('token', { block: false });
+      const job = await take();
       await job?.moveToFailed(new Error('the engine did not answer'), 'token', false);
       const repeat = { ...left, isRepeat: true };
       expect(await line.setAside(left)).toEqual(repeat);
       expect(await line.setAside(left)).toBeNull();
       await line.add([repeat], 0);
       expect(await line.setAside(chunk('a', 1))).toEqual(chunk('a', 1));
-      const taken = await worker.getNextJob('token', { block: false });
-      expect(taken?.data).toEqual(repeat);
+      expect((await take())?.data).toEqual(repeat);
       expect(await line.setAside(repeat)).toBeNull();
       expect(await line.idleChunks()).toEqual([]);
     });
 
     test('runs take turns, a chunk each, whoever came first', async () => {
-      const { line, name: queue } = openChunkQueue();
+      const { line, take } = openChunkQueue();
       const chunksOf = (run: string, from: number, to: number) =>
         Array.from({ length: to - from }, (_, index) => chunk(run, from + index));
-      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
-      releasers.push(() => worker.close(true));
       const taken: string[] = [];
-      const take = async (count: number) => {
+      const takeSome = async (count: number) => {
         for (let left = count; left > 0; left -= 1) {
-          const job = await worker.getNextJob('token', { block: false });
+          const job = await take();
           taken.push(`${job?.data.run}${job?.data.chunk}`);
         }
       };
       await line.add(chunksOf('a', 0, 8), 0);
-      await take(2);
+      await takeSome(2);
       await line.add(chunksOf('b', 0, 3), 0);
-      await take(2);
+      await takeSome(2);
       await line.add(chunksOf('c', 0, 1), 0);
-      await take(8);
+      await takeSome(8);
       expect(taken).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'a4', 'b1', 'c0', 'a5', 'b2', 'a6', 'a7']);
     });
 
     test('a run begins, learns the progress of its workers, and ends', async () => {
       const { runs } = subject.engine;
       const run = await begin({ quotaCap: 3 });
-      expect(run).toMatchObject({
-        label: { host: 'host', name: 'ü.csv' },
-        status: 'running',
-        settings: { quotaCap: 3 },
-      });
-      await runs.setSize(run.id, { rows: 9, identifiers: 4 });
+      expect(run).toMatchObject({ label: LABEL, status: 'running', settings: { quotaCap: 3 } });
+      const size = { rows: 9, identifiers: 4 };
+      await runs.setSize(run.id, size);
       await runs.finishChunk(run.id, 0);
-      await subject.engine.runs.fail(run.id, [
-        { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true },
-      ]);
-      await subject.engine.runs.halt(run.id, { why: 'limit', reached: { name: 'account', overage: 3 } });
-      expect(await runs.heartbeat(run.id)).toMatchObject({
-        chunks: 1,
-        halt: { why: 'limit', reached: { name: 'account', overage: 3 } },
-      });
+      const failure = { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true } as const;
+      await runs.fail(run.id, [failure]);
+      const halt = { why: 'limit', reached: { name: 'account', overage: 3 } } as const;
+      await runs.halt(run.id, halt);
+      expect(await runs.heartbeat(run.id)).toMatchObject({ chunks: 1, halt });
       await runs.clearHalt(run.id);
       expect((await runs.heartbeat(run.id)).halt).toBeNull();
-      expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([
-        null,
-        { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true },
-      ]);
+      expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([null, failure]);
       await runs.end(run.id, { type: 'killed' });
-      expect(await runs.get(run.id)).toMatchObject({
-        status: 'stopped',
-        stop: { type: 'killed' },
-        rows: 9,
-        identifiers: 4,
-      });
+      const stop = { type: 'killed' };
+      expect(await runs.get(run.id)).toMatchObject({ status: 'stopped', stop, ...size });
       expect(await runs.get('none')).toBeNull();
       expect((await runs.list(1)).map(({ id }) => id)).toEqual([run.id]);
     });
@@ -172,10 +136,8 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     test('a run unknown to the engine is a permanent error, which is not retried', async () => {
       const sendHeartbeat = subject.engine.runs.heartbeat('none');
       await expect(sendHeartbeat).rejects.toBeInstanceOf(FailFileError);
-      await expect(sendHeartbeat).rejects.toMatchObject({
-        code: 'engine-unfit',
-        todo: 'run the same command again',
-      });
+      const refusal = { code: 'engine-unfit', todo: 'run the same command again' };
+      await expect(sendHeartbeat).rejects.toMatchObject(refusal);
     });
 
     test('a run sees its account, and can lift, set or keep its pace', async () => {
@@ -186,22 +148,11 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect((await ledger.open(account, { rate: undefined, burst: 1 })).pace).toMatchObject({ rate: 50 });
       expect((await ledger.open(account, { rate: null, burst: 1 })).pace).toMatchObject({ rate: null });
       const key = `k-${counted}`;
-      await subject.engine.outcomes.claim({
-        worker: 'w',
-        run: run.id,
-        keys: [key],
-        freshness: freshnessOf(run),
-      });
+      const by = { worker: 'w', run: run.id };
+      await subject.engine.outcomes.claim({ ...by, keys: [key], freshness: freshnessOf(run) });
       const reading = { quota: 100, usage: 7, period: null };
       const take = [{ permit: `permit-${counted}`, key }];
-      await subject.engine.ledger.exchange({
-        ...NOTHING_SENT,
-        account,
-        worker: 'w',
-        run: run.id,
-        reading,
-        take,
-      });
+      await ledger.exchange(exchangeRequest({ ...by, account, reading, take }));
       expect(await ledger.show(account)).toMatchObject({ quota: 100, others: 7, held: 1, run: null });
       expect((await ledger.show(account, run.id)).run).toMatchObject({ requests: 1 });
       expect(await ledger.show(account)).toMatchObject({ held: 1 });

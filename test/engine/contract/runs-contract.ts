@@ -1,23 +1,17 @@
 /** Contract of the run store, run against each engine. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SPENDING, isOfAll, type Tally } from '../../../src/engine/stores/run-store.js';
+import { describe, expect, test } from 'vitest';
+import { ALL_SPENDING, isOfAll, type RunStore, type Tally } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
 
 const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 export function describeRuns(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: runs`, () => {
-    const clock = createTurnedClock();
-    let subject: EngineUnderTest;
+    const subject = engineOfSuite(open);
+    const { clock } = subject;
     let counted = 0;
-    beforeAll(async () => {
-      subject = await open({ clockOffsetMs: clock.offsetMs });
-    });
-    afterAll(() => subject.close());
-
     const store = () => subject.engine.runs;
     const newRun = (key?: string) => {
       counted += 1;
@@ -29,6 +23,15 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         settings: runSettings(),
       };
     };
+    const start = (some: Partial<Parameters<RunStore['start']>[0]> = {}) =>
+      store().start({ ...newRun(some.key), ...some });
+    /** A job with this name as its owner, too. */
+    const jobOf = (job: string) => ({ job, owner: job });
+    const failure = (key: string, text = 'the service answered 410', billed = true) => ({
+      key,
+      reason: { code: 'answer' as const, text },
+      billed,
+    });
 
     test('a run is stored as it was started, dated by the store', async () => {
       const run = {
@@ -72,7 +75,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('a file that is started again after it stopped is one entry of the list, with the requests billed before', async () => {
       const { key, label } = newRun();
-      const begin = (more: object = {}) => store().start({ ...newRun(key), label, ...more });
+      const begin = (more: object = {}) => start({ key, label, ...more });
       const other = await begin({ label: { host: 'etl-1', name: 'a copy under another name' } });
       await store().end(other.id, { type: 'stopped' });
       const ended: string[] = [];
@@ -88,32 +91,23 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       };
       const none = { starts: 0, matched: 0, notFound: 0, billed: 0, unreported: 0, overage: 0 };
       const copy = [other.id, 'stopped', 0, none];
-      expect(await listed()).toEqual([
-        [ended[2], 'stopped', 1, { ...none, starts: 2, billed: 20, matched: 40, notFound: 20 }],
-        copy,
-      ]);
+      const before = { ...none, starts: 2, billed: 20, matched: 40, notFound: 20 };
+      expect(await listed()).toEqual([[ended[2], 'stopped', 1, before], copy]);
       const last = await begin();
-      expect(await listed()).toEqual([
-        [last.id, 'running', 0, { ...none, starts: 3, billed: 21, matched: 42, notFound: 21 }],
-        copy,
-      ]);
+      const all = { ...none, starts: 3, billed: 21, matched: 42, notFound: 21 };
+      expect(await listed()).toEqual([[last.id, 'running', 0, all], copy]);
       await store().end(last.id, null);
       expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
       // A late report of an earlier start.
       await store().addTally(ended[1] ?? '', 'late', { ...NOTHING, billed: 4 });
-      expect((await listed())[0]).toEqual([
-        last.id,
-        'completed',
-        0,
-        { ...none, starts: 3, billed: 25, matched: 42, notFound: 21 },
-      ]);
+      expect((await listed())[0]).toEqual([last.id, 'completed', 0, { ...all, billed: 25 }]);
       const anew = await begin();
       expect((await listed())[0]).toEqual([anew.id, 'running', 0, none]);
     });
 
     test('one that is started again after it was cancelled counts what that billed', async () => {
       const { key, label, id: job } = newRun();
-      const begin = (of: string) => store().start({ ...newRun(key), label, job: `${job}-${of}` });
+      const begin = (of: string) => start({ key, label, job: `${job}-${of}` });
       const first = await begin('first');
       await store().addTally(first.id, 'one', { ...NOTHING, billed: 5 });
       expect(await store().cancel(first.id, 'ada')).toBe('done');
@@ -126,22 +120,19 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('its size is stored and the tallies of workers are added up', async () => {
-      const { id } = await store().start(newRun());
+      const { id } = await start();
       await store().setSize(id, { rows: 10, identifiers: 7 });
       const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
       await store().addTally(id, 'one', some);
       await store().addTally(id, 'two', { ...NOTHING, billed: 1 });
       await store().addTally(id, 'three', NOTHING);
-      expect(await store().get(id)).toMatchObject({
-        rows: 10,
-        identifiers: 7,
-        tally: { ...some, billed: 7 },
-      });
-      expect((await store().heartbeat(id)).tally).toEqual({ ...some, billed: 7 });
+      const tally = { ...some, billed: 7 };
+      expect(await store().get(id)).toMatchObject({ rows: 10, identifiers: 7, tally });
+      expect((await store().heartbeat(id)).tally).toEqual(tally);
     });
 
     test('a worker reports its sum so far: repeated or late reports count once', async () => {
-      const { id } = await store().start(newRun());
+      const { id } = await start();
       const early = { ...NOTHING, matched: 3, requests: 4 };
       const late = { matched: 5, notFound: 1, failed: 0, stored: 2, requests: 9, billed: 8 };
       await store().addTally(id, 'one', early);
@@ -160,13 +151,13 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a chunk is counted once, however often it is reported', async () => {
-      const { id } = await store().start(newRun());
+      const { id } = await start();
       for (const chunk of [0, 1, 0, 200_000, 1]) await store().finishChunk(id, chunk);
       expect((await store().heartbeat(id)).chunks).toBe(3);
     });
 
     test('a heartbeat is dated, and a run without heartbeats still has the status running', async () => {
-      const { id, heartbeatAt } = await store().start(newRun());
+      const { id, heartbeatAt } = await start();
       clock.advance(60_000);
       expect(await store().get(id)).toMatchObject({ heartbeatAt, status: 'running' });
       await store().heartbeat(id);
@@ -175,7 +166,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a heartbeat returns cancel, halt and pause', async () => {
-      const { id } = await store().start(newRun());
+      const { id } = await start();
       expect(await store().heartbeat(id)).toEqual({
         chunks: 0,
         tally: NOTHING,
@@ -187,10 +178,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const halt = { why: 'credentials' as const, reason: 'The service "refused" the token', status: 403 };
       await store().halt(id, halt);
       await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
-      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
+      await store().pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
       expect(await store().cancel(id, 'ada')).toBe('done');
       expect(await store().heartbeat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
-      await subject.engine.runs.resume(ALL_SPENDING.owner);
+      await store().resume(ALL_SPENDING.owner);
       await store().clearHalt(id);
       expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
       await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
@@ -200,8 +191,8 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     const ADA = { by: 'ada@office', at: expect.any(Number) };
 
     test('a pause holds the runs of its owner, also later ones, until it is resumed', async () => {
-      const first = await store().start(newRun('held'));
-      const other = await store().start(newRun());
+      const first = await start({ key: 'held' });
+      const other = await start();
       const standing = async ({ id }: { id: string }) => {
         const { isPaused, isPausedAlone } = await store().heartbeat(id);
         return [(await store().get(id))?.paused?.by ?? null, isPaused, isPausedAlone];
@@ -215,13 +206,13 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().pauses()).filter(({ owner }) => owner === 'held')).toEqual([
         { ...ADA, owner: 'held', label: first.label, run: first.id },
       ]);
-      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
+      await store().pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
       expect(await standing(other)).toEqual([null, true, false]);
       expect((await store().pauses()).filter(isOfAll)).toEqual([{ ...ALL_SPENDING, ...ADA }]);
-      await subject.engine.runs.resume(ALL_SPENDING.owner);
+      await store().resume(ALL_SPENDING.owner);
       await store().end(first.id, { type: 'stopped' });
       expect(await store().get(first.id)).toMatchObject({ status: 'stopped', paused: ADA });
-      const second = await store().start(newRun('held'));
+      const second = await start({ key: 'held' });
       expect(second.paused).toEqual(ADA);
       expect(await standing(second)).toEqual(['ada@office', true, true]);
       expect(await store().resume('held')).toBe(true);
@@ -231,37 +222,27 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a pause is dated by the store, and given also where no run is', async () => {
-      await store().pauseOwner({
-        owner: 'schedule:nightly',
-        label: { host: null, name: 'nightly' },
-        by: 'ada@office',
-        run: null,
-      });
-      const [paused] = await store().orders([{ job: 'tick', owner: 'schedule:nightly' }]);
+      const [owner, label] = ['schedule:nightly', { host: null, name: 'nightly' }];
+      await store().pauseOwner({ owner, label, by: 'ada@office', run: null });
+      const [paused] = await store().orders([{ job: 'tick', owner }]);
       expect(Math.abs((paused?.paused?.at ?? 0) - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
-      const tick = await store().start({ ...newRun(), job: 'tick', owner: 'schedule:nightly' });
+      const tick = await start({ job: 'tick', owner });
       expect(tick.paused).toEqual(paused?.paused);
       // A tick ends; its schedule is still paused.
       await store().end(tick.id, null);
       expect((await store().get(tick.id))?.paused).toBeNull();
-      expect((await store().pauses()).find(({ owner }) => owner === 'schedule:nightly')).toMatchObject({
-        label: { host: null, name: 'nightly' },
-        run: null,
-      });
-      expect(await store().resume('schedule:nightly')).toBe(true);
+      const listed = (await store().pauses()).find((each) => each.owner === owner);
+      expect(listed).toMatchObject({ label, run: null });
+      expect(await store().resume(owner)).toBe(true);
     });
 
     test('what has ended for good cannot be paused; a file that has ended is paused no more', async () => {
-      const begin = () => {
-        const run = newRun();
-        return store().start({ ...run, job: `job of ${run.id}`, owner: `job of ${run.id}` });
-      };
       const ends = {
         completed: (id: string) => store().end(id, null),
         cancelled: (id: string) => store().cancel(id, 'ada@office'),
       };
       for (const [status, end] of Object.entries(ends)) {
-        const { id, owner, job } = await begin();
+        const { id, owner, job } = await start(jobOf(`file that is ${status}`));
         await store().pause(id, 'ada@office');
         await end(id);
         expect(await store().get(id)).toMatchObject({ status, paused: null });
@@ -272,20 +253,20 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a cancel ends a job: its later starts are cancelled at once, those of other jobs are not', async () => {
-      const job = { job: 'file-1', owner: 'file-1' };
-      const first = await store().start({ ...newRun('same content'), ...job });
-      const other = await store().start({ ...newRun('same content'), job: 'file-2', owner: 'file-2' });
+      const job = jobOf('file-1');
+      const first = await start({ key: 'same content', ...job });
+      const other = await start({ key: 'same content', ...jobOf('file-2') });
       expect(await store().orders([job])).toEqual([{ cancelled: null, paused: null }]);
       expect(await store().cancel(first.id, 'ada@office')).toBe('done');
       expect(await store().cancel(first.id, 'bob@office')).toBe('done');
       const cancelled = await store().get(first.id);
       expect(cancelled).toMatchObject({ status: 'cancelled', cancelled: ADA });
       expect(cancelled?.endedAt).toBe(cancelled?.cancelled?.at);
-      expect(await store().orders([job, { job: 'file-2', owner: 'file-2' }])).toEqual([
+      expect(await store().orders([job, jobOf('file-2')])).toEqual([
         { cancelled: cancelled?.cancelled, paused: null },
         { cancelled: null, paused: null },
       ]);
-      const later = await store().start({ ...newRun('same content'), ...job });
+      const later = await start({ key: 'same content', ...job });
       expect(later).toMatchObject({ status: 'cancelled', cancelled: ADA });
       expect(await store().heartbeat(later.id)).toMatchObject({ isCancelled: true });
       expect(await store().heartbeat(other.id)).toMatchObject({ isCancelled: false });
@@ -293,33 +274,24 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('orders of another engine stand as they were given, for jobs that have no run yet', async () => {
       const [job, at] = ['file-7', Date.now() + clock.offsetMs() - 86_400_000];
-      const moved = {
-        owner: 'file-6',
-        label: { host: 'elsewhere', name: 'six.csv' },
-        by: 'ada@office',
-        run: 'r-6',
-        at,
-      };
+      const label = { host: 'elsewhere', name: 'six.csv' };
+      const moved = { owner: 'file-6', label, by: 'ada@office', run: 'r-6', at };
       await store().pauseOwner(moved);
       await store().pauseOwner({ ...moved, by: 'bob@office' });
       await store().pauseOwner({ ...moved, owner: job });
       await store().cancelJob({ job, by: 'ada@office', at });
-      expect((await store().pauses()).filter(({ owner }) => [job, 'file-6'].includes(owner))).toEqual([
-        moved,
-      ]);
-      expect((await store().cancels()).find((each) => each.job === job)).toEqual({
-        job,
-        by: 'ada@office',
-        at,
-      });
-      const run = await store().start({ ...newRun(), job, owner: job });
-      expect(run).toMatchObject({ status: 'cancelled', cancelled: { by: 'ada@office', at } });
+      const paused = (await store().pauses()).filter(({ owner }) => [job, 'file-6'].includes(owner));
+      expect(paused).toEqual([moved]);
+      const cancel = { by: 'ada@office', at };
+      expect((await store().cancels()).find((each) => each.job === job)).toEqual({ job, ...cancel });
+      const run = await start(jobOf(job));
+      expect(run).toMatchObject({ status: 'cancelled', cancelled: cancel });
       await store().resume('file-6');
     });
 
     test('a cancel of a job that is older than cancels are kept does nothing', async () => {
       const [job, at] = ['file-9', Date.now() + clock.offsetMs() - RULES.runKeyKeptMs - 60_000];
-      const run = await store().start({ ...newRun(), job, owner: job });
+      const run = await start(jobOf(job));
       await store().pause(run.id, 'bob@office');
       await store().cancelJob({ job, by: 'ada@office', at });
       expect(await store().get(run.id)).toMatchObject({ status: 'running', cancelled: null });
@@ -331,56 +303,53 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a cancel of a job ends those of its runs that are under way', async () => {
-      const job = { job: 'file-8', owner: 'file-8' };
-      const run = await store().start({ ...newRun(), ...job });
+      const job = jobOf('file-8');
+      const run = await start(job);
       await store().cancelJob({ job: 'file-8', by: 'ada@office' });
       expect(await store().heartbeat(run.id)).toMatchObject({ isCancelled: true });
       expect(await store().get(run.id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
     });
 
     test('a cancel ends all starts of the job that still run, also those of processes that were killed just now', async () => {
-      const job = { job: 'file-4', owner: 'file-4' };
-      const killed = [
-        await store().start({ ...newRun('taken over'), ...job }),
-        await store().start({ ...newRun('taken over'), ...job }),
-      ];
-      const last = await store().start({ ...newRun('taken over'), ...job });
+      const job = jobOf('file-4');
+      const begin = () => start({ key: 'taken over', ...job });
+      const [one, other, last] = [await begin(), await begin(), await begin()];
       expect(await store().cancel(last.id, 'ada@office')).toBe('done');
-      for (const { id } of [...killed, last])
+      for (const { id } of [one, other, last])
         expect(await store().get(id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
     });
 
     test('an order for a run that stopped, or whose process died, is for the latest of its owner', async () => {
-      const job = { job: 'file-3', owner: 'file-3' };
-      const killed = await store().start({ ...newRun(), ...job });
+      const job = jobOf('file-3');
+      const killed = await start(job);
       clock.advance(60_000);
-      const stopped = await store().start({ ...newRun(), ...job });
+      const stopped = await start(job);
       await store().end(stopped.id, { type: 'stopped' });
-      const last = await store().start({ ...newRun(), ...job });
+      const last = await start(job);
       expect(await store().pause(stopped.id, 'ada@office')).toBe('done');
       expect((await store().heartbeat(last.id)).isPausedAlone).toBe(true);
       expect(await store().cancel(killed.id, 'ada@office')).toBe('done');
       expect(await store().heartbeat(last.id)).toMatchObject({ isCancelled: true, isPausedAlone: false });
       // Of two commands over the same file, each has its own word.
-      const one = await store().start(newRun('one file'));
-      const two = await store().start(newRun('one file'));
+      const one = await start({ key: 'one file' });
+      const two = await start({ key: 'one file' });
       await store().cancel(one.id, 'ada@office');
       expect((await store().heartbeat(two.id)).isCancelled).toBe(false);
     });
 
     test('a run that stopped is cancelled, unless a later start of its command has completed', async () => {
-      const stopped = await store().start(newRun('twice'));
+      const stopped = await start({ key: 'twice' });
       await store().end(stopped.id, { type: 'stopped' });
-      const { id } = await store().start(newRun('twice'));
+      const { id } = await start({ key: 'twice' });
       await store().end(id, null);
       expect(await store().cancel(stopped.id, 'ada@office')).toBe('ended');
-      const alone = await store().start(newRun());
+      const alone = await start();
       await store().pause(alone.id, 'ada@office');
       await store().end(alone.id, { type: 'stopped' });
       expect(await store().cancel(alone.id, 'ada@office')).toBe('done');
       expect(await store().get(alone.id)).toMatchObject({ status: 'cancelled', paused: null });
       // The command that is typed again is new.
-      expect(await store().start(newRun(alone.key))).toMatchObject({ status: 'running', paused: null });
+      expect(await start({ key: alone.key })).toMatchObject({ status: 'running', paused: null });
     });
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {
@@ -395,96 +364,89 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a run ends once, with its reason; a cancelled one stays cancelled', async () => {
-      const stopped = await store().start(newRun());
+      const stopped = await start();
       await store().end(stopped.id, { type: 'paused' });
       await store().end(stopped.id, null);
       expect(await store().get(stopped.id)).toMatchObject({ status: 'stopped', stop: { type: 'paused' } });
-      const cancelled = await store().start(newRun());
+      const cancelled = await start();
       await store().cancel(cancelled.id, 'ada');
       await store().end(cancelled.id, { type: 'cancelled' });
-      expect(await store().get(cancelled.id)).toMatchObject({
-        status: 'cancelled',
-        stop: { type: 'cancelled' },
-      });
+      const stop = { type: 'cancelled' };
+      expect(await store().get(cancelled.id)).toMatchObject({ status: 'cancelled', stop });
     });
 
     test('a key remembers its first start until a run of it completes', async () => {
-      const first = await store().start(newRun('same'));
+      const first = await start({ key: 'same' });
       clock.advance(5_000);
       await store().end(first.id, { type: 'stopped' });
-      const second = await store().start(newRun('same'));
+      const second = await start({ key: 'same' });
       expect(second.keyStartedAt).toBe(first.asOf);
       expect(second.asOf).toBeGreaterThanOrEqual(first.asOf + 5_000);
       await store().end(second.id, null);
-      const third = await store().start(newRun('same'));
+      const third = await start({ key: 'same' });
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
     test('a key remembers its first start while another run of it goes on', async () => {
-      const first = await store().start(newRun('shared'));
+      const first = await start({ key: 'shared' });
       clock.advance(5_000);
-      const [second, third] = [await store().start(newRun('shared')), await store().start(newRun('shared'))];
+      const [second, third] = [await start({ key: 'shared' }), await start({ key: 'shared' })];
       await store().end(second.id, null);
       await store().end(third.id, { type: 'stopped' });
-      const fourth = await store().start(newRun('shared'));
+      const fourth = await start({ key: 'shared' });
       expect(fourth.keyStartedAt).toBe(first.asOf);
       await store().end(fourth.id, null);
       // It lived on, and is killed later.
       await store().heartbeat(first.id);
       clock.advance(60_000);
-      const fifth = await store().start(newRun('shared'));
+      const fifth = await start({ key: 'shared' });
       expect(fifth.keyStartedAt).toBe(first.asOf);
       await store().end(fifth.id, null);
-      const sixth = await store().start(newRun('shared'));
+      const sixth = await start({ key: 'shared' });
       expect(sixth.keyStartedAt).toBe(sixth.asOf);
     });
 
     test('a key begins anew after a completion, although a killed run of it seemed alive', async () => {
-      const [killed, second] = [await store().start(newRun('killed')), await store().start(newRun('killed'))];
+      const [killed, second] = [await start({ key: 'killed' }), await start({ key: 'killed' })];
       await store().end(second.id, null);
       clock.advance(5_000);
       await store().end(killed.id, { type: 'killed' });
-      const third = await store().start(newRun('killed'));
+      const third = await start({ key: 'killed' });
       expect(third.keyStartedAt).toBe(third.asOf);
       await store().end(third.id, { type: 'stopped' });
       clock.advance(5_000);
-      expect((await store().start(newRun('killed'))).keyStartedAt).toBe(third.asOf);
+      expect((await start({ key: 'killed' })).keyStartedAt).toBe(third.asOf);
     });
 
     test('a run that goes on behind the next start of its key has no part in it', async () => {
-      const [first, second] = [await store().start(newRun('old')), await store().start(newRun('old'))];
+      const [first, second] = [await start({ key: 'old' }), await start({ key: 'old' })];
       await store().end(first.id, null);
       clock.advance(5_000);
-      const third = await store().start(newRun('old'));
+      const third = await start({ key: 'old' });
       expect(third.keyStartedAt).toBe(third.asOf);
       await store().heartbeat(second.id);
       await store().end(second.id, null);
-      expect((await store().start(newRun('old'))).keyStartedAt).toBe(third.asOf);
+      expect((await start({ key: 'old' })).keyStartedAt).toBe(third.asOf);
     });
 
     test('a start that is sent again begins nothing, although a run of its key completed meanwhile', async () => {
-      const first = await store().start(newRun('sent again'));
+      const first = await start({ key: 'sent again' });
       const sent = newRun('sent again');
       const second = await store().start(sent);
       await store().end(first.id, null);
       clock.advance(5_000);
       expect(await store().start(sent)).toEqual(second);
-      const third = await store().start(newRun('sent again'));
+      const third = await start({ key: 'sent again' });
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
     test('all runs that are alive are listed first, newest first, then the newest others up to a number', async () => {
-      const begin = async () => (await store().start(newRun())).id;
+      const begin = async () => (await start()).id;
       const listed = async (limit: number) => (await store().list(limit)).map(({ id }) => id);
       // Whatever was started before is dead.
       clock.advance(60_000);
-      const [old, dead, ended, cancelled, newest] = [
-        await begin(),
-        await begin(),
-        await begin(),
-        await begin(),
-        await begin(),
-      ];
+      const [old, dead, ended] = [await begin(), await begin(), await begin()];
+      const [cancelled, newest] = [await begin(), await begin()];
       await store().end(ended, null);
       await store().cancel(cancelled, 'ada@office');
       expect(await listed(3)).toEqual([newest, dead, old]);
@@ -506,84 +468,52 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('failures are stored per run, the last one wins, and are returned in the order of the keys', async () => {
-      const ours = await store().start(newRun());
-      const other = await store().start(newRun());
-      await store().fail(ours.id, [
-        { key: 'a', reason: { code: 'answer', text: 'answer damaged, was billed' }, billed: true },
-        { key: 'b', reason: { code: 'answer', text: '' }, billed: false },
-        { key: 'c', reason: { code: 'answer', text: 'first' }, billed: false },
-      ]);
-      await store().fail(ours.id, [
-        { key: 'c', reason: { code: 'answer', text: 'second\nline "ü"' }, billed: true },
-      ]);
-      expect(await store().failures(ours.id, ['c', 'x', 'a', 'b'])).toEqual([
-        { key: 'c', reason: { code: 'answer', text: 'second\nline "ü"' }, billed: true },
-        null,
-        { key: 'a', reason: { code: 'answer', text: 'answer damaged, was billed' }, billed: true },
-        { key: 'b', reason: { code: 'answer', text: '' }, billed: false },
-      ]);
+      const ours = await start();
+      const other = await start();
+      const [a, b, c] = [failure('a'), failure('b', '', false), failure('c', 'second\nline "ü"')];
+      await store().fail(ours.id, [a, b, failure('c', 'first', false)]);
+      await store().fail(ours.id, [c]);
+      expect(await store().failures(ours.id, ['c', 'x', 'a', 'b'])).toEqual([c, null, a, b]);
       expect(await store().failures(other.id, ['a'])).toEqual([null]);
       expect(await store().failures(ours.id, [])).toEqual([]);
     });
 
     test('deferred identifiers are stored beside the failures, and are not failures', async () => {
-      const { id } = await store().start(newRun());
-      const left = {
-        key: 'a',
-        reason: { code: 'answer' as const, text: 'two requests' },
-        billed: true,
-        isDeferred: true,
-      };
+      const { id } = await start();
+      const left = { ...failure('a', 'two requests'), isDeferred: true };
       await store().fail(id, [left]);
       expect(await store().failures(id, ['a'])).toEqual([left]);
       expect((await store().get(id))?.tally.failed).toBe(0);
     });
 
     test('a permanent failure holds for later starts of the same command, until one completes', async () => {
-      const start = () => store().start(newRun('with-failures'));
-      const gone = {
-        key: 'gone',
-        reason: { code: 'answer' as const, text: 'the service answered 410' },
-        billed: true,
-      };
-      const cut = {
-        key: 'cut',
-        reason: { code: 'answer' as const, text: 'the answer was cut off' },
-        billed: true,
-      };
-      const killed = await start();
+      const begin = () => start({ key: 'with-failures' });
+      const [gone, cut] = [failure('gone'), failure('cut', 'the answer was cut off')];
+      const killed = await begin();
       expect(killed.hasEarlierFailures).toBe(false);
       await store().fail(killed.id, [{ ...gone, isFinal: true }, cut]);
       // The chunk reports it once more, without the mark of permanence.
       await store().fail(killed.id, [gone]);
-      const second = await start();
+      const second = await begin();
       expect(second.hasEarlierFailures).toBe(true);
       expect(await store().get(second.id)).toEqual(second);
       expect(await store().failures(second.id, ['cut', 'gone', 'other'])).toEqual([null, gone, null]);
       expect(second.tally.failed).toBe(0);
-      const newer = { ...gone, reason: { code: 'answer' as const, text: 'the service answered 308' } };
+      const newer = failure('gone', 'the service answered 308');
       await store().fail(second.id, [newer]);
       expect(await store().failures(second.id, ['gone'])).toEqual([newer]);
       await store().end(second.id, { type: 'stopped' });
-      const third = await start();
+      const third = await begin();
       expect(await store().failures(third.id, ['gone'])).toMatchObject([{ key: 'gone', billed: true }]);
-      const otherCommand = await store().start(newRun());
-      expect([otherCommand.hasEarlierFailures, await store().failures(otherCommand.id, ['gone'])]).toEqual([
-        false,
-        [null],
-      ]);
+      const other = await start();
+      expect([other.hasEarlierFailures, await store().failures(other.id, ['gone'])]).toEqual([false, [null]]);
       await store().end(third.id, null);
-      const next = await start();
+      const next = await begin();
       expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
     });
 
     test('each failure is counted once, however often it is reported', async () => {
-      const { id } = await store().start(newRun());
-      const failure = (key: string) => ({
-        key,
-        reason: { code: 'answer' as const, text: 'the service answered 410' },
-        billed: true,
-      });
+      const { id } = await start();
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
       await store().fail(id, [failure('b'), failure('c')]);
       await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
@@ -591,18 +521,11 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a thousand failures are read in one call', async () => {
-      const { id } = await store().start(newRun());
-      const failures = Array.from({ length: 1_000 }, (_, index) => ({
-        key: `k${index}`,
-        reason: { code: 'answer' as const, text: `r${index}` },
-        billed: index % 2 === 0,
-      }));
+      const { id } = await start();
+      const failures = Array.from({ length: 1_000 }, (_, at) => failure(`k${at}`, `r${at}`, at % 2 === 0));
       await store().fail(id, failures);
-      const read = await store().failures(
-        id,
-        failures.map(({ key }) => key),
-      );
-      expect(read).toEqual(failures);
+      const keys = failures.map(({ key }) => key);
+      expect(await store().failures(id, keys)).toEqual(failures);
     });
   });
 }
