@@ -709,7 +709,7 @@ function followClock({ world, name, account, now }: Call): void {
   account.changedAt = now;
 }
 
-/** Permits of the account whose answers are lost count as sent, the oldest first: unknown is spent. */
+/** Permits whose answers are lost count as sent, the oldest first: unknown is spent. */
 function closeLost(call: Call, isLost: (permit: ModelPermit) => boolean): number {
   const { world, name } = call;
   const lost = [...world.permits].filter(([, permit]) => permit.account === name && isLost(permit));

@@ -41,7 +41,7 @@ export function createTurnedClock(): TurnedClock {
   };
 }
 
-/** The engine of a suite, from before its first test until after its last, and its store's clock. */
+/** The engine of a suite, open from its first test to its last, and its store's clock. */
 export function engineOfSuite(open: OpenEngineUnderTest) {
   const clock = createTurnedClock();
   let subject: EngineUnderTest;
