@@ -27,7 +27,7 @@ import { parseCommandLine } from './settings/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './settings/load-settings.js';
 import type { CommandName } from './settings/setting.js';
 import { inheritedFlags, type LoadedSettings, type Settings } from './settings/settings.js';
-import { unansweredRequests, unansweredText } from './worker/in-flight.js';
+import { requestsMark, unansweredRequests, unansweredText } from './worker/in-flight.js';
 
 /** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */
 const WRITING_MS = 10_000;
@@ -134,6 +134,7 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   }
   assertFilesAllowed();
   const folder = process.cwd();
+  const mark = requestsMark();
   // `init` writes it.
   const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
   known.file = file;
@@ -141,7 +142,7 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   const loaded = loadSettings({ ...surroundings, flags, env, command });
   const { settings } = loaded;
   known.settings = settings;
-  const signals = listenForSignals(settings, face);
+  const signals = listenForSignals(settings, face, () => unansweredRequests(mark));
   const isText = settings.logFile === null && stderr.isTTY === true;
   const level = levelFor(command, loaded, isText);
   const { log, reopen } = openLog({ level, file: settings.logFile, stderr, isText });
@@ -160,7 +161,7 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   const run =
     COMMAND_FILES[command] ?? COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
   const exitCode = await run({ ...context, ...loaded, command, args });
-  return unansweredRequests() > 0 ? worstExit([exitCode, EXIT.interrupted]) : exitCode;
+  return unansweredRequests(mark) > 0 ? worstExit([exitCode, EXIT.interrupted]) : exitCode;
 }
 
 /** Found upwards: this file runs from `dist/src`. */
@@ -187,10 +188,11 @@ function levelFor(
 function listenForSignals(
   { quiet, stopGraceMs }: Settings,
   face: ProcessFace,
+  unanswered: () => number,
 ): Pick<CommandContext, 'stop' | 'graceMs'> {
   /** Printed even with `--quiet`: money may be at stake. */
   const leaveAtOnce = () => {
-    const requests = unansweredRequests();
+    const requests = unanswered();
     if (requests > 0) printText(face.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
     face.exit(EXIT.interrupted);
   };

@@ -1,23 +1,30 @@
-/** Requests under way in this process, of all workers: who ends it must say the possible cost. */
-const counts = new Set<() => number>();
-let cutOff = 0;
+/** Requests under way, of each worker of this process: who ends it must say the possible cost. */
+const counts: (() => number)[] = [];
 
 /** Counts those of one more worker, until what is returned is called. */
 export function countInFlight(count: () => number): () => void {
-  counts.add(count);
-  return () => counts.delete(count);
+  const at = counts.push(count) - 1;
+  return () => {
+    counts[at] = () => 0;
+  };
 }
 
 /** Adds requests that a worker cut off at its stop. */
 export function addCutOff(requests: number): void {
-  cutOff += requests;
+  if (requests > 0) counts.push(() => requests);
 }
 
-/** The requests whose answers this process does not have if it ends now. */
-export function unansweredRequests(): number {
-  let requests = cutOff;
-  for (const count of counts) requests += count();
-  return requests;
+/** A moment from which on `unansweredRequests` counts. */
+export function requestsMark(): number {
+  return counts.length;
+}
+
+/**
+ * The requests whose answers this process does not have if it ends now, of workers after `mark`: a
+ * process of tests runs several commands.
+ */
+export function unansweredRequests(mark: number): number {
+  return counts.slice(mark).reduce((sum, count) => sum + count(), 0);
 }
 
 /** What it means that a process ends without the answers to so many requests. */

@@ -12,12 +12,19 @@ import { type CliOptions, type CliProcess, type CliResult, listenTo, startCli } 
 const OF_PROCESS = /^(NODE_|LD_|FAKETIME|TZ$)/;
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-/** One at a time: a process counts its requests in flight, whichever command sent them. */
-let isBusy = false;
+/** These send no requests and end: they run beside another command, as in a second terminal. */
+const LOOKING =
+  /^(status|plan|pause|resume|cancel|ledger|outcomes|engine (status|export)|schedule (add|list|remove|run-now)|config|init)\b/;
 
-function canRunHere({ cwd: _cwd, env = {}, stdin: _stdin, ...ofProcess }: CliOptions): boolean {
+/** The folder and home before the first of the commands that run; they share one folder. */
+let before: { readonly cwd: string; readonly home: string | undefined } | null = null;
+let running = 0;
+
+function canRunHere(args: readonly string[], options: CliOptions): boolean {
+  const { cwd, env = {}, stdin: _stdin, ...ofProcess } = options;
   const needsProcess = Object.keys(env).some((name) => OF_PROCESS.test(name));
-  return !isBusy && !needsProcess && Object.keys(ofProcess).length === 0;
+  const isFree = running === 0 || (LOOKING.test(args.join(' ')) && process.env.HOME === cwd);
+  return isFree && !needsProcess && Object.keys(ofProcess).length === 0;
 }
 
 /** Runs `brand-enrich` with these arguments to its end, as a process if it cannot run here. */
@@ -30,12 +37,12 @@ export function runHere(args: readonly string[], options: CliOptions): Promise<C
  * other can be sent to it.
  */
 export function startHere(args: readonly string[], options: CliOptions): CliProcess {
-  return canRunHere(options) ? start(args, options) : startCli(args, options);
+  return canRunHere(args, options) ? start(args, options) : startCli(args, options);
 }
 
 function start(args: readonly string[], { cwd, env = {}, stdin }: CliOptions): CliProcess {
-  isBusy = true;
-  const before = { cwd: process.cwd(), home: process.env.HOME };
+  running += 1;
+  before ??= { cwd: process.cwd(), home: process.env.HOME };
   process.chdir(cwd);
   process.env.HOME = cwd;
   const startedAt = performance.now();
@@ -57,9 +64,12 @@ function start(args: readonly string[], { cwd, env = {}, stdin }: CliOptions): C
       await Promise.all(ended);
       return { code, signal: null, ...heard.all(), seconds: (performance.now() - startedAt) / 1_000 };
     } finally {
-      process.chdir(before.cwd);
-      process.env.HOME = before.home;
-      isBusy = false;
+      running -= 1;
+      if (running === 0 && before !== null) {
+        process.chdir(before.cwd);
+        process.env.HOME = before.home;
+        before = null;
+      }
     }
   };
   const done = run();
