@@ -23,11 +23,11 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
         damaged: 0.02,
       },
     });
-    await scene.write('list.csv', domainList(600));
+    await scene.write('list.csv', domainList(400));
     const result = await scene.run(['run', 'list.csv']);
     expect([0, 1], result.stderr).toContain(result.code);
     const rows = await readRows(scene.path('list.enriched.csv'));
-    expect(rows).toHaveLength(600);
+    expect(rows).toHaveLength(400);
     const { meter } = scene.service;
     for (const row of rows) {
       const domain = row.brand_identifier ?? '';
@@ -51,7 +51,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   ])('a service that %s with a far Retry-After: it is said until when', async (_what, changes) => {
     const scene = await createScene(engine, { ...changes, retryAfter: 600 });
     await scene.write('list.csv', domainList(20));
-    const run = scene.start(['run', 'list.csv']);
+    const run = scene.startHere(['run', 'list.csv']);
     await run.untilSaid(/the service asks to wait until \d\d:\d\d:\d\d UTC/);
     const status = await scene.run(['status']);
     if ('perSecond' in changes) expect(status.stdout).toContain('wait        the service asks to wait until');

@@ -6,10 +6,10 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
+import { runHere } from '../support/run-here.js';
 import { newToken } from '../support/service-options.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ends, onEngines } from './commands.js';
@@ -76,7 +76,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)],
       BRAND_API_TOKEN: token,
       BRAND_ENRICH_NOTIFY_URL: `${service.url}/hook`,
     };
-    const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
+    const cli = (...args: string[]) => runHere(args, { cwd: folder, env });
     const csv = await ends(
       1,
       cli('run', 'list.csv', '--json', '--log-level', 'trace', '--log-file', 'run.log'),
@@ -106,7 +106,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)],
       ['--fields', '+company.a.a,+tags.0'],
       ['--format', 'jsonl'],
     ]) {
-      await ends(0, runCli(['run', 'list.csv', ...args], { cwd: folder, env }));
+      await ends(0, runHere(['run', 'list.csv', ...args], { cwd: folder, env }));
     }
     expect(service.asked.toSorted()).toEqual(['a.com', 'b.com']);
     expect(await readFile(join(folder, 'list.enriched.jsonl'), 'utf8')).toContain(deep);
@@ -128,7 +128,7 @@ describe('a file with terminal control sequences', () => {
       BRAND_API_URL: service.url,
       BRAND_API_TOKEN: newToken(),
     };
-    const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
+    const cli = (...args: string[]) => runHere(args, { cwd: folder, env });
     const column = ['--column', `${header}:domain`];
     const ran = [];
     // One by one: the test compares output, not which process starts first.

@@ -9,21 +9,21 @@ import { createScene, domainList } from '../support/scene.js';
 import { ends, expectPaidOnce, onEngines } from './commands.js';
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  test('a quota of 100 buys exactly 100 of 1,000, and once raised the same command buys the other 900', async () => {
+  test('a quota of 100 buys exactly 100 of 300, and once raised the same command buys the other 200', async () => {
     const scene = await createScene(engine, { quota: 100 });
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(1_000));
+    await scene.write('list.csv', domainList(300));
 
     await ends(7, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(100);
     const partial = await readRows(scene.path('list.enriched.partial.csv'));
-    expect(partial).toHaveLength(1_000);
-    expect(countStatuses(partial).deferred).toBe(900);
+    expect(partial).toHaveLength(300);
+    expect(countStatuses(partial).deferred).toBe(200);
     expect(await scene.files()).not.toContain('list.enriched.csv');
 
     options.quota = 5_000;
     await ends(0, scene.run(['run', 'list.csv']));
-    expectPaidOnce(meter, 1_000);
+    expectPaidOnce(meter, 300);
     const files = await scene.files();
     expect(files).toContain('list.enriched.csv');
     expect(files).not.toContain('list.enriched.partial.csv');
@@ -36,7 +36,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     const { meter } = scene.service;
     await scene.write('long.csv', domainList(2_000));
     await scene.write('short.csv', domainList(20, 'other'));
-    const busy = scene.start(['run', 'long.csv', '--concurrency', '8']);
+    const busy = scene.startHere(['run', 'long.csv', '--concurrency', '8']);
     await scene.service.until(() => meter.billed >= 50);
     await ends(7, scene.run(['run', 'short.csv', '--max-requests', '5']));
     const ofCapped = [...meter.billedOf].filter(([identifier]) => identifier.startsWith('domain:other-'));
@@ -109,7 +109,7 @@ onEngines([redis], () => {
   ])('a usage header that lags 2 s ($flags)', ({ flags, tags }) => {
     test('with 60 spent by others leaves exactly 140 of 200', { tags }, async () => {
       const scene = await createScene(redis, { quota: 200, others: 60, headerLagMs: 2_000 });
-      await scene.write('list.csv', domainList(600));
+      await scene.write('list.csv', domainList(300));
       await ends(7, scene.run(['run', 'list.csv', ...flags]));
       expect(scene.service.meter.billed).toBe(140);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(10);
@@ -122,12 +122,12 @@ onEngines([redis], () => {
   ] as const)('without usage headers (%s)', (dialect, tags) => {
     test('the run ends at the first refusal that names the quota', { tags: [...tags] }, async () => {
       const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect });
-      await scene.write('list.csv', domainList(1_000));
+      await scene.write('list.csv', domainList(400));
       await ends(7, scene.run(['run', 'list.csv']));
       expect(scene.service.meter.billed).toBe(100);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
       const report = await readReport(scene.path('list.report.json'));
-      expect(report.rows).toMatchObject({ deferred: 900, failed: 0 });
+      expect(report.rows).toMatchObject({ deferred: 300, failed: 0 });
     });
   });
 });

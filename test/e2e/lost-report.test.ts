@@ -13,7 +13,7 @@ onEngines([redisEngine()], (engine) => {
       const scene = await createScene(engine, { latencyMs: 20 });
       await scene.write('list.csv', domainList(100));
       await mkdir(scene.path('out'));
-      const running = scene.start(['run', 'list.csv', '--report', 'out/r.json', '--concurrency', '4']);
+      const running = scene.startHere(['run', 'list.csv', '--report', 'out/r.json', '--concurrency', '4']);
       await scene.service.until((meter) => meter.billed >= 20);
       if (fault.includes('page')) await mkdir(scene.path('out/r.html'));
       else await rm(scene.path('out'), { recursive: true });

@@ -6,21 +6,21 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene } from '../support/scene.js';
-import { ends, kill, onEngines } from './commands.js';
+import { ends, kill, LONG, onEngines } from './commands.js';
 import { domains, list, unknown } from './unknown-domains.js';
 
 const QUESTION = '0 of 50 found: is `website` the right column?';
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  test('of 400 wrong domains 50 are bought; the run is held until --min-match 0', async () => {
+  test('of 120 wrong domains 50 are bought; the run is held until --min-match 0', async () => {
     const hook = await startHook(200);
     const { run, write, path, files, service } = await createScene(engine);
-    await write('list.csv', list(unknown(400)));
+    await write('list.csv', list(unknown(120)));
     const env = { BRAND_ENRICH_NOTIFY_URL: hook.url };
     const held = await run(['run', 'list.csv', '--json', '--strict', '--concurrency', '16'], env);
     expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
     expect(held.stderr.trimStart().split('\n')).toContainEqual(
-      expect.stringMatching(/^0 of 50 found: is `website` the right column\? 350 identifiers are left/),
+      expect.stringMatching(/^0 of 50 found: is `website` the right column\? 70 identifiers are left/),
     );
     expect(held.stderr).toContain('--min-match 0');
     const report = await readReport(path('list.report.json'));
@@ -29,7 +29,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(await files()).not.toContain('list.enriched.csv');
     expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toMatchObject({
       not_found: 50,
-      deferred: 350,
+      deferred: 70,
     });
     expect(await readFile(path('list.report.html'), 'utf8')).toContain(
       '<p class="headline">0 of 50 found: is `website` the right column? So far,',
@@ -49,7 +49,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect([lifted.code, service.meter.billed], lifted.stderr).toEqual([7, 60]);
     expect(lifted.stderr).not.toContain('found: is');
     const rest = await run(['run', 'list.csv'], env);
-    expect([rest.code, service.meter.billed, service.meter.mostBilledOnce()]).toEqual([0, 400, 1]);
+    expect([rest.code, service.meter.billed, service.meter.mostBilledOnce()]).toEqual([0, 120, 1]);
   });
 
   test('49 wrong domains, or 50 with nothing left, are finished; 51 are held', async () => {
@@ -69,7 +69,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   test('one match in 50 is enough by default, and fewer than 30% are held where 30% are asked for', async () => {
     const { run, write, service } = await createScene(engine);
     // Two in a hundred: the fiftieth and the hundredth match.
-    const rare = unknown(200).map((each, at) =>
+    const rare = unknown(100).map((each, at) =>
       (at + 1) % 50 === 0 ? (domains(true, 4)[at % 4] ?? each) : each,
     );
     await write('rare.csv', list(rare));
@@ -93,14 +93,14 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
 
   test('stored answers count, and lookups that fail do not', async () => {
     const { run, write, service } = await createScene(engine);
-    const wrong = unknown(200);
+    const wrong = unknown(100);
     await write('first.csv', list(wrong.slice(0, 40)));
     expect((await run(['run', 'first.csv'])).code).toBe(0);
     await write('list.csv', list(wrong));
     const held = await run(['run', 'list.csv']);
     expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
     service.options.badShare = 0.5;
-    const others = unknown(300, 'failing');
+    const others = unknown(150, 'failing');
     await write('failing.csv', list(others));
     const failing = await run(['run', 'failing.csv']);
     expect([failing.code, service.meter.billed], failing.stderr).toEqual([7, 100]);
@@ -128,7 +128,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(service.meter.billed).toBeLessThanOrEqual(100 + 16);
   });
 
-  test.skipIf(!hasTerminal)('on a terminal a person is asked, and the answer holds', async () => {
+  test.skipIf(!hasTerminal)('on a terminal a person is asked, and the answer holds', LONG, async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', list(unknown(120)));
     const refused = startOnTerminal(scene, 'run list.csv');

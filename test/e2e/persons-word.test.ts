@@ -368,7 +368,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await scene.drop('one.csv', domainList(60));
     await scene.service.until(() => meter.billed >= 4);
     await scene.write('list.csv', domainList(120));
-    const running = scene.start(['run', 'list.csv', '--concurrency', '4', '--no-worker']);
+    const running = scene.startHere(['run', 'list.csv', '--concurrency', '4', '--no-worker']);
     // A pause that comes before ends the command at once.
     await running.untilSaid(/workers elsewhere do the lookups/);
     await succeed(scene, 'pause');

@@ -54,23 +54,22 @@ for (const server of servers) {
   const both: Whose = server.hasFakeTime ? 'of both' : 'of the run';
   const engine: Whose = server.hasFakeTime ? 'of the engine' : 'of the run';
   const title = `on ${server.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
-  const tags = server.hasFakeTime ? [] : ['long'];
-  describe.skipIf(server.isMissing || missing !== null)(title, { tags }, () => {
-    type Case = readonly [Whose, string, number, readonly string[]];
+  describe.skipIf(server.isMissing || missing !== null)(title, LONG, () => {
+    type Case = readonly [Whose, string, number];
     const others: readonly Case[] = server.hasFakeTime
       ? [
-          [both, 'an hour', -HOUR, ['long']],
-          ['of the run', 'two days', -2 * DAY, ['long']],
-          [engine, 'an hour', -HOUR, ['long']],
+          [both, 'an hour', -HOUR],
+          ['of the run', 'two days', -2 * DAY],
+          [engine, 'an hour', -HOUR],
         ]
       : [];
     const cases: readonly Case[] = [
-      [both, 'three days', -3 * DAY, ['long']],
-      [both, 'an hour forward', HOUR, ['long']],
+      [both, 'three days', -3 * DAY],
+      [both, 'an hour forward', HOUR],
       ...others,
     ];
-    describe.each(cases)('the clock %s is set by %s while chunks are parked', (whose, _, setMs, tags) => {
-      test('the run ends, and buys each identifier once', { tags: [...tags] }, async () => {
+    describe.each(cases)('the clock %s is set by %s while chunks are parked', (whose, _, setMs) => {
+      test('the run ends, and buys each identifier once', async () => {
         const { scene, env, clock } = await createSet(server, whose);
         const { meter, options } = scene.service;
         await scene.write('list.csv', domainList(300));
@@ -86,10 +85,10 @@ for (const server of servers) {
     });
 
     describe.each<Case>([
-      [both, 'three days', -3 * DAY, []],
-      [engine, 'an hour', -HOUR, ['long']],
-    ])('the clock %s is set back by %s near the limit', (whose, _, setMs, tags) => {
-      test('the run ends with 7 at the last request', { tags: [...tags] }, async () => {
+      [both, 'three days', -3 * DAY],
+      [engine, 'an hour', -HOUR],
+    ])('the clock %s is set back by %s near the limit', (whose, _, setMs) => {
+      test('the run ends with 7 at the last request', async () => {
         const { scene, env, clock } = await createSet(server, whose, { latencyMs: 300, quota: 100 });
         const { meter } = scene.service;
         await scene.write('list.csv', domainList(300));
@@ -102,9 +101,7 @@ for (const server of servers) {
       });
     });
 
-    test('the clock is set back by three days between a kill and the next run: nothing is bought again', {
-      tags: ['long'],
-    }, async () => {
+    test('the clock is set back by three days between a kill and the next run: nothing is bought again', async () => {
       const { scene, env, clock } = await createSet(server, both, { latencyMs: 100 });
       const { meter, options } = scene.service;
       await scene.write('list.csv', domainList(300));
@@ -118,7 +115,7 @@ for (const server of servers) {
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
     });
 
-    test('a machine that is 40 days ahead of the engine purges nothing that is young', LONG, async () => {
+    test('a machine that is 40 days ahead of the engine purges nothing that is young', async () => {
       const { scene, env, clock } = await createSet(server, 'of the run');
       const { meter } = scene.service;
       await scene.write('list.csv', domainList(20));

@@ -12,12 +12,12 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
         .length;
     await scene.write('one.csv', domainList(200));
     await scene.write('two.csv', domainList(200, 'other'));
-    const worker = scene.start(['worker', '--concurrency', '4']);
-    const one = scene.start(['run', 'one.csv', '--no-worker']);
+    const worker = scene.startHere(['worker', '--concurrency', '4']);
+    const one = scene.startHere(['run', 'one.csv', '--no-worker']);
     await scene.service.until(() => billed('brand') >= 20);
     // Nearly nothing is sent until the command has done its work.
     scene.service.options.latencyMs = 3_000;
-    const two = scene.start(['run', 'two.csv', '--no-worker']);
+    const two = scene.startHere(['run', 'two.csv', '--no-worker']);
     const listed = async () => (await statusOf(scene)).runs.find(({ label }) => label.endsWith('one.csv'));
     const id = (await listed())?.id ?? '';
     expect((await scene.run(['pause', id])).code).toBe(0);

@@ -46,7 +46,7 @@ function part(from: number, to: number): string {
   return `${[header, ...rows.slice(from)].join('\n')}\n`;
 }
 
-onEngines([embeddedEngine(), inLongTests(redis)], (engine) => {
+onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   test('two inboxes, a schedule and a run from a second terminal buy each identifier once', async () => {
     const scene = await createInboxScene(engine, { jitterMs: 5 });
     await mkdir(scene.path('second'));
@@ -90,7 +90,7 @@ onEngines([embeddedEngine(), inLongTests(redis)], (engine) => {
     await configure(scene, { inbox: [], concurrency: 8 });
     const first = await startUp(scene);
     await scene.write('list.csv', domainList(60));
-    const running = scene.start(['run', 'list.csv', '--no-worker']);
+    const running = scene.startHere(['run', 'list.csv', '--no-worker']);
     await scene.service.until((meter) => meter.billed >= 10);
     await stop(first);
     await startUp(scene);
@@ -133,7 +133,7 @@ onEngines([redis], () => {
     const scene = await createInboxScene(redis);
     await configure(scene, { inbox: [], dashboardPort: Number(new URL(scene.service.url).port) });
     await scene.write('list.csv', domainList(20));
-    const waiting = scene.start(['run', 'list.csv', '--no-worker']);
+    const waiting = scene.startHere(['run', 'list.csv', '--no-worker']);
     await waiting.untilSaid(/20 identifiers to look up/);
     const { code, stderr } = await scene.run(['up']);
     expect(code).toBe(5);

@@ -12,9 +12,9 @@ import { type CliOptions, type CliProcess, type CliResult, listenTo, startCli } 
 const OF_PROCESS = /^(NODE_|LD_|FAKETIME|TZ$)/;
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-/** These send no requests and end: they run beside another command, as in a second terminal. */
-const LOOKING =
-  /^(status|plan|pause|resume|cancel|ledger|outcomes|engine (status|export)|schedule (add|list|remove|run-now)|config|init)\b/;
+/** These send no requests: they run beside another command, as in a second terminal. */
+const SENDS_NOTHING =
+  /^(status|plan|pause|resume|cancel|ledger|outcomes|engine (status|export)|schedule (add|list|remove|run-now)|config|init)\b|--no-worker/;
 
 /** The folder and home before the first of the commands that run; they share one folder. */
 let before: { readonly cwd: string; readonly home: string | undefined } | null = null;
@@ -23,7 +23,7 @@ let running = 0;
 function canRunHere(args: readonly string[], options: CliOptions): boolean {
   const { cwd, env = {}, stdin: _stdin, ...ofProcess } = options;
   const needsProcess = Object.keys(env).some((name) => OF_PROCESS.test(name));
-  const isFree = running === 0 || (LOOKING.test(args.join(' ')) && process.env.HOME === cwd);
+  const isFree = running === 0 || (SENDS_NOTHING.test(args.join(' ')) && process.env.HOME === cwd);
   return isFree && !needsProcess && Object.keys(ofProcess).length === 0;
 }
 
