@@ -7,7 +7,13 @@ import { archiveInside } from './binary-signature.js';
 import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
 import { Input, type InputParts, type ReadingSettings } from './input.js';
 import { FileReader } from './reader/file-reader.js';
+import type { startReadingProcess } from './reader/reading-process.js';
 import { openTextTable } from './text/text-table.js';
+
+export interface InputOpening extends OpeningOptions {
+  /** Absent: a process reads a binary file. */
+  readonly startReader?: typeof startReadingProcess | undefined;
+}
 
 /**
  * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
@@ -17,7 +23,7 @@ import { openTextTable } from './text/text-table.js';
 export async function openInput(
   path: string,
   settings: ReadingSettings,
-  opening: OpeningOptions,
+  opening: InputOpening,
 ): Promise<Input> {
   const parts = await openParts(await openByteSource(path, opening), settings, opening);
   const warnings = [...parts.warnings, ...unusedSettings(parts, settings)];
@@ -33,11 +39,11 @@ export async function openInput(
 async function openParts(
   source: ByteSource,
   settings: ReadingSettings,
-  { spoolFolder, stop }: OpeningOptions,
+  { spoolFolder, stop, startReader }: InputOpening,
   isInside = false,
 ): Promise<InputParts> {
   const isText = source.packing === null || source.isGzip;
-  const reader = isText ? null : new FileReader(source, stop);
+  const reader = isText ? null : new FileReader(source, stop, startReader);
   try {
     if (reader === null) return await openTextTable(source, settings, stop);
     const { header, skipLines, sheet, limit } = settings;
@@ -49,7 +55,7 @@ async function openParts(
     const copy = await keepBytes(reader.bytes(found.part), name, spoolFolder);
     reader.close();
     await source.close();
-    return await openParts(copy, settings, { spoolFolder, stop }, true);
+    return await openParts(copy, settings, { spoolFolder, stop, startReader }, true);
   } catch (error) {
     reader?.close();
     await source.close();
@@ -124,9 +130,9 @@ function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSett
  * Names of a workbook's visible sheets; empty for other files, and for one that is damaged. Throws
  * what opening the file throws.
  */
-export async function sheetNames(path: string, opening: OpeningOptions): Promise<string[]> {
+export async function sheetNames(path: string, opening: InputOpening): Promise<string[]> {
   const source = await openByteSource(path, opening);
-  const reader = new FileReader(source, opening.stop);
+  const reader = new FileReader(source, opening.stop, opening.startReader);
   try {
     return source.packing === 'zip' ? await reader.sheets() : [];
   } catch {

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { type ErrorCode, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
 import { joinPhrases, phrase } from '../core/phrase.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
-import type { OpeningOptions } from './byte-source.js';
 import { type ChoiceSettings, chooseFrom, type TableChoice } from './identify/choose-columns.js';
 import type { Input, ReadingSettings } from './input.js';
-import { openInput, sheetNames } from './open-input.js';
+import { type InputOpening, openInput, sheetNames } from './open-input.js';
 import { showDelimiter } from './text/sniff-table.js';
 
 /** How a table is read, and which of its columns and rows. */
@@ -30,7 +29,7 @@ export interface Table {
 export async function readTable(
   path: string,
   settings: TableSettings,
-  opening: OpeningOptions,
+  opening: InputOpening,
   onInput: (input: Input) => void = () => undefined,
 ): Promise<Table> {
   try {
@@ -66,7 +65,7 @@ export async function readTableEarly(
 async function openChosen(
   path: string,
   settings: TableSettings,
-  opening: OpeningOptions,
+  opening: InputOpening,
   onInput?: (input: Input) => void,
 ): Promise<Table> {
   const input = await openInput(path, settings, opening);
@@ -91,7 +90,7 @@ async function findOtherSheet(
   error: unknown,
   path: string,
   settings: TableSettings,
-  opening: OpeningOptions,
+  opening: InputOpening,
 ): Promise<string> {
   const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
   const isElsewhere = isOurs && (NO_TABLE.includes(error.code) || error.hasNoIdentifiers);

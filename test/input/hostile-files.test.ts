@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInput } from '../../src/input/open-input.js';
+import { startReadingProcess } from '../../src/input/reader/reading-process.js';
 import { cell, HOSTILE, parquetOf, row, WEBSITE } from '../support/hostile-files.js';
 import { workbookOf, zipOf } from '../support/workbooks.js';
-import { createFolder, type Folder, intakeOptions, readContent } from './reading.js';
+import { createFolder, type Folder, intakeOptions, readContent, readHere } from './reading.js';
 
 const LONG_NAME = 'n'.repeat(60_000);
 
@@ -22,8 +23,8 @@ async function costOf(action: () => Promise<unknown>) {
   return { cpuMs: (user + system) / 1_000, memory: process.memoryUsage.rss() - memory };
 }
 
-async function drain(path: string): Promise<{ rows: number; invalid: number }> {
-  const input = await openInput(path, ...intakeOptions(folder));
+async function drain(path: string, startReader = readHere): Promise<{ rows: number; invalid: number }> {
+  const input = await openInput(path, ...intakeOptions(folder, { startReader }));
   const seen = { rows: 0, invalid: 0 };
   try {
     for await (const batch of input.rows()) {
@@ -45,7 +46,7 @@ describe('a hostile file', { tags: ['long'] }, () => {
     const path = await folder.write(`${name}.bin`, await make());
     let seen: unknown = null;
     const cost = await costOf(async () => {
-      seen = await drain(path).catch((error: unknown) => error);
+      seen = await drain(path, startReadingProcess).catch((error: unknown) => error);
     });
     if (words === null) expect(seen).toMatchObject({ rows: expect.any(Number) });
     else

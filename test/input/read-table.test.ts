@@ -9,6 +9,7 @@ import { remediesIn, sayPhrase } from '../../src/core/phrase.js';
 import { readTable } from '../../src/input/read-table.js';
 import { settingsWith } from '../support/default-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { readHere } from './reading.js';
 
 type Sheet = { readonly name: string; readonly rows: string[][]; readonly hidden?: boolean };
 
@@ -38,7 +39,11 @@ async function open(sheets: readonly Sheet[], sheet?: string, stop?: AbortSignal
 
 async function openFile(input: string, sheet?: string, stop = new AbortController().signal) {
   const settings = settingsWith({ sheet: sheet ?? null });
-  const table = await readTable(input, settings, { spoolFolder: dirname(input), stop });
+  const table = await readTable(input, settings, {
+    spoolFolder: dirname(input),
+    stop,
+    startReader: readHere,
+  });
   await table.input.close();
   return table;
 }

@@ -14,21 +14,19 @@ import { bytesFrame, errorFrame, jsonFrame, type ReaderRequest, RowsFrame } from
 const SPLIT = 'save it as CSV (UTF-8), or split it into several smaller files';
 /** More are too many to choose from. */
 const MOST_SHEETS = 1_000;
-/** The open file, in the reading process. */
-const FILE_DESCRIPTOR = 3;
 
 /** The next reply of what was begun; null: it has ended. */
 type Series = AsyncIterator<Buffer>;
 
-/** Never rejects. Modules are loaded when a file needs them. */
-export function createAnswers() {
+/** `descriptor`: of the open file. Never rejects; loads modules when a file needs them. */
+export function createAnswers(descriptor = 3) {
   let table: BinaryTable | null = null;
   let archive: ZipArchive | null = null;
   let series: Series | null = null;
 
   async function openArchive(name: string): Promise<ZipArchive> {
     const { ZipArchive } = await import('../zip-archive.js');
-    archive ??= await ZipArchive.of(name, FILE_DESCRIPTOR);
+    archive ??= await ZipArchive.of(name, descriptor);
     return archive;
   }
 
@@ -42,7 +40,7 @@ export function createAnswers() {
     const { name } = request;
     switch (request.type) {
       case 'open': {
-        const file = fileOf(name);
+        const file = fileOf(name, descriptor);
         if (readAt(file, 0, 4).toString('latin1') === 'PAR1')
           table = await (await import('../parquet/parquet-table.js')).openParquetTable(file);
         else {
@@ -62,7 +60,7 @@ export function createAnswers() {
       case 'rows': {
         if (table === null) throw new Error('rows were asked for before the table');
         const { limit, wanted } = request;
-        return begin(rowFrames(table.openRows(limit, wanted), wanted));
+        return begin(rowFrames(table.openRows(limit, wanted), wanted, fstatSync(descriptor).size));
       }
       case 'bytes':
         return begin(byteFrames((await openArchive(name)).read(request.part)));
@@ -77,7 +75,7 @@ export function createAnswers() {
   async function* countFrames(name: string, part: string | null): AsyncGenerator<Buffer> {
     const counts =
       part === null
-        ? (await import('../parquet/parquet-table.js')).countParquetRows(fileOf(name))
+        ? (await import('../parquet/parquet-table.js')).countParquetRows(fileOf(name, descriptor))
         : (await import('../xlsx/sheet-rows.js')).countSheetRows(await openArchive(name), part);
     for await (const rows of counts) yield jsonFrame(rows);
   }
@@ -93,8 +91,8 @@ const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 async function* rowFrames(
   { batches, width, notes }: BinaryRows,
   wanted: readonly number[] | null,
+  size: number,
 ): AsyncGenerator<Buffer> {
-  const { size } = fstatSync(FILE_DESCRIPTOR);
   let left = Math.min(MOST_CHARS, Math.max(SMALL_CHARS, size * MOST_RATIO));
   const frame = new RowsFrame(wanted);
   for await (const batch of batches) {
@@ -125,6 +123,6 @@ async function* byteFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (size > 0) yield bytesFrame(Buffer.concat(waiting));
 }
 
-function fileOf(name: string): BinaryFile {
-  return { name, descriptor: FILE_DESCRIPTOR, size: fstatSync(FILE_DESCRIPTOR).size };
+function fileOf(name: string, descriptor: number): BinaryFile {
+  return { name, descriptor, size: fstatSync(descriptor).size };
 }

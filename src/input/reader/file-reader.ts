@@ -4,12 +4,7 @@ import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
 import type { ByteSource } from '../byte-source.js';
 import type { FoundTable, ReaderReply, ReaderRequest, RowsEnd, TableOpening } from './messages.js';
-import {
-  ReaderEnded,
-  type ReadingLimits,
-  type ReadingProcess,
-  startReadingProcess,
-} from './reading-process.js';
+import { ReaderEnded, type ReadingProcess, startReadingProcess } from './reading-process.js';
 
 /** The second process that dies of a file shows that the file is to blame. */
 const MOST_DEATHS = 2;
@@ -32,7 +27,7 @@ export class FileReader {
   constructor(
     private readonly source: Pick<ByteSource, 'name' | 'descriptor'>,
     private readonly stop: AbortSignal | undefined,
-    private readonly limits?: ReadingLimits,
+    private readonly start: (descriptor: number) => ReadingProcess = startReadingProcess,
   ) {
     stop?.addEventListener('abort', this.#onStop);
   }
@@ -148,7 +143,7 @@ export class FileReader {
   async #running(): Promise<ReadingProcess> {
     if (this.#isClosed || this.stop?.aborted) throw readingStopped(this.source.name);
     if (this.#process !== null) return this.#process;
-    const process = startReadingProcess(this.source.descriptor, this.limits);
+    const process = this.start(this.source.descriptor);
     this.#process = process;
     if (this.#opening !== null)
       this.#found = await this.#ask<FoundTable>(process, { type: 'open', opening: this.#opening });

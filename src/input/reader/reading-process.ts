@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { attempt } from '../../core/lifecycle.js';
 import { createReplyReader, type ReaderReply, type ReaderRequest } from './messages.js';
 
-export interface ReadingLimits {
+interface ReadingLimits {
   /** MiB for objects and texts; buffers are outside of it. */
   readonly heapMib: number;
   /** Bytes of all of the process. */

@@ -13,10 +13,10 @@ import { RowSpool } from '../../../src/run/scan/row-spool.js';
 import { SpoolFile } from '../../../src/run/scan/spool-file.js';
 import { MATCHED, planFor } from '../../run/output/plans.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { READING } from '../reading.js';
+import { READING, readHere } from '../reading.js';
 
 export async function readTable(path: string) {
-  const input = await openInput(path, READING, { spoolFolder: '/nowhere' });
+  const input = await openInput(path, READING, { spoolFolder: '/nowhere', startReader: readHere });
   try {
     const raws: string[] = [];
     const cells: (readonly string[])[] = [];

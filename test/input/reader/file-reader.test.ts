@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '../../../src/core/lifecycle.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { FileReader } from '../../../src/input/reader/file-reader.js';
+import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
 import { cell, row } from '../../support/hostile-files.js';
 import { commandOf, readersOf } from '../../support/reading-processes.js';
 import { OFFICE, workbookOf } from '../../support/workbooks.js';
@@ -27,11 +28,13 @@ afterAll(() => folder.remove());
 
 async function openReader(
   path: string,
-  limits?: ConstructorParameters<typeof FileReader>[2],
+  limits?: Parameters<typeof startReadingProcess>[1],
   stop?: AbortSignal,
 ) {
   const handle = await open(path, 'r');
-  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, limits);
+  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, (fd) =>
+    startReadingProcess(fd, limits),
+  );
   const close = async () => {
     reader.close();
     await handle.close();
@@ -55,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it.each([1, 2])('that is killed %i times', async (kills) => {
-    const input = await openInput(book, ...intakeOptions(folder));
+    const input = await openInput(book, ...intakeOptions(folder, { startReader: startReadingProcess }));
     const numbers: number[] = [];
     const killed = new Set<number>();
     const reading = (async () => {
@@ -81,7 +84,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it('rests once the rows were read, and reads again', async () => {
-    const input = await openInput(book, ...intakeOptions(folder));
+    const input = await openInput(book, ...intakeOptions(folder, { startReader: startReadingProcess }));
     for (let pass = 0; pass < 2; pass += 1) {
       let rows = 0;
       for await (const batch of input.rows()) rows += batch.length;

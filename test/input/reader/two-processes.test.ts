@@ -16,6 +16,7 @@ import {
   type ReaderReply,
   RowsFrame,
 } from '../../../src/input/reader/messages.js';
+import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
 import { workbookOf } from '../../support/workbooks.js';
@@ -46,7 +47,7 @@ const failedWith = (error: unknown): Read => ({
 
 async function readThere(path: string): Promise<Read> {
   try {
-    const input = await openInput(path, ...intakeOptions(folder));
+    const input = await openInput(path, ...intakeOptions(folder, { startReader: startReadingProcess }));
     try {
       const rows: Row[] = [];
       for await (const batch of input.rows()) rows.push(...batch);

@@ -16,7 +16,7 @@ import type { OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { CSV_SHAPE, INVALID, JSON_SHAPE, MATCHED, planFor } from '../../run/output/plans.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { READING } from '../reading.js';
+import { READING, readHere } from '../reading.js';
 
 const codes = ['General', 'dd.mm.yyyy', '@', '0.0 "%"', 'mm-dd-yy'];
 
@@ -45,7 +45,11 @@ async function writeSheet(records: readonly string[], plan: SheetPlan): Promise<
 }
 
 async function readBook(path: string, hasHeader = true) {
-  const input = await openInput(path, { ...READING, header: hasHeader }, { spoolFolder: '/nowhere' });
+  const input = await openInput(
+    path,
+    { ...READING, header: hasHeader },
+    { spoolFolder: '/nowhere', startReader: readHere },
+  );
   const rows: TypedCell[][] = [];
   const texts: string[][] = [];
   for await (const batch of input.rows()) {
