@@ -1,19 +1,15 @@
 /** Files made to exhaust this process: they fail, or lose single rows, and it stays as it was. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInput } from '../../src/input/open-input.js';
 import { startReadingProcess } from '../../src/input/reader/reading-process.js';
 import { cell, HOSTILE, parquetOf, row, WEBSITE } from '../support/hostile-files.js';
 import { workbookOf, zipOf } from '../support/workbooks.js';
-import { createFolder, type Folder, intakeOptions, readContent, readHere } from './reading.js';
+import { folderOfFile, intakeOptions, readContent, readHere } from './reading.js';
 
 const LONG_NAME = 'n'.repeat(60_000);
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 /** What this process itself spends, in milliseconds of computing and bytes of memory. */
 async function costOf(action: () => Promise<unknown>) {

@@ -1,17 +1,13 @@
 /** Small and damaged files: which delimiter they are read by, and which messages name it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sniffTable } from '../../src/input/text/sniff-table.js';
-import { createFolder, type Folder, READING, readContent } from './reading.js';
+import { folderOfFile, READING, readContent } from './reading.js';
 
 function sniff(text: string) {
   return sniffTable({ name: 'in.csv', text, isWhole: true }, READING);
 }
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 describe('the delimiter of a small or damaged file', () => {
   it.each([

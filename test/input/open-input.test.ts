@@ -5,15 +5,11 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInput } from '../../src/input/open-input.js';
-import { createFolder, type Folder, intakeOptions, readAll, readContent } from './reading.js';
+import { folderOfFile, intakeOptions, readAll, readContent } from './reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 const TEXT = 'name;site\r\nMüller;m.de\r\nL’Oréal;loreal.com\r\n';
 const CELLS = [

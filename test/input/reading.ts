@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import type { Row } from '../../src/core/table.js';
 import type { Input, ReadingSettings } from '../../src/input/input.js';
 import { type InputOpening, openInput } from '../../src/input/open-input.js';
@@ -13,18 +14,23 @@ export interface Folder {
   readonly path: string;
   /** Writes a file and returns its path. */
   write(name: string, content: string | Buffer): Promise<string>;
-  remove(): Promise<void>;
 }
 
-export async function createFolder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), 'intake-'));
+/** A folder for the tests of a file, removed after the last of them. */
+export function folderOfFile(): Folder {
+  let path = '';
+  beforeAll(async () => {
+    path = await mkdtemp(join(tmpdir(), 'intake-'));
+  });
+  afterAll(() => rm(path, { recursive: true }));
   return {
-    path,
+    get path() {
+      return path;
+    },
     async write(name, content) {
       await writeFile(join(path, name), content);
       return join(path, name);
     },
-    remove: () => rm(path, { recursive: true }),
   };
 }
 

@@ -2,16 +2,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
 import { openInput } from '../../src/input/open-input.js';
-import { createFolder, type Folder, intakeOptions, readContent } from './reading.js';
+import { folderOfFile, intakeOptions, readContent } from './reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 describe('an unreadable input stops with a reason', () => {
   it.each([

@@ -1,16 +1,12 @@
 /** One JSON array as a table, and a table in a ZIP archive. */
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ElementSplitter } from '../../../src/input/json/element-splitter.js';
 import { workbookOf, zipOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, readContent } from '../reading.js';
+import { folderOfFile, readContent } from '../reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 /** The elements, when the text comes in pieces of this size. */
 function split(text: string, size = text.length) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '../../../src/core/lifecycle.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { FileReader } from '../../../src/input/reader/file-reader.js';
@@ -11,20 +11,18 @@ import { startReadingProcess } from '../../../src/input/reader/reading-process.j
 import { cell, row } from '../../support/hostile-files.js';
 import { commandOf, readersOf } from '../../support/reading-processes.js';
 import { OFFICE, workbookOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, intakeOptions, READING } from '../reading.js';
+import { folderOfFile, intakeOptions, READING } from '../reading.js';
 
 const ROWS = 30_000;
-let folder: Folder;
+const folder = folderOfFile();
 let book = '';
 beforeAll(async () => {
-  folder = await createFolder();
   const rows = Array.from({ length: ROWS }, (_, at) => row(cell(`c${at}.com`), cell('x'.repeat(100))));
   book = await folder.write(
     'book.xlsx',
     await workbookOf(row(cell('website'), cell('note')) + rows.join('')),
   );
 });
-afterAll(() => folder.remove());
 
 async function openReader(
   path: string,

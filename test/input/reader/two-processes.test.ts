@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RowReason } from '../../../src/core/row-reason.js';
 import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/input/binary-table.js';
@@ -20,15 +20,11 @@ import { startReadingProcess } from '../../../src/input/reader/reading-process.j
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
 import { workbookOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, intakeOptions } from '../reading.js';
+import { folderOfFile, intakeOptions } from '../reading.js';
 
 const LONG = { tags: ['long'] };
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 interface Read {
   readonly rows: readonly Row[];

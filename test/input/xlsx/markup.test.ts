@@ -1,13 +1,9 @@
 /** What counts in the parts of a workbook: namespaces, names, encodings, kinds of cells. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OFFICE, workbookOf, zipOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, readContent } from '../reading.js';
+import { folderOfFile, readContent } from '../reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const STRICT = 'http://purl.oclc.org/ooxml/spreadsheetml/main';

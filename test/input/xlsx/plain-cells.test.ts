@@ -1,20 +1,16 @@
 /** Cells in their usual form are read past the parser, and come out as it reads any other form. */
 import { closeSync, openSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/core/table.js';
 import { createPlainCells } from '../../../src/input/xlsx/plain-cells.js';
 import { RowBytes } from '../../../src/input/xlsx/row-bytes.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
 import { workbookOf } from '../../support/workbooks.js';
-import { createFolder, type Folder } from '../reading.js';
+import { folderOfFile } from '../reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 const STYLES =
   '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="49"/><xf numFmtId="2"/></cellXfs></styleSheet>';

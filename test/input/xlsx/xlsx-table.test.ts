@@ -1,17 +1,13 @@
 /** Workbooks of other software, and hostile ones: which table is read, which is refused. */
 import { writeXlsx } from 'hucre/xlsx';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import type { Input } from '../../../src/input/input.js';
 import { findSheetHeader } from '../../../src/input/xlsx/xlsx-table.js';
 import { workbookOf, zipOf } from '../../support/workbooks.js';
-import { createFolder, type Folder, readContent } from '../reading.js';
+import { folderOfFile, readContent } from '../reading.js';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = folderOfFile();
 
 type Cell = string | number | boolean | Date | null;
 type Changes = Parameters<typeof readContent>[2];
