@@ -22,10 +22,7 @@ describe('the limit', () => {
     }
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 4, exhausted: 2 });
-    expect(askers[5]?.grant).toEqual({
-      type: 'exhausted',
-      limit: { name: 'account', overage: 0 },
-    });
+    expect(askers[5]?.grant).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
   });
 
   test('a free request is replaced by another one', async () => {
@@ -73,39 +70,39 @@ describe('the limit', () => {
     expect(await exhaust(stage)).toBe(2);
     const last = stage.ask('one more');
     await stage.clock.rest();
-    expect(last.grant).toEqual({
-      type: 'exhausted',
-      limit: { name: 'maxRequests', maxRequests: 2 },
-    });
+    expect(last.grant).toEqual({ type: 'exhausted', limit: { name: 'maxRequests', maxRequests: 2 } });
   });
 });
 
 describe('a refusal for quota', () => {
+  const FOR_QUOTA = { isQuota: true, retryAfterMs: null };
+  /** A minute after a refusal one of three requests is on its way. */
+  async function probing() {
+    const stage = await createStage({ quota: 100 });
+    const { clock, governor, ask, askMany } = stage;
+    const refused = await taken(ask('refused'), clock);
+    governor.refuse(refused.permit, FOR_QUOTA, UNCONFIRMED);
+    await clock.advance(60_015);
+    const askers = askMany(3);
+    await clock.rest();
+    return { ...stage, askers };
+  }
+
   test('closes the account: waiting requests are rejected, and no other is granted', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 100 });
     const askers = askMany(3);
     await clock.rest();
     governor.settle(askers[1]?.permit ?? '', 'billed', CONFIRMED);
     governor.settle(askers[2]?.permit ?? '', 'billed', CONFIRMED);
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
+    governor.refuse(askers[0]?.permit ?? '', FOR_QUOTA, UNCONFIRMED);
     const later = askMany(2);
     await clock.advance(1_000);
-    expect(later.map(({ grant }) => grant)).toEqual(
-      [0, 1].map(() => ({
-        type: 'exhausted',
-        limit: { name: 'service' },
-      })),
-    );
+    const refused = { type: 'exhausted', limit: { name: 'service' } };
+    expect(later.map(({ grant }) => grant)).toEqual([refused, refused]);
   });
 
   test('lets one request probe the account a minute later', async () => {
-    const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
-    const refused = ask('refused');
-    await clock.rest();
-    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
-    await clock.advance(60_015);
-    const askers = askMany(3);
-    await clock.rest();
+    const { clock, governor, askers } = await probing();
     expect(outcomes(askers)).toEqual({ granted: 1, waiting: 2 });
     governor.settle(askers[0]?.permit ?? '', 'billed', headers(200, 101));
     await clock.advance(200);
@@ -113,14 +110,8 @@ describe('a refusal for quota', () => {
   });
 
   test('by a probe rejects the rest, and the next probe goes a minute later', async () => {
-    const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
-    const refused = ask('refused');
-    await clock.rest();
-    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
-    await clock.advance(60_015);
-    const askers = askMany(3);
-    await clock.rest();
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
+    const { clock, governor, ask, askers } = await probing();
+    governor.refuse(askers[0]?.permit ?? '', FOR_QUOTA, UNCONFIRMED);
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 1, exhausted: 2 });
     const soon = ask('soon');
@@ -131,7 +122,7 @@ describe('a refusal for quota', () => {
   test('does not count the refused permit as spent', async () => {
     const { clock, governor, account, ask } = await createStage({ quota: 100 });
     const { permit } = await taken(ask('key'), clock);
-    governor.refuse(permit, { isQuota: true, retryAfterMs: null }, headers(100, 100));
+    governor.refuse(permit, FOR_QUOTA, headers(100, 100));
     await clock.advance(15);
     expect([account().sent, account().held, account().others]).toEqual([0, 0, 100]);
   });
@@ -188,11 +179,7 @@ describe('several governors on one ledger', () => {
   });
 
   test('four use a limit of 53 to the last request, though every fifth answer is free', async () => {
-    const stage = await createStage({
-      governors: 4,
-      quota: 50,
-      settings: { plan: 'paid', overage: 3 },
-    });
+    const stage = await createStage({ governors: 4, quota: 50, settings: { plan: 'paid', overage: 3 } });
     const { billed, sent, most } = await workUntilExhausted(stage, 8, (serial) =>
       serial % 5 === 0 ? 'free' : 'billed',
     );

@@ -64,3 +64,13 @@ export function startChild(script: string): Child {
     },
   };
 }
+
+/** The same with `open()` in the script, which opens the embedded engine of this folder. */
+export function startClient(folder: string, script: string): Child {
+  return startChild(`
+    const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
+    const { silentLog } = await load('src/core/log.js');
+    const open = () => openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+    ${script}
+  `);
+}

@@ -3,6 +3,8 @@
  *
  * @module-tag long
  */
+
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -13,17 +15,14 @@ import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { runSettings } from '../contract/run-settings.js';
-import { startChild } from './child.js';
+import { exchangeRequest, runSettings } from '../contract/run-settings.js';
+import { startClient } from './child.js';
 
-const ANY_AGE = {
-  asOf: 0,
-  maxAgeMs: Number.MAX_SAFE_INTEGER,
-  maxAgeMissingMs: Number.MAX_SAFE_INTEGER,
-  notBefore: 0,
-};
+const ANY = Number.MAX_SAFE_INTEGER;
+const ANY_AGE = { asOf: 0, maxAgeMs: ANY, maxAgeMissingMs: ANY, notBefore: 0 };
 const DAY_MS = 86_400_000;
 const ANSWER = { status: 'matched', packed: Buffer.from('answer'), billed: true, freshMs: null } as const;
+const LONG = { tags: ['long'] };
 const isRoot = process.getuid?.() === 0;
 
 describe('the embedded engine', () => {
@@ -50,11 +49,6 @@ describe('the embedded engine', () => {
     return engine;
   }
   const dataOf = (where = folder) => join(where, 'postgres', 'data');
-  const isThere = (path: string) =>
-    stat(path).then(
-      () => true,
-      () => false,
-    );
 
   test('opens without warnings, and only its owner can read its data', async () => {
     const state = join(folder, 'deep', 'state');
@@ -78,7 +72,7 @@ describe('the embedded engine', () => {
     await writeFile(join(folder, 'customers.csv'), '');
     await chmod(folder, 0o755);
     await open({ where: relative(process.cwd(), folder) });
-    expect(await isThere(dataOf())).toBe(true);
+    expect(existsSync(dataOf())).toBe(true);
     expect((await stat(folder)).mode & 0o777).toBe(0o755);
   });
 
@@ -89,9 +83,9 @@ describe('the embedded engine', () => {
     expect(second.id).toBe(first.id);
     await first.close();
     expect((await second.outcomes.read(['k'], ANY_AGE))[0]?.packed?.toString()).toBe('answer');
-    expect(await isThere(join(dataOf(), 'postmaster.pid'))).toBe(true);
+    expect(existsSync(join(dataOf(), 'postmaster.pid'))).toBe(true);
     await second.close();
-    expect(await isThere(join(dataOf(), 'postmaster.pid'))).toBe(false);
+    expect(existsSync(join(dataOf(), 'postmaster.pid'))).toBe(false);
   });
 
   test('stored data survive a close, except what is older than 30 days and not used by a live run', async () => {
@@ -100,12 +94,8 @@ describe('the embedded engine', () => {
     await first.close();
     const second = await open({ offsetMs: 29 * DAY_MS });
     expect((await second.outcomes.read(['k'], ANY_AGE))[0]?.packed?.toString()).toBe('answer');
-    await second.runs.start({
-      id: 'r',
-      key: 'r',
-      label: { host: 'etl-1', name: '' },
-      settings: runSettings(),
-    });
+    const label = { host: 'etl-1', name: '' };
+    await second.runs.start({ id: 'r', key: 'r', label, settings: runSettings() });
     await second.close();
     const third = await open({ offsetMs: 29 * DAY_MS + 1 });
     expect((await third.outcomes.stats()).matched).toBe(1);
@@ -125,12 +115,12 @@ describe('the embedded engine', () => {
     await interrupt();
     const engine = await open();
     expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
-    expect(await isThere(remains)).toBe(false);
+    expect(existsSync(remains)).toBe(false);
     // An `initdb` that nobody waits for any more may write after its remains were removed.
     await interrupt();
     await engine.close();
     await (await open()).close();
-    expect(await isThere(remains)).toBe(false);
+    expect(existsSync(remains)).toBe(false);
   });
 
   describe('refuses to start empty', () => {
@@ -207,34 +197,32 @@ describe('the embedded engine', () => {
     expect((await open()).id).toBe(id);
   });
 
-  test('repeated kill -9 during work loses no acknowledged answer and no permit', {
-    tags: ['long'],
-  }, async () => {
+  test('repeated kill -9 during work loses no acknowledged answer and no permit', LONG, async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const child = startChild(`
-        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-        const { silentLog } = await load('src/core/log.js');
-        const { ledger, outcomes, runs } =
-          await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-        const run = 'run-${round}';
-        const worker = 'worker-${round}';
-        const { asOf } = await runs.start({ id: run, key: run, label: { host: 'etl-1', name: '' }, settings: ${JSON.stringify(runSettings())} });
+      const [run, worker] = [`run-${round}`, `worker-${round}`];
+      const begun = { id: run, key: run, label: { host: 'etl-1', name: '' }, settings: runSettings() };
+      const reading = { quota: 1e6, usage: 0, period: 'none' };
+      const asked = { account: runSettings().account, worker, run, reading, permitMs: 3_600_000 };
+      const child = startClient(
+        folder,
+        `
+        const { ledger, outcomes, runs } = await open();
+        const { worker, run, ...request } = ${JSON.stringify(exchangeRequest(asked))};
+        const { asOf } = await runs.start(${JSON.stringify(begun)});
         const freshness = { asOf, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: asOf };
-        const request = { account: ${JSON.stringify(runSettings().account)}, worker, run, seen: null, settle: [],
-          reading: { quota: 1e6, usage: 0, period: 'none' }, isConfirmed: true, refusedForQuota: false, pace: null,
-          permitMs: 3_600_000, turn: null, usageLagMs: 0 };
         for (let batch = 0; ; batch += 1) {
           const keys = Array.from({ length: 20 }, (_, i) => 'k-${round}-' + batch + '-' + i);
           await outcomes.claim({ worker, run, keys, freshness });
           const take = keys.map((key) => ({ permit: 'p-' + key, key }));
-          const { permits } = await ledger.exchange({ ...request, take });
+          const { permits } = await ledger.exchange({ ...request, worker, run, take });
           if (permits.some(({ answer }) => answer !== 'granted')) throw new Error('not granted');
           await outcomes.record(worker, keys.map((key) => (
             { key, status: 'matched', packed: Buffer.alloc(600, key), billed: true, freshMs: null })));
           say('${round}-' + batch);
         }
-      `);
+      `,
+      );
       releasers.push(() => child.kill('SIGKILL'));
       for (let line = 0; line < 10 + 7 * round; line += 1) acknowledged.push(await child.nextLine());
       await child.kill('SIGKILL');

@@ -31,9 +31,15 @@ import { pidIn } from '../../../src/engine/embedded/lock-files.js';
 import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { startChild } from './child.js';
+import { type Child, startClient } from './child.js';
 
 const LONG = { tags: ['long'] };
+/** null: it does not answer. */
+const matchedIn = (engine: Engine) =>
+  engine.outcomes.stats().then(
+    ({ matched }) => matched,
+    () => null,
+  );
 const SOON = { timeout: 50_000, interval: 20 };
 const ANSWER = {
   key: 'k',
@@ -47,16 +53,10 @@ test('folders for sockets that were empty for a day are removed, others stay', a
   const folder = await mkdtemp(join(tmpdir(), 'sockets-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const own = await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null);
-  onTestFinished(() => rm(own, { recursive: true, force: true }));
-  const [unused, young, full] = ['unused', 'young', 'full'].map((name) => `${own}-${name}`) as [
-    string,
-    string,
-    string,
-  ];
-  for (const path of [unused, young, full]) {
-    await mkdir(path);
+  const [unused, young, full] = [`${own}-unused`, `${own}-young`, `${own}-full`];
+  for (const path of [unused, young, full]) await mkdir(path);
+  for (const path of [own, unused, young, full])
     onTestFinished(() => rm(path, { recursive: true, force: true }));
-  }
   await writeFile(join(full, '.s.PGSQL.5432'), '');
   for (const path of [own, unused, full]) await utimes(path, 1_000, 1_000);
   expect(await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null)).toBe(own);
@@ -80,6 +80,12 @@ describe('the private server', () => {
     releasers.push(() => engine.close());
     return engine;
   }
+  /** A process that has run this with `open`, \`say\` and \`stay\`; it is killed after the test. */
+  function client(script: string): Child {
+    const child = startClient(folder, `const stay = () => setInterval(() => {}, 1000); ${script}`);
+    releasers.push(() => child.kill('SIGKILL'));
+    return child;
+  }
   const home = (...names: readonly string[]) => join(folder, 'postgres', ...names);
   const serverPid = () => Number(readFileSync(home('data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const starts = async () =>
@@ -88,16 +94,8 @@ describe('the private server', () => {
   /** The engine ids that as many processes see, which begin at the same moment and stay. */
   const openTogether = async (count: number) => {
     const children = Array.from({ length: count }, () =>
-      startChild(`
-        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-        const { silentLog } = await load('src/core/log.js');
-        const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-        await engine.outcomes.stats();
-        say(engine.id);
-        setInterval(() => {}, 1000);
-      `),
+      client('const engine = await open(); await engine.outcomes.stats(); say(engine.id); stay();'),
     );
-    for (const child of children) releasers.push(() => child.kill('SIGKILL'));
     return new Set(await Promise.all(children.map((child) => child.nextLine())));
   };
 
@@ -120,20 +118,16 @@ describe('the private server', () => {
     expect((await stat(home('data'))).mode & 0o777).toBe(0o700);
   });
 
-  test.each(['a,b', `$$ '"$w$`])(
-    'is watched in a folder that was moved to %s',
-    { tags: ['long'] },
-    async (name) => {
-      await (await open()).close();
-      const place = folder;
-      folder = join(place, name);
-      await mkdir(folder);
-      await rename(join(place, 'postgres'), home());
-      await rm(home('heartbeat'));
-      await open();
-      await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
-    },
-  );
+  test.each(['a,b', `$$ '"$w$`])('is watched in a folder that was moved to %s', LONG, async (name) => {
+    await (await open()).close();
+    const place = folder;
+    folder = join(place, name);
+    await mkdir(folder);
+    await rename(join(place, 'postgres'), home());
+    await rm(home('heartbeat'));
+    await open();
+    await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
+  });
 
   test('is one server under every name of its folder, a long one with a socket elsewhere', async () => {
     const link = join(folder, 'link');
@@ -148,33 +142,18 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('is restarted after a kill while its clients continue, and nothing stored is lost', {
-    tags: ['long'],
-  }, async () => {
+  test('is restarted after a kill while its clients continue, and loses nothing stored', LONG, async () => {
     const engine = await open();
     await engine.outcomes.record('w', [ANSWER]);
     const pid = serverPid();
     process.kill(pid, 'SIGKILL');
-    await vi.waitUntil(
-      () =>
-        engine.outcomes.stats().then(
-          // Open sessions outlive their server by a moment.
-          ({ matched }) => matched === 1 && serverPid() !== pid,
-          () => false,
-        ),
-      SOON,
-    );
+    // Open sessions outlive their server by a moment.
+    await vi.waitUntil(async () => (await matchedIn(engine)) === 1 && serverPid() !== pid, SOON);
   });
 
   test('that was killed with all its clients is used by the next one', { tags: ['long'] }, async () => {
     await (await open()).close();
-    const child = startChild(`
-      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-      const { silentLog } = await load('src/core/log.js');
-      const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-      say(engine.id);
-      setInterval(() => {}, 1000);
-    `);
+    const child = client('say((await open()).id); stay();');
     const id = await child.nextLine();
     const pid = serverPid();
     await child.kill('SIGKILL');
@@ -217,9 +196,7 @@ describe('the private server', () => {
         for (const pid of chosen) attempt(() => process.kill(pid, 'SIGKILL'), undefined);
         const engine = await opening;
         expect(engine.id, `moment ${moment}`).toBe(id);
-        await expect
-          .poll(() => engine.outcomes.stats().catch(() => null), SOON)
-          .toMatchObject({ matched: 1 });
+        await expect.poll(() => matchedIn(engine), SOON).toBe(1);
         await engine.close();
       }
       expect((await readdir(home())).filter((name) => name.startsWith('data'))).toEqual(['data']);
@@ -228,15 +205,12 @@ describe('the private server', () => {
 
   describe('ends', { tags: ['long'], timeout: 150_000 }, () => {
     async function endsAfter(kill: string): Promise<void> {
-      const child = startChild(`
+      const child = client(`
         const { existsSync } = await import('node:fs');
-        const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-        const { silentLog } = await load('src/core/log.js');
-        const opening = openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+        const opening = open();
         const die = () => process.kill(process.pid, 'SIGKILL');
         ${kill}
       `);
-      releasers.push(() => child.kill('SIGKILL'));
       await once(child.process, 'exit');
       const pid = serverPid();
       expect(isRunning(pid)).toBe(true);
@@ -274,9 +248,9 @@ describe('the private server', () => {
     },
   );
 
-  test('is created although the initdb of a killed start is still writing', { tags: ['long'] }, async () => {
+  test('is created although the initdb of a killed start is still writing', LONG, async () => {
     await mkdir(home('new-killed'), { recursive: true });
-    const child = startChild(`
+    const child = client(`
       const { mkdirSync } = await import('node:fs');
       say('writing');
       for (let number = 0; number < 100; number += 1) {
@@ -287,9 +261,8 @@ describe('the private server', () => {
         }
         await new Promise(setImmediate);
       }
-      setInterval(() => {}, 1000);
+      stay();
     `);
-    releasers.push(() => child.kill('SIGKILL'));
     await child.nextLine();
     expect(await (await open()).outcomes.stats()).toMatchObject({ matched: 0 });
   });
@@ -300,22 +273,14 @@ describe('the private server', () => {
     for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) await rm(home('data', name));
     const second = await open();
     expect(serverPid()).not.toBe(pid);
-    await vi.waitUntil(
-      () =>
-        first.outcomes.stats().then(
-          () => true,
-          () => false,
-        ),
-      SOON,
-    );
+    await vi.waitUntil(async () => (await matchedIn(first)) !== null, SOON);
     expect(await second.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
   test('is started though another program has the process id of a crashed one', LONG, async () => {
     await (await open()).close();
     // As a crash of the machine leaves it: the file names a live process that is no server.
-    const other = startChild(`say('here'); setInterval(() => {}, 1000);`);
-    releasers.push(() => other.kill('SIGKILL'));
+    const other = client("say('here'); stay();");
     await other.nextLine();
     const lines = [other.process.pid, home('data'), 1, 5432, home('data'), '', '', 'ready   '];
     await writeFile(home('data', 'postmaster.pid'), `${lines.join('\n')}\n`);
@@ -348,27 +313,18 @@ describe('the private server', () => {
   });
 
   test('ignores settings in the environment of its users', LONG, async () => {
-    const child = startChild(`
+    const child = client(`
       Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
         PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
-      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-      const { silentLog } = await load('src/core/log.js');
-      const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+      const engine = await open();
       say(engine.kind);
       await engine.close();
     `);
-    releasers.push(() => child.kill('SIGKILL'));
     expect(await child.nextLine()).toBe('embedded');
   });
 
   test('does not keep our output pipe open', LONG, async () => {
-    const child = startChild(`
-      const { openEmbeddedEngine } = await load('src/engine/embedded/shared-server.js');
-      const { silentLog } = await load('src/core/log.js');
-      await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-      say('open');
-      process.kill(process.pid, 'SIGKILL');
-    `);
+    const child = client("await open(); say('open'); process.kill(process.pid, 'SIGKILL');");
     expect(await child.nextLine()).toBe('open');
     // The pipe closes though the server continues to run.
     await new Promise((resolve) => child.process.once('close', resolve));

@@ -13,7 +13,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
-import type { Engine } from '../../../src/engine/engine.js';
+import type { ChunkProcessor, Engine } from '../../../src/engine/engine.js';
 import {
   openEngineOn,
   openPostgresEngine,
@@ -37,6 +37,9 @@ import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 const outcome = (key: string) =>
   ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
 
+const LABEL = { host: 'etl-1', name: 'a.csv' };
+const RUN = { id: 'r', key: 'key', label: LABEL, settings: runSettings() };
+
 describe('the postgres engine', () => {
   const releasers = createReleasers();
   let server: PostgresServer;
@@ -51,14 +54,24 @@ describe('the postgres engine', () => {
     releasers.push(() => engine.close());
     return engine;
   }
-  async function sql(url: string, text: string): Promise<unknown[]> {
+  /** Ends after the test. */
+  async function connect(url: string): Promise<Client> {
     const client = new Client({ connectionString: url });
     await client.connect();
-    try {
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
+    releasers.push(() => client.end());
+    return client;
+  }
+  async function sql(url: string, text: string): Promise<unknown[]> {
+    const client = await connect(url);
+    const { rows } = await client.query(text);
+    await client.end();
+    return rows;
+  }
+  /** A database whose schema an engine has made, and no engine uses. */
+  async function madeDatabase(): Promise<string> {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    return url;
   }
 
   test('shows its address without the password, and warns that this server runs without fsync', async () => {
@@ -108,12 +121,9 @@ describe('the postgres engine', () => {
     );
 
   test('a start waits for no deletion', async () => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
+    const url = await madeDatabase();
     await insertOld(url, 3);
-    const reader = new Client({ connectionString: url });
-    await reader.connect();
-    releasers.push(() => reader.end());
+    const reader = await connect(url);
     await reader.query('BEGIN; LOCK TABLE brand_enrich.outcome IN SHARE MODE');
     const { ledger, outcomes } = await open(url);
     expect((await ledger.show('account')).epoch).toBe('');
@@ -136,12 +146,7 @@ describe('the postgres engine', () => {
   test('a run is deleted after what it left, however little a call deletes', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
-    await engine.runs.start({
-      id: 'r',
-      key: 'key',
-      label: { host: 'etl-1', name: 'a.csv' },
-      settings: runSettings({ account: 'account' }),
-    });
+    await engine.runs.start(RUN);
     for (const chunk of [1, 2, 3, 4, 5]) await engine.runs.finishChunk('r', chunk);
     const left = () =>
       sql(
@@ -164,12 +169,8 @@ describe('the postgres engine', () => {
   });
 
   test('a process that waited to create a schema sees that another has created it', async () => {
-    const connectionString = await createDatabase(server);
-    const [one, other] = [new Client({ connectionString }), new Client({ connectionString })];
-    for (const session of [one, other]) {
-      await session.connect();
-      releasers.push(() => session.end());
-    }
+    const url = await createDatabase(server);
+    const [one, other] = [await connect(url), await connect(url)];
     // What a session needs to miss it: it changed a schema before, and looked for this one in vain.
     await other.query("CREATE SCHEMA another; SELECT to_regclass('made.table')");
     let waiting: Promise<void> | undefined;
@@ -187,8 +188,7 @@ describe('the postgres engine', () => {
   });
 
   test('makes the functions of an earlier build anew, and keeps the data', async () => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
+    const url = await madeDatabase();
     await sql(
       url,
       `INSERT INTO brand_enrich.account (name, epoch, period, others, quota) VALUES ('account', 'an epoch', 'none', 7, 10);
@@ -207,8 +207,7 @@ describe('the postgres engine', () => {
     ['those of an earlier build when it only looks', 0, true],
     ['those of a later build', 1_000, false],
   ])('leaves functions alone: %s', async (_, functions, isReadOnly) => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
+    const url = await madeDatabase();
     await sql(url, `UPDATE brand_enrich.engine_state SET functions = ${functions}`);
     await sql(url, 'CREATE FUNCTION brand_enrich.kept() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$');
     expect((await (await open(url, isReadOnly)).ledger.show('account')).epoch).toBe('');
@@ -234,8 +233,7 @@ describe('the postgres engine', () => {
     ['UPDATE brand_enrich.engine_state SET version = 1000', 'schema 1000'],
     ['ALTER TABLE brand_enrich.engine_state DROP COLUMN version, DROP COLUMN functions', 'without a version'],
   ])('refuses a schema of another build and leaves it alone: %s', async (change, found) => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
+    const url = await madeDatabase();
     await sql(url, `${change}; DROP FUNCTION brand_enrich.tidy`);
     await expect(open(url)).rejects.toMatchObject({
       code: 'engine-unfit',
@@ -250,12 +248,7 @@ describe('the postgres engine', () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     const { runs, outcomes, ledger } = engine;
-    await runs.start({
-      id: 'r',
-      key: 'key',
-      label: { host: 'etl-1', name: 'a.csv' },
-      settings: runSettings(),
-    });
+    await runs.start(RUN);
     await ledger.open('account', { rate: undefined, burst: 1 });
     const exchange = (some: Partial<ExchangeRequest>) =>
       ledger.exchange(exchangeRequest({ account: 'account', worker: 'w', run: 'r', ...some }));
@@ -272,10 +265,8 @@ describe('the postgres engine', () => {
     const take = keys.map((key, nth) => ({ permit: `w.${nth}`, key }));
     expect((await exchange({ take })).state.held).toBe(300);
     await exchange({ settle: take.slice(100).map(({ permit }) => ({ permit, as: 'maybe_billed' })) });
-    await runs.fail(
-      'r',
-      keys.map((key) => ({ key, reason: { code: 'lost' } as const, billed: true })),
-    );
+    const failures = keys.map((key) => ({ key, reason: { code: 'lost' } as const, billed: true }));
+    await runs.fail('r', failures);
     for (const { permit, key } of take.slice(0, 20)) {
       await exchange({ settle: [{ permit, as: 'billed' }], take: [{ permit: `${permit}-again`, key }] });
       await runs.failures('r', [key]);
@@ -300,20 +291,15 @@ describe('the postgres engine', () => {
         url,
         `INSERT INTO brand_enrich.${table} (key, ${columns}) VALUES ('b', ${values}), ('a', ${values})`,
       );
-      const session = new Client({ connectionString: url });
-      await session.connect();
-      releasers.push(() => session.end());
+      const session = await connect(url);
       const lock = (key: string) =>
         session.query(`SELECT FROM brand_enrich.${table} WHERE key = '${key}' FOR UPDATE NOWAIT`);
       await session.query('BEGIN');
       await lock('a');
       return { session, lock };
     }
-    const oldAnswers = {
-      table: 'outcome',
-      columns: 'is_matched, billed, fetched_at',
-      values: 'false, true, 0',
-    };
+    const columns = 'is_matched, billed, fetched_at';
+    const oldAnswers = { table: 'outcome', columns, values: 'false, true, 0' };
     const claims = { table: 'claim', columns: 'worker', values: "'w'" };
 
     test.each([
@@ -362,16 +348,13 @@ describe('the postgres engine', () => {
   });
 
   test('opens beside a later release of BullMQ without a change of its schema', async () => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
+    const url = await madeDatabase();
     await sql(
       url,
       `INSERT INTO bullmq.migration (version, name, min_client_version)
        SELECT 1000, 'later', max(min_client_version) FROM bullmq.migration`,
     );
-    const reader = new Client({ connectionString: url });
-    await reader.connect();
-    releasers.push(() => reader.end());
+    const reader = await connect(url);
     await reader.query('BEGIN; SELECT FROM bullmq.migration');
     // A change of the table would wait for the reader's end.
     expect((await open(url)).kind).toBe('postgres');
@@ -435,11 +418,8 @@ describe('the postgres engine', () => {
     const queue = engine.openQueue('chunks');
     releasers.push(() => queue.close());
     const taken: number[] = [];
-    const worker = engine.openWorker(
-      'chunks',
-      async (job, _token, _signal) => void taken.push(job.data.chunk),
-      1,
-    );
+    const take: ChunkProcessor = async (job, _token, _signal) => void taken.push(job.data.chunk);
+    const worker = engine.openWorker('chunks', take, 1);
     releasers.push(() => worker.close());
     void worker.run().catch(() => undefined);
     // Not `once` of node:events: the errors of a lost session are expected.
@@ -454,12 +434,12 @@ describe('the postgres engine', () => {
     let isOver = false;
     const work = (async () => {
       for (let count = 0; !isOver; count += 1) {
-        await engine.outcomes.record('w', [outcome(`k-${count}`)]).then(
-          () => acknowledged.push(`k-${count}`),
-          () => {
-            failed += 1;
-          },
-        );
+        try {
+          await engine.outcomes.record('w', [outcome(`k-${count}`)]);
+          acknowledged.push(`k-${count}`);
+        } catch {
+          failed += 1;
+        }
       }
     })();
     try {
@@ -476,9 +456,7 @@ describe('the postgres engine', () => {
     expect(failed).toBeGreaterThan(0);
     expect(taken).toEqual([1, 2]);
     const freshness = { asOf: Date.now(), maxAgeMs: 60_000, maxAgeMissingMs: 60_000, notBefore: 0 };
-    expect((await engine.outcomes.read(acknowledged, freshness)).filter((found) => found === null)).toEqual(
-      [],
-    );
+    expect(await engine.outcomes.read(acknowledged, freshness)).not.toContain(null);
   });
 
   test.each(['SIGSTOP', 'SIGQUIT'] as const)('closes in time when the server got %s', async (signal) => {
@@ -490,12 +468,8 @@ describe('the postgres engine', () => {
     await worker.waitUntilReady();
     await own.kill(signal);
     const sendHeartbeat = engine.outcomes.heartbeat('w').catch(() => undefined);
-    expect(
-      await withinDeadline(
-        engine.close().then(() => 'closed'),
-        15_000,
-      ),
-    ).toBe('closed');
+    const closing = engine.close().then(() => 'closed');
+    expect(await withinDeadline(closing, 15_000)).toBe('closed');
     await sendHeartbeat;
   });
 });
