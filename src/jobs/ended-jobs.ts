@@ -153,6 +153,23 @@ function createRecordReader() {
   };
 }
 
+type RecordReader = ReturnType<typeof createRecordReader>;
+
+/** All jobs in these watched folders with their records; `isAsked`: of those with this folder. */
+async function listJobs(roots: readonly string[], records: RecordReader, isAsked = (_path: string) => true) {
+  const listed: { inbox: number; place: JobPlace; path: string; record: JobRecord | null }[][] = [];
+  for (const [inbox, root] of roots.entries()) {
+    for (const place of JOB_PLACES) {
+      const paths = (await foldersIn(root, place)).filter(isAsked);
+      const read = async (path: string) => ({ inbox, place, path, record: await records.read(path, place) });
+      listed.push(await Promise.all(paths.map(read)));
+    }
+  }
+  const jobs = listed.flat();
+  records.keepOnly(new Set(jobs.map(({ path }) => path)));
+  return jobs;
+}
+
 /**
  * Finds the folder of a run's job in these watched folders by the record that moves with it; all
  * starts of one job share it.
@@ -162,24 +179,10 @@ export function createJobFinder(roots: readonly string[]) {
 
   /** null: none there is of this run. */
   return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<EndedJob | null> => {
-    const there = new Set<string>();
-    const found: (JobAddress & { isLatest: boolean })[] = [];
-    for (const [inbox, root] of roots.entries()) {
-      for (const place of JOB_PLACES) {
-        const paths = await foldersIn(root, place);
-        const read = await Promise.all(paths.map((path) => records.read(path, place)));
-        for (const [at, path] of paths.entries()) {
-          there.add(path);
-          const record = read[at];
-          if (record?.id !== run.job) continue;
-          found.push({ inbox, place, folder: basename(path), isLatest: record.run === run.id });
-        }
-      }
-    }
-    records.keepOnly(there);
+    const its = (await listJobs(roots, records)).filter(({ record }) => record?.id === run.job);
     // Where people made a copy, either is right.
-    const chosen = found.find(({ isLatest }) => isLatest) ?? found[0];
-    return chosen === undefined ? null : readJob(roots, chosen);
+    const chosen = its.find(({ record }) => record?.run === run.id) ?? its[0];
+    return chosen === undefined ? null : readJob(roots, { ...chosen, folder: basename(chosen.path) });
   };
 }
 
@@ -195,25 +198,15 @@ export function createResultFinder(roots: readonly string[]) {
   ): Promise<ReadonlyMap<string, ResultType>> => {
     // Named after the file: most folders need not be opened.
     const stems = new Set(runs.map(({ label }) => stemOf(label.name)));
-    const there = new Set<string>();
     const types = new Map<string, ResultType>();
-    for (const root of roots) {
-      for (const place of JOB_PLACES) {
-        const paths = (await foldersIn(root, place)).filter((path) =>
-          stems.has(basename(path).replace(TIME, '')),
-        );
-        const read = await Promise.all(paths.map((path) => records.read(path, place)));
-        for (const [at, path] of paths.entries()) {
-          there.add(path);
-          const its = runs.filter(({ job }) => job === read[at]?.id);
-          if (its.length === 0) continue;
-          const files = (await plainNamesIn(path)).map((name) => typeOf(name, read[at]?.file ?? null));
-          const type = (['output', 'partial'] as const).find((each) => files.includes(each));
-          if (type !== undefined) for (const { id } of its) types.set(id, type);
-        }
-      }
+    const isAsked = (path: string) => stems.has(basename(path).replace(TIME, ''));
+    for (const { path, record } of await listJobs(roots, records, isAsked)) {
+      const its = runs.filter(({ job }) => job === record?.id);
+      if (its.length === 0) continue;
+      const files = (await plainNamesIn(path)).map((name) => typeOf(name, record?.file ?? null));
+      const type = (['output', 'partial'] as const).find((each) => files.includes(each));
+      if (type !== undefined) for (const { id } of its) types.set(id, type);
     }
-    records.keepOnly(there);
     return types;
   };
 }
