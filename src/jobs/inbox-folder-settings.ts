@@ -58,13 +58,11 @@ export function settingsFilesOf(root: string, under = ''): string[] {
  */
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
   let { settings } = base;
-  for (const path of paths) settings = await readSettingsFile(path, { ...base, settings });
+  for (const path of paths) {
+    const file = await readSettings(path, 'the settings of this inbox cannot be read');
+    if (file !== null) settings = applyFolderSettings(file, { ...base, settings });
+  }
   return settings;
-}
-
-async function readSettingsFile(path: string, base: LoadedSettings): Promise<Settings> {
-  const file = await readSettings(path, 'the settings of this inbox cannot be read');
-  return file === null ? base.settings : applyFolderSettings(file, base);
 }
 
 /** Settings beside a file; null: none. Throws `NeverStartError` if they cannot be read. */

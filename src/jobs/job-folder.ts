@@ -273,20 +273,15 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
   const place = placeOf(folders.inbox, { ...job.record, name: job.file });
   const file = await lookAt(job.path);
   if (file === null || (await lookAt(place)) !== null) return false;
-  const isKept = await keepJob(folders.root, { ...file, under: job.record.under }, job.record.id).then(
-    () => true,
-    () => false,
-  );
-  if (!isKept) return false;
   const { path: from, file: name } = job;
-  const { under } = job.record;
-  const isBack = await sideBeside(from)
-    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }))
-    .then(
-      (placed) => placed === 'placed',
-      () => false,
-    );
-  if (!isBack) return false;
+  const { under, id } = job.record;
+  try {
+    await keepJob(folders.root, { ...file, under }, id);
+    const placing = { name, under, from, side: await sideBeside(from), id: null };
+    if ((await placeInInbox(folders.root, placing)) !== 'placed') return false;
+  } catch {
+    return false;
+  }
   await rm(job.folder, { recursive: true, force: true });
   return true;
 }

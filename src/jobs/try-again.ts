@@ -82,10 +82,10 @@ async function moveToWaiting(
   if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
     throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
   const side = sideFileOf(join(folder, file));
-  if (settings === undefined) await takeNewerSettings(placeOf(inbox, { name: file, under }), side);
-  else {
+  const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
+  if (newer !== null) await rename(newer, side);
+  if (settings !== undefined)
     await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
-  }
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
   // What was ordered for the job that failed is over.
@@ -94,10 +94,7 @@ async function moveToWaiting(
     id,
     run: null,
     deaths: undefined,
-    reason: {
-      headline: 'It is tried again as soon as there is room for it.',
-      details: '',
-    },
+    reason: { headline: 'It is tried again as soon as there is room for it.', details: '' },
     parked: { at: now, since: now, state: { why: 'again', capMark: null } },
   });
   await moveTo(join(root, 'waiting'), folder, jobName(file, now));
@@ -110,11 +107,6 @@ function valuesIn(side: string): Promise<Chosen> {
     (text) => parseConfigFile(side, text).values,
     () => ({}),
   );
-}
-
-async function takeNewerSettings(place: string, side: string): Promise<void> {
-  const newer = await newerSettings(place);
-  if (newer !== null) await rename(newer, side);
 }
 
 /**
