@@ -6,9 +6,9 @@ import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
-import { CRASHED, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
+import { arrivalOf, CRASHED, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
-import { arrive, claim, type Job, type ParkedJob, putBack, take, waitsForPerson } from './job-folder.js';
+import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */
@@ -33,90 +33,180 @@ const FOLDER_GONE =
   'the folder of this file is gone: it was removed, or another watcher has taken it over; paid ' +
   'answers are stored';
 const LEFT = 'it stays in processing until the next watcher takes it';
-const HELD = 'waiting for a person';
-const ARRIVALS = {
-  done: { level: 'info', words: 'done' },
-  failed: { level: 'warn', words: 'failed' },
-  parked: { level: 'warn', words: 'waiting: retried automatically' },
-} as const;
+
+/** What one watcher runs and may begin. Read it again after each wait: it may have changed. */
+const watcherOf = (
+  folders: WatcherFolders,
+  work: InboxWork,
+  { loaded, clock, log, stop }: DaemonContext,
+) => ({
+  ...{ folders, work, clock, log, stop },
+  filesAtOnce: loaded.settings.filesAtOnce,
+  running: new Set<Promise<void>>(),
+  due: [] as Due[],
+  parked: [] as readonly ParkedJob[],
+  ready: [] as readonly SeenFile[],
+  /** Small files that may take long all the same, by inode. */
+  slow: new Set<number>(),
+  holdUntil: 0,
+  /** What keeps files from going on, by the folder of the job; `''`: from being taken. */
+  faults: new Map<string, string>(),
+  isRefused: false,
+});
+type Watcher = ReturnType<typeof watcherOf>;
+type Places = Pick<Watcher, 'filesAtOnce' | 'running' | 'due' | 'ready' | 'slow' | 'holdUntil'>;
+
+const hasRoom = ({ running, filesAtOnce, stop, isRefused, clock, holdUntil }: Watcher) =>
+  running.size < filesAtOnce && !stop.aborted && !isRefused && clock.monotonic() >= holdUntil;
+
+const isLastPlace = ({ filesAtOnce, running }: Places) => filesAtOnce > 1 && running.size === filesAtOnce - 1;
+
+/** Whether a file may begin now: what takes long must not use all places. Pure. */
+export const mayBegin = (places: Places, { size, ino }: Pick<SeenFile, 'size' | 'ino'>) =>
+  !isLastPlace(places) || (size <= SMALL_BYTES && !places.slow.has(ino));
+
+const mayGoOn = (places: Places, { isLong }: Due) => !isLong || !isLastPlace(places);
+
+/** Returns the files that may begin now, in their turn. Pure. */
+export function inTurn(places: Places): SeenFile[] {
+  // The smallest first where little room is left, so that they pass those that fill the others.
+  const ordered = isLastPlace(places) ? places.ready.toSorted((a, b) => a.size - b.size) : places.ready;
+  return ordered.filter((file) => mayBegin(places, file));
+}
+
+/** When to begin more, by the monotonic clock; null: when something has changed. Pure. */
+export function nextAt(places: Places, now: number): number | null {
+  if (places.holdUntil > now) return places.holdUntil;
+  const next = Math.min(...places.due.filter((each) => mayGoOn(places, each)).map(({ at }) => at));
+  return places.running.size < places.filesAtOnce && Number.isFinite(next) ? next : null;
+}
+
+/** Jobs of dead watchers in their turn: those that may be to blame come last. Pure. */
+export function inTurnAfterDeath(jobs: readonly Job[]): OwnJob[] {
+  const deathsOf = ({ record }: Job) => record.deaths ?? 0;
+  return jobs
+    .toSorted((a, b) => deathsOf(a) - deathsOf(b))
+    .map((job) => ({ job, tries: 0, end: deathsOf(job) >= DEATHS_AT_MOST ? CRASHED : null }));
+}
+
+/** It goes on after `inMs`, with its end if it has one. Never rejects. */
+async function keep({ due, clock }: Watcher, own: OwnJob, inMs: number): Promise<void> {
+  // Files that are read one at a time must not wait in all places.
+  const { path, record } = own.job;
+  const isLong = own.end === null && (record.deaths !== undefined || (await mayTakeLong(path)));
+  due.push({ ...own, at: clock.monotonic() + inMs, isLong });
+}
+
+/** Takes no file for a while. `at`: the key of the fault in `faults`; null: the service is down. */
+function hold(watcher: Watcher, forMs: number, why: string, at: string | null): void {
+  if (at !== null) watcher.faults.set(at, why);
+  const now = watcher.clock.monotonic();
+  if (watcher.holdUntil <= now)
+    watcher.log.warn({ seconds: Math.round(forMs / 1_000) }, `taking no files for a while: ${why}`);
+  watcher.holdUntil = Math.max(watcher.holdUntil, now + forMs);
+}
+
+/** Whether a file may begin now, after a look into it. */
+async function isAllowed(watcher: Watcher, file: SeenFile, path: string): Promise<boolean> {
+  if (isLastPlace(watcher) && (await mayTakeLong(path))) watcher.slow.add(file.ino);
+  return mayBegin(watcher, file);
+}
+
+/** The next one to begin; null when there is none. Throws errors of the file system. */
+async function next(watcher: Watcher): Promise<OwnJob | null> {
+  const { folders, clock, due } = watcher;
+  const now = clock.monotonic();
+  const index = due.findIndex((each) => each.at <= now && mayGoOn(watcher, each));
+  if (index >= 0) return due.splice(index, 1)[0] ?? null;
+  for (const each of watcher.parked) {
+    const path = join(each.folder, each.file);
+    const seen = await lookAt(path);
+    if (seen !== null && !(await isAllowed(watcher, seen, path))) continue;
+    watcher.parked = watcher.parked.filter((other) => other !== each);
+    const job = await take(folders, each.folder);
+    if (job !== null) return { job, tries: 0, end: null };
+  }
+  for (const file of inTurn(watcher)) {
+    const path = placeOf(folders.inbox, file);
+    if (!(await isAllowed(watcher, file, path))) continue;
+    watcher.ready = watcher.ready.filter((other) => other !== file);
+    const latest = await lookAt(path);
+    if (latest === null || !isSameFile(latest, file)) continue;
+    const job = await claim(folders, file, clock.now());
+    if (job !== null) return { job, tries: 0, end: file.kind === 'link' ? LINK_REFUSED : null };
+  }
+  return null;
+}
+
+async function run(watcher: Watcher, own: OwnJob): Promise<void> {
+  const { faults, log, work } = watcher;
+  const { file, folder } = own.job;
+  if (own.end === null) {
+    // What held it up has passed, as far as is known before it ends again.
+    faults.delete(folder);
+    log.info({ file, job: basename(folder) }, 'taken');
+  }
+  const end = own.end ?? (await work.process(own.job, own.tries));
+  if ((await lookAt(folder)) === null) {
+    faults.delete(folder);
+    return log.error({ file }, FOLDER_GONE);
+  }
+  try {
+    await carryOut(watcher, own, end);
+    if (end.type !== 'again') faults.delete(folder);
+  } catch (error) {
+    hold(watcher, FAULT_MS, await whyBlocked(error), folder);
+    await keep(watcher, { ...own, end }, FAULT_MS);
+  }
+}
+
+async function carryOut(watcher: Watcher, own: OwnJob, end: JobEnd): Promise<void> {
+  const { folders, work, clock, log } = watcher;
+  const { job, tries } = own;
+  const { file } = job;
+  switch (end.type) {
+    case 'done':
+    case 'failed':
+    case 'parked': {
+      const { level, words } = arrivalOf(end);
+      // Others would end the same way; the next look at the waiting files decides when to retry.
+      if (end.type === 'parked') watcher.parked = [];
+      const folder = await arrive(folders, job, end, clock.now());
+      const reason = end.type === 'done' ? undefined : end.reason.headline;
+      log[level]({ file, job: folder && basename(folder), reason }, words);
+      if (folder !== null) work.ended(job, end, folder);
+      if (end.type === 'parked' && end.holdMs > 0) hold(watcher, end.holdMs, end.reason.headline, null);
+      return;
+    }
+    case 'again':
+      log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be retried: ${end.why}`);
+      if (end.holds) hold(watcher, end.inMs, end.why, job.folder);
+      return keep(watcher, { job, tries: tries + 1, end: null }, end.inMs);
+    case 'refused':
+      watcher.isRefused = true;
+      log.error({ file }, `${end.why}; the watcher takes no more files, and all files are back in place`);
+  }
+  // A cancelled file would be taken again there, and a paused one would look as if it were not.
+  const ordered = await work.ordered(job);
+  if (ordered !== null) return carryOut(watcher, own, ordered);
+  const where = (await putBack(folders, job)) ? 'the file is back in place' : LEFT;
+  log.info({ file }, `interrupted: ${where}`);
+  work.ended(job, end, null);
+}
 
 /** `wake` is called when something has changed: fill again. */
 export function createInboxScheduler(
   folders: WatcherFolders,
   work: InboxWork,
-  { loaded, clock, log, stop }: DaemonContext,
+  context: DaemonContext,
   wake: () => void,
 ) {
-  const { filesAtOnce } = loaded.settings;
-  const running = new Set<Promise<void>>();
-  const due: Due[] = [];
-  let parked: ParkedJob[] = [];
-  let ready: SeenFile[] = [];
-  let holdUntil = 0;
-  /** What keeps files from going on, by the folder of the job; `''`: from being taken. */
-  const faults = new Map<string, string>();
-  let isRefused = false;
+  const watcher = watcherOf(folders, work, context);
+  const { running, faults, clock, log } = watcher;
 
-  const hasRoom = () =>
-    running.size < filesAtOnce && !stop.aborted && !isRefused && clock.monotonic() >= holdUntil;
-  const isLastPlace = () => filesAtOnce > 1 && running.size === filesAtOnce - 1;
-  /** Small files that may take long all the same, by inode. */
-  let slow = new Set<number>();
-  /** Whether the file may begin now: what takes long must not use all places. */
-  const mayBegin = ({ size, ino }: Pick<SeenFile, 'size' | 'ino'>) =>
-    !isLastPlace() || (size <= SMALL_BYTES && !slow.has(ino));
-  const mayGoOn = ({ isLong }: Due) => !isLong || !isLastPlace();
-
-  /** It goes on after `inMs`, with `end` if it has one. Never rejects. */
-  async function keep(job: Job, tries: number, inMs: number, end: JobEnd | null): Promise<void> {
-    // Files that are read one at a time must not wait in all places.
-    const isLong = end === null && (job.record.deaths !== undefined || (await mayTakeLong(job.path)));
-    due.push({ job, tries, at: clock.monotonic() + inMs, end, isLong });
-  }
-
-  /** The same, after a look into it. */
-  async function isAllowed(file: SeenFile, path: string): Promise<boolean> {
-    if (isLastPlace() && (await mayTakeLong(path))) slow.add(file.ino);
-    return mayBegin(file);
-  }
-
-  function hold(forMs: number, why: string): void {
-    const now = clock.monotonic();
-    if (holdUntil <= now)
-      log.warn({ seconds: Math.round(forMs / 1_000) }, `taking no files for a while: ${why}`);
-    holdUntil = Math.max(holdUntil, now + forMs);
-  }
-
-  /** The next one to begin; null when there is none. Throws errors of the file system. */
-  async function next(): Promise<OwnJob | null> {
-    const now = clock.monotonic();
-    const index = due.findIndex((each) => each.at <= now && mayGoOn(each));
-    const [again] = index < 0 ? [] : due.splice(index, 1);
-    if (again !== undefined) return again;
-    for (const each of parked.slice()) {
-      const path = join(each.folder, each.file);
-      const seen = await lookAt(path);
-      if (seen !== null && !(await isAllowed(seen, path))) continue;
-      parked = parked.filter((other) => other !== each);
-      const job = await take(folders, each.folder);
-      if (job !== null) return { job, tries: 0, end: null };
-    }
-    // The smallest first where little room is left, so that they pass those that fill the others.
-    const offered = isLastPlace() ? ready.toSorted((a, b) => a.size - b.size) : ready;
-    for (const file of offered.filter(mayBegin)) {
-      if (!(await isAllowed(file, placeOf(folders.inbox, file)))) continue;
-      ready = ready.filter((other) => other !== file);
-      const latest = await lookAt(placeOf(folders.inbox, file));
-      if (latest === null || !isSameFile(latest, file)) continue;
-      const job = await claim(folders, file, clock.now());
-      if (job !== null) return { job, tries: 0, end: file.kind === 'link' ? LINK_REFUSED : null };
-    }
-    return null;
-  }
-
-  function begin(item: OwnJob): void {
-    const done = run(item)
-      .catch((err) => log.error({ err, file: item.job.file }, 'a file could not be moved'))
+  function begin(own: OwnJob): void {
+    const done = run(watcher, own)
+      .catch((err) => log.error({ err, file: own.job.file }, 'a file could not be moved'))
       .finally(() => {
         running.delete(done);
         wake();
@@ -124,117 +214,51 @@ export function createInboxScheduler(
     running.add(done);
   }
 
-  async function run({ job, tries, end: known }: OwnJob): Promise<void> {
-    const { file, folder } = job;
-    if (known === null) {
-      // What held it up has passed, as far as is known before it ends again.
-      faults.delete(folder);
-      log.info({ file, job: basename(folder) }, 'taken');
-    }
-    const end = known ?? (await work.process(job, tries));
-    if ((await lookAt(folder)) === null) {
-      faults.delete(folder);
-      return log.error({ file }, FOLDER_GONE);
-    }
-    try {
-      await carryOut(job, tries, end);
-      if (end.type !== 'again') faults.delete(folder);
-    } catch (error) {
-      const why = await whyBlocked(error);
-      faults.set(folder, why);
-      hold(FAULT_MS, why);
-      await keep(job, tries, FAULT_MS, end);
-    }
-  }
-
-  async function carryOut(job: Job, tries: number, end: JobEnd): Promise<void> {
-    const { file } = job;
-    switch (end.type) {
-      case 'done':
-      case 'failed':
-      case 'parked': {
-        const { level, words: usual } = ARRIVALS[end.type];
-        const words = end.type === 'parked' && waitsForPerson(end.state.why) ? HELD : usual;
-        // Others would end the same way; the next look at the waiting files decides when to retry.
-        if (end.type === 'parked') parked = [];
-        const folder = await arrive(folders, job, end, clock.now());
-        const reason = end.type === 'done' ? undefined : end.reason.headline;
-        log[level]({ file, job: folder && basename(folder), reason }, words);
-        if (folder !== null) work.ended(job, end, folder);
-        if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, end.reason.headline);
-        return;
-      }
-      case 'again':
-        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be retried: ${end.why}`);
-        if (end.holds) {
-          faults.set(job.folder, end.why);
-          hold(end.inMs, end.why);
-        }
-        return keep(job, tries + 1, end.inMs, null);
-      case 'refused':
-        isRefused = true;
-        log.error({ file }, `${end.why}; the watcher takes no more files, and all files are back in place`);
-    }
-    // A cancelled file would be taken again there, and a paused one would look as if it were not.
-    const ordered = await work.ordered(job);
-    if (ordered !== null) return carryOut(job, tries, ordered);
-    const where = (await putBack(folders, job)) ? 'the file is back in place' : LEFT;
-    log.info({ file }, `interrupted: ${where}`);
-    work.ended(job, end, null);
-  }
-
   return {
     /** Whether it could begin more files than it was offered. */
-    isHungry: () => hasRoom() && !ready.some(mayBegin),
+    isHungry: () => hasRoom(watcher) && !watcher.ready.some((file) => mayBegin(watcher, file)),
     /** Whether no parked file is waiting to be begun. */
-    hasNoParked: () => parked.length === 0,
-    isRefused: () => isRefused,
+    hasNoParked: () => watcher.parked.length === 0,
+    isRefused: () => watcher.isRefused,
     /** A fault that every file would meet, for the owner of the inbox; null: none is known. */
     fault: (): string | null => [...faults.values()][0] ?? null,
     /** When it should be filled again, in milliseconds; null: when it wakes. */
-    nextAt(): number | null {
-      if (holdUntil > clock.monotonic()) return holdUntil;
-      const next = Math.min(...due.filter(mayGoOn).map(({ at }) => at));
-      return running.size < filesAtOnce && Number.isFinite(next) ? next : null;
-    },
+    nextAt: () => nextAt(watcher, clock.monotonic()),
     /** Jobs that this watcher owns already. */
     async adopt(jobs: readonly Job[]): Promise<void> {
-      const deathsOf = ({ record }: Job) => record.deaths ?? 0;
-      // Those that may be to blame come last.
-      for (const job of jobs.toSorted((a, b) => deathsOf(a) - deathsOf(b))) {
-        log.info({ file: job.file }, 'taken over from a watcher that died');
-        await keep(job, 0, 0, deathsOf(job) >= DEATHS_AT_MOST ? CRASHED : null);
+      for (const own of inTurnAfterDeath(jobs)) {
+        log.info({ file: own.job.file }, 'taken over from a watcher that died');
+        await keep(watcher, own, 0);
       }
     },
     /** Complete files of the inbox; replaces what was offered before. */
     offer(files: readonly SeenFile[]): void {
-      ready = [...files];
-      slow = new Set(files.flatMap(({ ino }) => (slow.has(ino) ? [ino] : [])));
+      watcher.ready = files;
+      watcher.slow = new Set(files.flatMap(({ ino }) => (watcher.slow.has(ino) ? [ino] : [])));
     },
     offerParked(jobs: readonly ParkedJob[]): void {
-      parked = [...jobs];
+      watcher.parked = jobs;
     },
     /** Begins as many files as there is room for. Never rejects. */
     async fill(): Promise<void> {
       try {
-        while (hasRoom()) {
-          const item = await next();
+        while (hasRoom(watcher)) {
+          const own = await next(watcher);
           faults.delete('');
-          if (item === null) return;
-          begin(item);
+          if (own === null) return;
+          begin(own);
         }
       } catch (error) {
-        const why = await whyBlocked(error);
-        faults.set('', why);
-        hold(FAULT_MS, why);
+        hold(watcher, FAULT_MS, await whyBlocked(error), '');
       }
     },
     /** Waits for what is running, and puts back what has not been begun. Never rejects. */
     async clear(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
-      for (const { job, end } of due.splice(0)) {
+      for (const own of watcher.due.splice(0)) {
+        const { end } = own;
         const rest = end === null || end.type === 'again' ? ({ type: 'put_back' } as const) : end;
-        await carryOut(job, 0, rest).catch((err) => log.warn({ err, file: job.file }, LEFT));
+        await carryOut(watcher, own, rest).catch((err) => log.warn({ err, file: own.job.file }, LEFT));
       }
     },
   };

@@ -31,6 +31,7 @@ import {
   type JobReason,
   type ParkState,
   REASON_AT_MOST,
+  waitsForPerson,
 } from './job-folder.js';
 
 /** The verdict on a file. Sentences are for the people who dropped it. */
@@ -109,6 +110,14 @@ export function verdictOfResult(
       return parked('limit', words, isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN);
     }
   }
+}
+
+/** The level and the words with which the log tells where a file is now. */
+export function arrivalOf(end: Arrival) {
+  if (end.type !== 'parked')
+    return { level: end.type === 'done' ? 'info' : 'warn', words: end.type } as const;
+  const words = waitsForPerson(end.state.why) ? 'waiting for a person' : 'waiting: retried automatically';
+  return { level: 'warn', words } as const;
 }
 
 /**

@@ -7,11 +7,11 @@ import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, errorText, isOfStop } from '../core/errors.js';
-import type { RunSettings } from '../engine/stores/run-store.js';
+import type { Engine } from '../engine/engine.js';
+import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
 import type { EnrichResult } from '../run/enrich-file.js';
-import type { EnrichProgress } from '../run/enrich-request.js';
-import { runSettingsOf } from '../run/enrich-request.js';
+import { type EnrichProgress, runSettingsOf } from '../run/enrich-request.js';
 import { FREE_LOOK_MS } from '../run/lookups/sweep.js';
 import { bareNotice, type Notice, noticeOfReport } from '../run/notices/notice.js';
 import type { RunReport } from '../run/report/report.js';
@@ -24,7 +24,7 @@ import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
-import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
+import { type Job, type JobRecord, type ParkedJob, writeRecord } from './job-folder.js';
 import { beginReading } from './reading-turns.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
 
@@ -34,115 +34,160 @@ const SETTINGS_SETTLE_MS = 5_000;
 const RUNS_NAMED = 100;
 const READ_AT_ONCE = 16;
 
+/** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
+const UNTIL_SETTLED = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
+
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
 /** `folder`: the watched one, which may hold `brand-enrich.json`. */
 export function createInboxWork(folder: string, context: DaemonContext) {
-  const { loaded, service, engine, worker, clock, log, stop } = context;
+  const { loaded, engine, log, stop } = context;
   const notices = createInboxNotices(context, loaded.settings.sample);
+  const account: Account = { isToOpen: true };
+  const enrich = createEnrich(folder, context, notices, account);
+  const shared = settingsFilesOf(folder);
+  return {
+    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
+    whyClosed: (): Promise<string | null> => readFolderSettings(shared, loaded).then(() => null, whyUnusable),
+    /** Tells people why no file is taken; null: files are. Never rejects. */
+    noteClosed: createClosedNote(engine.keyValues, folder),
+    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
+    async process(job: Job, tries: number): Promise<JobEnd> {
+      const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
+      try {
+        await readFolderSettings(shared, loaded);
+      } catch (error) {
+        return { ...UNTIL_SETTLED, why: errorText(error) };
+      }
+      try {
+        const known = await recognise(engine, job);
+        const ordered = await orderedEnd(engine, known);
+        return ordered ?? (await enrich(known, await readFolderSettings(own, loaded)));
+      } catch (error) {
+        if (await hasJustChanged(context, own))
+          return { ...UNTIL_SETTLED, holds: await hasJustChanged(context, shared), why: errorText(error) };
+        const isLost = stop.aborted && !isOfStop(error, stop);
+        log[isLost ? 'error' : 'debug']({ err: error, file: job.file }, 'a file ended with an error');
+        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
+      }
+    },
+    /** What a person ordered for a file that would go back; null: nothing that is known of. */
+    ordered: (job: Job): Promise<JobEnd | null> => orderedEnd(engine, job).catch(() => null),
+    ended: notices.noteEnd,
+    chooseRetries: createRetryChoice(folder, context, account),
+  };
+}
+
+/** The end of a file that a person ordered; null: none. Throws engine errors. */
+async function orderedEnd(engine: Engine, { file, record }: Job): Promise<JobEnd | null> {
+  const [orders] = await ordersOf(engine, [{ ...record, state: record.parked?.state ?? null }]);
+  return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
+}
+
+/** The file with the record that `knownRecord` gives back. Throws engine errors. */
+async function recognise({ runs }: Engine, job: Job): Promise<Job> {
+  if (job.record.isDerived !== true) return job;
+  const record = knownRecord(job.record, await runs.list(RUNS_NAMED));
+  await writeRecord(job.folder, record);
+  return { ...job, record };
+}
+
+/**
+ * A record that was lost gets back the id that an order stands under: that of the newest run of the
+ * file's name, if a person ordered something for that. `runs`: the newest first. Pure.
+ */
+export function knownRecord({ isDerived, ...record }: JobRecord, runs: readonly RunRecord[]): JobRecord {
+  const newest = runs.find((run) => run.job === run.owner && run.label.name === record.file);
+  const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
+  return isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
+}
+
+/** The record with its new run, by which the watcher that takes the file over finds it. Pure. */
+export function recordOfStart(record: JobRecord, run: string): JobRecord {
+  const { parked } = record;
+  if (parked?.state.why !== 'paused') return { ...record, run };
+  return { ...record, run, parked: { ...parked, state: { why: 'again', capMark: null } } };
+}
+
+/** `isTried`: a person has ordered the rest, after a trial or a question about its matches. */
+export function settingsOfStart(asked: Settings, isTried: boolean): Settings {
+  if (isTried) return { ...asked, trial: null, minMatch: 0 };
+  // The cap holds for what a trial sends again, and over all starts until it is over.
+  return { ...asked, maxRequests: lower(asked.maxRequests, asked.trial, (one, other) => one > other) };
+}
+
+async function hasJustChanged({ clock }: DaemonContext, paths: readonly string[]): Promise<boolean> {
+  const seen = await Promise.all(paths.map(lookAt));
+  return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
+}
+
+/** Of an inbox: whether its next run opens the account. The first does, and one that goes ahead. */
+type Account = { isToOpen: boolean };
+
+function createEnrich(folder: string, context: DaemonContext, notices: InboxNotices, account: Account) {
+  const { engine, worker, clock, log } = context;
   const standing = createStanding(log, worker?.worker ?? null);
-  const noteClosed = createClosedNote(engine.keyValues, folder);
-  let opensAccount = true;
+
+  /** `asked`: its settings with a trial, even if that is over. */
+  return async ({ record: before, ...place }: Job, asked: Settings): Promise<JobEnd> => {
+    const settings = settingsOfStart(asked, before.isTried === true);
+    const run = newRunId(clock.now());
+    const job = { ...place, record: recordOfStart(before, run) };
+    const { file, record } = job;
+    await writeRecord(job.folder, record);
+    const forget = await noteReading(engine.keyValues, job);
+    try {
+      const { request, result, report } = await runFile(
+        {
+          input: job.path,
+          settings,
+          // Others may write to where it is.
+          only: 'own file',
+          reader: 'inbox',
+          ...(isLongName(file) ? { output: shortOutput(job) } : {}),
+          job: { id: run, job: record.id, owner: record.id },
+          beginReading: () => beginReading(job),
+          series: `inbox:${hostname()}:${folder}`,
+          worker: worker && { type: 'shared', ...worker },
+          opensAccount() {
+            const { isToOpen } = account;
+            account.isToOpen = false;
+            return isToOpen;
+          },
+          view: createLogView(log, { file }, standing),
+          notices: {
+            noteProgress: (progress, key) => notices.noteProgress(job, progress, key),
+            noteEnd: (ended, written, _exitCode, key) => notices.noteReport(job, ended, written, key),
+          },
+        },
+        context,
+      );
+      log.info({ file, rows: report.rows, billed: report.requests.billed }, 'written');
+      const { runSettings } = request;
+      const own = { ...runSettings, maxRequests: asked.maxRequests };
+      return verdictOfResult(result, (why) => parkStateOf(why, result.ledger, own, clock.now()), {
+        seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
+        isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
+      });
+    } finally {
+      await forget();
+    }
+  };
+}
+
+function createRetryChoice(folder: string, context: DaemonContext, account: Account) {
+  const { loaded, service, engine, worker, clock, log, stop } = context;
   let probedAt = 0;
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaKnown = false;
 
-  /** The end of a file that a person ordered; null: none. Throws engine errors. */
-  async function orderedEnd({ file, record }: Job): Promise<JobEnd | null> {
-    const [orders] = await ordersOf(engine, [{ ...record, state: record.parked?.state ?? null }]);
-    return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
-  }
-
-  /**
-   * A file whose record was lost gets back the id that an order stands under: that of the newest
-   * run of its name, if a person ordered something for that. Throws engine errors.
-   */
-  async function recognise(job: Job): Promise<Job> {
-    const { isDerived, ...record } = job.record;
-    if (isDerived !== true) return job;
-    const runs = await engine.runs.list(RUNS_NAMED);
-    const newest = runs.find((run) => run.job === run.owner && run.label.name === job.file);
-    const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
-    const known = isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
-    await writeRecord(job.folder, known);
-    return { ...job, record: known };
-  }
-
-  async function enrich(job: Job, asked: Settings): Promise<JobEnd> {
-    const isTrial = asked.trial !== null && job.record.isTried !== true;
-    // The cap holds for what a trial sends again, and over all starts until it is over.
-    const cap = lower(asked.maxRequests, asked.trial, (one, other) => one > other);
-    const minMatch = job.record.isTried === true ? 0 : asked.minMatch;
-    const settings = isTrial ? { ...asked, maxRequests: cap } : { ...asked, trial: null, minMatch };
-    const id = newRunId(clock.now());
-    // The watcher that takes the file over finds the run by it.
-    const { parked } = job.record;
-    const resumed = parked && { ...parked, state: { why: 'again' as const, capMark: null } };
-    const isResumed = parked?.state.why === 'paused';
-    const record = { ...job.record, run: id, parked: isResumed ? resumed : parked };
-    await writeRecord(job.folder, record);
-    const forget = await noteReading(engine.keyValues, job);
-    try {
-      return await enrichAs(id, { ...job, record }, settings, asked);
-    } finally {
-      await forget();
-    }
-  }
-
-  /** `asked`: its settings without a trial. */
-  async function enrichAs(id: string, job: Job, settings: Settings, asked: Settings): Promise<JobEnd> {
-    const { id: owner } = job.record;
-    const { request, result, report } = await runFile(
-      {
-        input: job.path,
-        settings,
-        // Others may write to where it is.
-        only: 'own file',
-        reader: 'inbox',
-        ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
-        job: { id, job: owner, owner },
-        beginReading: () => beginReading(job),
-        series: `inbox:${hostname()}:${folder}`,
-        worker: worker && { type: 'shared', ...worker },
-        opensAccount() {
-          const opens = opensAccount;
-          opensAccount = false;
-          return opens;
-        },
-        view: createLogView(log, { file: job.file }, standing),
-        notices: {
-          noteProgress(progress, account) {
-            notices.noteProgress(job, progress, account);
-          },
-          noteEnd: (ended, written, _exitCode, account) => notices.noteReport(job, ended, written, account),
-        },
-      },
-      context,
-    );
-    log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
-    const { runSettings } = request;
-    const own = { ...runSettings, maxRequests: asked.maxRequests };
-    const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
-      parkStateOf(why, result.ledger, own, clock.now());
-    return verdictOfResult(result, parkState, {
-      seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
-      isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
-    });
-  }
-
   /** Shows quota and usage without spending, where the service's own brand is known. */
-  async function lookFreely(settings: Settings): Promise<void> {
+  async function lookFreely(settings: RunSettings): Promise<void> {
     const { ownDomain } = service;
     if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
     lookedFreelyAt = clock.monotonic();
-    const run = { settings: runSettingsOf(settings, service) };
-    const look = await worker.worker.readUsage(ownDomain, run);
+    const look = await worker.worker.readUsage(ownDomain, { settings });
     isQuotaKnown = look !== null && look.quota !== null;
-  }
-
-  async function hasJustChanged(paths: readonly string[]): Promise<boolean> {
-    const seen = await Promise.all(paths.map(lookAt));
-    return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
   }
 
   /** By folder, as their next runs would have them; without those that cannot be read. */
@@ -158,72 +203,32 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     return new Map((await Promise.all(jobs.map((job) => limit(read, job)))).flat());
   }
 
-  /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
-  const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
-
-  return {
-    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
-    whyClosed: (): Promise<string | null> =>
-      readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, whyUnusable),
-    /** Tells people why no file is taken; null: files are. Never rejects. */
-    noteClosed,
-    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
-    async process(job: Job, tries: number): Promise<JobEnd> {
-      const shared = settingsFilesOf(folder);
-      const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
-      try {
-        await readFolderSettings(shared, loaded);
-      } catch (error) {
-        return { ...untilSettled, why: errorText(error) };
+  /** Which of the waiting files, oldest first, may continue now. */
+  return async (parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> => {
+    if (stop.aborted) return [];
+    let ordered: readonly ParkedJob[] = [];
+    try {
+      const followed = followOrders(parked, await ordersOf(engine, parked));
+      ordered = followed.ordered;
+      const { others } = followed;
+      if (others.length === 0) return ordered;
+      const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
+      const runSettings = runSettingsOf(settings, service);
+      await lookFreely(runSettings);
+      const state = await engine.ledger.show(service.account);
+      const now = clock.now();
+      const ownSettings = await readOwnSettings(others.filter((job) => job.state.capMark !== null));
+      const view = { state, settings: runSettings, ownSettings, isQuotaKnown, now, probedAt };
+      const chosen = chooseRetries(others, view);
+      if (chosen.goesAhead) {
+        probedAt = now;
+        account.isToOpen = true;
       }
-      try {
-        const known = await recognise(job);
-        const ordered = await orderedEnd(known);
-        if (ordered !== null) return ordered;
-        return await enrich(known, await readFolderSettings(own, loaded));
-      } catch (error) {
-        if (await hasJustChanged(own))
-          return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
-        const isLost = stop.aborted && !isOfStop(error, stop);
-        log[isLost ? 'error' : 'debug']({ err: error, file: job.file }, 'a file ended with an error');
-        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
-      }
-    },
-    /** What a person ordered for a file that would go back; null: nothing that is known of. */
-    ordered: (job: Job): Promise<JobEnd | null> => orderedEnd(job).catch(() => null),
-    ended: notices.noteEnd,
-    /** Which of the waiting files, oldest first, may continue now. */
-    async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
-      if (stop.aborted) return [];
-      let ordered: readonly ParkedJob[] = [];
-      try {
-        const followed = followOrders(parked, await ordersOf(engine, parked));
-        ordered = followed.ordered;
-        const { others } = followed;
-        if (others.length === 0) return ordered;
-        const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
-        const runSettings = runSettingsOf(settings, service);
-        await lookFreely(settings);
-        const state = await engine.ledger.show(service.account);
-        const now = clock.now();
-        const chosen = chooseRetries(others, {
-          state,
-          settings: runSettings,
-          ownSettings: await readOwnSettings(others.filter((job) => job.state.capMark !== null)),
-          isQuotaKnown,
-          now,
-          probedAt,
-        });
-        if (chosen.goesAhead) {
-          probedAt = now;
-          opensAccount = true;
-        }
-        return [...ordered, ...chosen.jobs];
-      } catch (error) {
-        log.warn({ reason: errorText(error) }, 'waiting files were not retried');
-        return ordered;
-      }
-    },
+      return [...ordered, ...chosen.jobs];
+    } catch (error) {
+      log.warn({ reason: errorText(error) }, 'waiting files were not retried');
+      return ordered;
+    }
   };
 }
 
@@ -232,6 +237,8 @@ function shortOutput({ file, folder }: Job): string {
   const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
   return join(folder, `${stemOf(file)}.enriched${extension}`);
 }
+
+type InboxNotices = ReturnType<typeof createInboxNotices>;
 
 /** Notifications are sent once each file has been moved: so the report is where they say. */
 export function createInboxNotices(

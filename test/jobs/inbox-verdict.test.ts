@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
 import { phrase } from '../../src/core/phrase.js';
-import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
+import { arrivalOf, verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
 import { type ParkState, reasonText } from '../../src/jobs/job-folder.js';
 import { HALTS, halted } from '../support/halts.js';
 
@@ -19,6 +19,19 @@ it('what is ordered for a file ends it before it is processed: a cancel before a
     type: 'parked',
     reason: { details: expect.stringContaining('brand-enrich resume a.csv') },
   });
+});
+
+it.each([
+  ['done', { type: 'done' }, ['info', 'done']],
+  ['failed', { type: 'failed' }, ['warn', 'failed']],
+  ['at a limit', { type: 'parked', state: { why: 'limit' } }, ['warn', 'waiting: retried automatically']],
+  ['paused', { type: 'parked', state: { why: 'paused' } }, ['warn', 'waiting for a person']],
+  ['tried', { type: 'parked', state: { why: 'tried' } }, ['warn', 'waiting for a person']],
+] as const)('the log tells where a file is that is %s', (_, { type, ...rest }, expected) => {
+  const reason = { headline: 'Why', details: '' };
+  const state: ParkState = { why: 'limit', capMark: null, ...('state' in rest ? rest.state : {}) };
+  const { level, words } = arrivalOf({ type, reason, state });
+  expect([level, words]).toEqual(expected);
 });
 
 describe('a finished run', () => {
