@@ -50,8 +50,7 @@ onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (
   });
 
   test('what cannot be compared is refused before anything is spent', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', list(0, 5));
+    const scene = await createScene(engine, {}, list(0, 5));
     for (const flags of [
       ['--changes', 'changes.xlsx'],
       ['--changes', 'changes.csv', '-o', '-'],

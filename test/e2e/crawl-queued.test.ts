@@ -16,8 +16,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
         response.writeHead(404, { 'x-bf-error': 'crawl_queued' }).end('{"message":"Brand is being fetched"}');
       } else response.end('{"name":"Acme","logos":[]}');
     });
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(6));
+    const scene = await createScene(engine, {}, domainList(6));
     for (const _start of ['fetched', 'stored']) {
       const result = await ends(
         0,

@@ -33,8 +33,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   ] as const)(
     'a wrong token ends the run after one request and appears nowhere ($dialect, $flags)',
     async ({ dialect, flags }) => {
-      const scene = await createScene(engine, { tokens: [], dialect });
-      await scene.write('list.csv', domainList(500));
+      const scene = await createScene(engine, { tokens: [], dialect }, domainList(500));
       const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
       const result = await ends(4, scene.run(args));
       expect(scene.service.meter.requests).toHaveLength(1);
@@ -77,8 +76,7 @@ onEngines([redis], () => {
     onTestFinished(() => monitor.disconnect());
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
-    const scene = await createScene(redis);
-    await scene.write('list.csv', domainList(200));
+    const scene = await createScene(redis, {}, domainList(200));
     const result = await ends(
       0,
       scene.run(['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace']),

@@ -58,8 +58,7 @@ onEngines([redisEngine()], (engine) => {
   });
 
   test('of all other commands', { tags: ['long'] }, async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(engine, {}, domainList(3));
     await printed(scene, 'report', ['run', 'list.csv']);
     await printed(scene, 'answers', ['outcomes', 'stats']);
     await printed(scene, 'forgotten', ['outcomes', 'forget', 'brand-00001.com']);

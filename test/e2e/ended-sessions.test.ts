@@ -48,8 +48,7 @@ onEngines([postgres], () => {
     { what: 'that is complete', quota: 1_000_000, code: 0, billed: 300, file: 'list.enriched.csv' },
     { what: 'that its quota stops', quota: 200, code: 7, billed: 200, file: 'list.enriched.partial.csv' },
   ])('cost a run $what neither its file nor a request', async ({ quota, code, billed, file }) => {
-    const scene = await createScene(postgres, { quota });
-    await scene.write('list.csv', domainList(300));
+    const scene = await createScene(postgres, { quota }, domainList(300));
     const administrator = await connectTo(scene);
     const running = scene.start(['run', 'list.csv']);
     await scene.service.until((meter) => meter.billed >= billed);
@@ -62,8 +61,7 @@ onEngines([postgres], () => {
   });
 
   test('cost an interrupted run only what was not asked for yet', { tags: ['long'] }, async () => {
-    const scene = await createScene(postgres, { latencyMs: 20 });
-    await scene.write('list.csv', domainList(2_000));
+    const scene = await createScene(postgres, { latencyMs: 20 }, domainList(2_000));
     const running = scene.start(['run', 'list.csv']);
     await scene.service.until((meter) => meter.billed >= 100);
     running.kill('SIGINT');
@@ -82,8 +80,7 @@ onEngines([postgres], () => {
     ['outcomes', 'stats'],
     ['plan', 'list.csv'],
   ])('do not prevent the answer of `%s %s`', { tags: ['long'] }, async (...command) => {
-    const scene = await createScene(postgres);
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(postgres, {}, domainList(3));
     const looking = scene.start(command.filter((word) => word !== undefined));
     await endSessionsUntil(await connectTo(scene), looking.done);
     await ends(0, looking.done);

@@ -134,8 +134,7 @@ onEngines(others, (other) => {
 
 describe('a damaged export file', () => {
   test('is imported line by line: broken lines are named, intact ones are not lost', LONG, async () => {
-    const scene = await createScene(embedded);
-    await scene.write('list.csv', domainList(12));
+    const scene = await createScene(embedded, {}, domainList(12));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
     const { stdout } = await scene.run(['engine', 'export', '-o', '-']);
     const lines = stdout.trimEnd().split('\n');

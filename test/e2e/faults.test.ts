@@ -49,8 +49,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
     ['refuses requests as too many', { perSecond: 5 }],
     ['answers 503', { faults: { unavailable: 1 } }],
   ])('a service that %s with a far Retry-After: it is said until when', async (_what, changes) => {
-    const scene = await createScene(engine, { ...changes, retryAfter: 600 });
-    await scene.write('list.csv', domainList(20));
+    const scene = await createScene(engine, { ...changes, retryAfter: 600 }, domainList(20));
     const run = scene.startHere(['run', 'list.csv']);
     await run.untilSaid(/the service asks to wait until \d\d:\d\d:\d\d UTC/);
     const status = await scene.run(['status']);

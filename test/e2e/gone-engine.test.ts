@@ -30,8 +30,7 @@ for (const { name, isMissing, start, signal, isLong } of servers) {
     test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not in flight', async () => {
       const server = await start();
       try {
-        const scene = await createScene(engineAt(name, server.url), { latencyMs: 20 });
-        await scene.write('list.csv', domainList(2_000));
+        const scene = await createScene(engineAt(name, server.url), { latencyMs: 20 }, domainList(2_000));
         const running = scene.start(['run', 'list.csv', '--timeout', '300s']);
         await scene.service.until((meter) => meter.billed >= 200);
         await server.kill(signal);

@@ -51,8 +51,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   });
 
   test('the next run does not wait for the time-out of a first request that was killed', async () => {
-    const scene = await createScene(engine, { latencyMs: 600_000 });
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(engine, { latencyMs: 600_000 }, domainList(3));
     const running = scene.start(['run', 'list.csv', '--timeout', '10m']);
     await scene.service.until(() => scene.service.meter.inFlight === 1);
     await kill(running);

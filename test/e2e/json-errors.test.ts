@@ -28,8 +28,7 @@ describe('with --json an error is an object on standard output and a line on sta
       { code: 'engine-unreachable', exitCode: 5 },
     ],
   ])('%s', async (_what, args, env, expected) => {
-    const scene = await createScene(embeddedEngine());
-    await scene.write('list.csv', domainList(1));
+    const scene = await createScene(embeddedEngine(), {}, domainList(1));
     const { code, stdout, stderr } = await scene.run(args, env);
     const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
     expect(error).toEqual({ ...expected, message: expect.any(String) });

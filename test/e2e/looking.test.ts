@@ -8,8 +8,7 @@ import { ends, onEngines } from './commands.js';
 const redis = redisEngine();
 onEngines([redis], (engine) => {
   test('status, plan and the like write nothing to an empty Redis', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(engine, {}, domainList(3));
     const admin = new Redis(redis.server.url);
     try {
       await admin.flushall();

@@ -10,8 +10,7 @@ onEngines([redisEngine()], (engine) => {
   test.each(['its folder is gone', 'a folder is in the place of its page', 'the run is stopped'])(
     'exit 5 names the output when the report cannot be written: %s',
     async (fault) => {
-      const scene = await createScene(engine, { latencyMs: 20 });
-      await scene.write('list.csv', domainList(100));
+      const scene = await createScene(engine, { latencyMs: 20 }, domainList(100));
       await mkdir(scene.path('out'));
       const running = scene.startHere(['run', 'list.csv', '--report', 'out/r.json', '--concurrency', '4']);
       await scene.service.until((meter) => meter.billed >= 20);

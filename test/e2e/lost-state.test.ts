@@ -21,8 +21,7 @@ const ANSWERS = 3;
 
 /** A scene whose engine has stored three answers and does not run. */
 async function usedScene(): Promise<Scene> {
-  const scene = await createScene(engine);
-  await scene.write('list.csv', domainList(ANSWERS));
+  const scene = await createScene(engine, {}, domainList(ANSWERS));
   await ends(0, scene.run(['run', 'list.csv']));
   return scene;
 }
@@ -34,8 +33,7 @@ async function expectAnswers(scene: Scene, args: readonly string[] = [], count =
 
 describe('while a run works', () => {
   async function expectSaid(place: string): Promise<void> {
-    const scene = await createScene(engine, { latencyMs: 100 });
-    await scene.write('list.csv', domainList(3_000));
+    const scene = await createScene(engine, { latencyMs: 100 }, domainList(3_000));
     const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
     await scene.service.until((meter) => meter.billed >= 20);
     // The server writes there meanwhile.
@@ -53,8 +51,7 @@ describe('while a run works', () => {
   test.each(['state', 'state/postgres', 'state/postgres/data/base'])(title, LONG, expectSaid);
 
   test('its database is removed after Ctrl-C: that is said too, with its own exit code', LONG, async () => {
-    const scene = await createScene(engine, { latencyMs: 20 });
-    await scene.write('list.csv', domainList(3_000));
+    const scene = await createScene(engine, { latencyMs: 20 }, domainList(3_000));
     const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
     await scene.service.until((meter) => meter.billed >= 20);
     scene.service.options.latencyMs = 2_000;

@@ -35,8 +35,7 @@ function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: 
 
 onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
   test('a plan sends nothing; the run returns every row once, ranked, byte for byte, and each identifier is billed once', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', LIST);
+    const scene = await createScene(engine, {}, LIST);
 
     const plan = await ends(0, scene.run(['plan', 'list.csv', '--json']));
     expect(JSON.parse(plan.stdout)).toMatchObject({ identifiers: { distinct: 95 }, requests: { most: 95 } });
@@ -99,8 +98,7 @@ onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (eng
 const redis = redisEngine();
 onEngines([redis], () => {
   test('accepts the output of a run as input of the next, which is billed nothing', async () => {
-    const scene = await createScene(redis);
-    await scene.write('list.csv', 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
+    const scene = await createScene(redis, {}, 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
     expect((await scene.run(['run', 'list.csv', '-o', 'one.csv'])).code).toBe(0);
     await ends(0, scene.run(['run', 'one.csv', '-o', 'two.csv']));
     expect(scene.service.meter.billed).toBe(2);

@@ -14,8 +14,7 @@ const QUESTION = '0 of 50 found: is `website` the right column?';
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('of 120 wrong domains 50 are bought; the run is held until --min-match 0', async () => {
     const hook = await startHook(200);
-    const { run, write, path, files, service } = await createScene(engine);
-    await write('list.csv', list(unknown(120)));
+    const { run, path, files, service } = await createScene(engine, {}, list(unknown(120)));
     const env = { BRAND_ENRICH_NOTIFY_URL: hook.url };
     const held = await run(['run', 'list.csv', '--json', '--strict', '--concurrency', '16'], env);
     expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
@@ -110,8 +109,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   test('two workers elsewhere buy 50, and so does a run that was killed and started again', {
     tags: ['long'],
   }, async () => {
-    const { start, run, write, service } = await createScene(engine, { latencyMs: 200 });
-    await write('list.csv', list(unknown(300)));
+    const { start, run, write, service } = await createScene(engine, { latencyMs: 200 }, list(unknown(300)));
     const workers = [start(['worker']), start(['worker'])];
     const held = await run(['run', 'list.csv', '--no-worker']);
     expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
@@ -129,8 +127,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test.skipIf(!hasTerminal)('on a terminal a person is asked, and the answer holds', LONG, async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', list(unknown(120)));
+    const scene = await createScene(engine, {}, list(unknown(120)));
     const refused = startOnTerminal(scene, 'run list.csv');
     await refused.until(/0 of 50 found: is `website` the right column\? Continue\? \[y\/N\] $/m);
     refused.type('n\n');

@@ -40,8 +40,7 @@ onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (
   });
 
   test('a column that is not there costs nothing', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', `website,company\n${domainAt(0)},x\n`);
+    const scene = await createScene(engine, {}, `website,company\n${domainAt(0)},x\n`);
     const { code, stderr } = await scene.run(['run', 'list.csv', '--name-column', 'compny']);
     expect(code).toBe(2);
     expect(stderr).toContain('did you mean "company"? Otherwise use one of "website", "company"');

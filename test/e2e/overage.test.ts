@@ -17,8 +17,7 @@ async function overageIn(scene: Scene, name: string) {
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('the report agrees with the bill when free answers lie between billed ones', async () => {
-    const scene = await createScene(engine, { quota: 50, plan: 'paid', badShare: 0.5 });
-    await scene.write('list.csv', domainList(200));
+    const scene = await createScene(engine, { quota: 50, plan: 'paid', badShare: 0.5 }, domainList(200));
     await ends(1, scene.run(['run', 'list.csv', '--overage-budget', '10']));
     const bill = beyond(scene);
     expect(bill).toBeGreaterThan(20);
@@ -29,8 +28,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test('the reports of several starts add up to the bill', async () => {
-    const scene = await createScene(engine, { quota: 20, plan: 'paid', badShare: 0.3 });
-    await scene.write('list.csv', domainList(200));
+    const scene = await createScene(engine, { quota: 20, plan: 'paid', badShare: 0.3 }, domainList(200));
     const billed: number[] = [];
     for (const budget of ['0', '1.5', '4', '100']) {
       await scene.run(['run', 'list.csv', '--plan', 'paid', '--overage-budget', budget]);
@@ -47,8 +45,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test('a quota that only a refusal shows: what was beyond --quota and within it is no overage', async () => {
-    const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' });
-    await scene.write('list.csv', domainList(60));
+    const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' }, domainList(60));
     const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '4'];
     await ends(7, scene.run(command));
     expect(scene.service.meter.billed).toBe(20);
@@ -57,8 +54,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test('a cost cap is used up fully, and a second start keeps it', async () => {
-    const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 });
-    await scene.write('list.csv', domainList(300));
+    const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 }, domainList(300));
     const command = ['run', 'list.csv', '--overage-budget', '20', '--max-cost', '5'];
     for (let start = 0; start < 2; start += 1) {
       const { stderr } = await ends(7, scene.run(command));
@@ -77,8 +73,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
       ['--plan', 'paid', '--overage-budget', '0'],
     ],
   ] as const)('%s, however often the run is started', async (_, service, flags) => {
-    const scene = await createScene(engine, service);
-    await scene.write('list.csv', domainList(300));
+    const scene = await createScene(engine, service, domainList(300));
     for (let start = 0; start < 3; start += 1) {
       await ends(7, scene.run(['run', 'list.csv', ...flags]));
       expect(scene.service.meter.billed).toBe(100);
@@ -86,8 +81,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test('answers dated in the next month do not buy a second quota', async () => {
-    const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 });
-    await scene.write('list.csv', domainList(400));
+    const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 }, domainList(400));
     await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0']));
     expect(scene.service.meter.billed).toBe(100);
   });

@@ -345,8 +345,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 
   test('while all spending is paused a command sends nothing and ends with 7 at once; who and when is said', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(5));
+    const scene = await createScene(engine, {}, domainList(5));
     await succeed(scene, 'pause');
     const by = /all spending.*paused by \S+@\S+ since .*`brand-enrich resume`/s;
     for (const more of [[], ['--yes'], ['--on-limit', 'wait']]) {

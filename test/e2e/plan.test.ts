@@ -17,8 +17,7 @@ onEngines([redisEngine()], (engine) => {
     ],
     [['-o', '-', '--notify-url', 'http://127.0.0.1:9/hook', '--own-domain', 'brand.example'], null],
   ])('with %j', async (flags, files) => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(30));
+    const scene = await createScene(engine, {}, domainList(30));
     await mkdir(scene.path('out'));
     const [dry, plan] = await Promise.all([
       scene.run(['run', 'list.csv', '--dry-run', ...flags]),
@@ -36,8 +35,7 @@ onEngines([redisEngine()], (engine) => {
   });
 
   test('says how a document of JSON and a table below a title are read, and what is left out', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', 'Customers\n\nname,website\nAcme,acme.com\n');
+    const scene = await createScene(engine, {}, 'Customers\n\nname,website\nAcme,acme.com\n');
     const titled = await scene.run(['plan', 'list.csv']);
     expect(titled.stdout).toContain('not in the output   lines 1 to 2, above the table\n');
     const json = await scene.run(['plan', 'list.csv', '--json']);
@@ -54,8 +52,7 @@ onEngines([redisEngine()], (engine) => {
   });
 
   test('neither needs a service, and both report a file that a run could not write', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(engine, {}, domainList(3));
     const env = { BRAND_API_URL: '', BRAND_API_TOKEN: '' };
     const args = ['list.csv', '-o', 'missing/x.csv'];
     const dry = await scene.run(['run', '--dry-run', ...args], env);
@@ -68,8 +65,7 @@ onEngines([redisEngine()], (engine) => {
 
 onEngines([embeddedEngine()], (engine) => {
   test('--start-empty sets nothing aside', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(3));
+    const scene = await createScene(engine, {}, domainList(3));
     const state = scene.path('state');
     await mkdir(state, { mode: 0o711 });
     await mkdir(`${state}/postgres/data`, { recursive: true });

@@ -29,8 +29,7 @@ const best = (count: number) => Array.from({ length: count }, (_, at) => COUNT -
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a quota of 100 buys the 100 most valuable of 1,000, and once raised the rest', async () => {
-    const scene = await createScene(engine, { quota: 100 });
-    await scene.write('list.csv', pricedList());
+    const scene = await createScene(engine, { quota: 100 }, pricedList());
     const command = ['run', 'list.csv', '--priority', 'revenue'];
     const first = await ends(7, scene.run(command));
     expect(first.stderr).toContain('bought first: the highest "revenue"');
@@ -54,15 +53,13 @@ onEngines([redis], () => {
     { flags: ['--overage-budget', '2.5'], quota: 60, count: 85 },
     { flags: ['--quota', '75'], quota: 5_000, count: 75 },
   ])('with $flags the $count best are bought', { tags: ['long'] }, async ({ flags, quota, count }) => {
-    const scene = await createScene(redis, { quota, plan: 'paid' });
-    await scene.write('list.csv', pricedList());
+    const scene = await createScene(redis, { quota, plan: 'paid' }, pricedList());
     await ends(7, scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]));
     expect(boughtWorths(scene)).toEqual(best(count));
   });
 
   test('three workers with varying latency buy the same 120 as one would', { tags: ['long'] }, async () => {
-    const scene = await createScene(redis, { quota: 120, jitterMs: 60 });
-    await scene.write('list.csv', pricedList());
+    const scene = await createScene(redis, { quota: 120, jitterMs: 60 }, pricedList());
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
     await ends(7, scene.run(['run', 'list.csv', '--no-worker', '--priority', 'revenue']));
     expect(boughtWorths(scene)).toEqual(best(120));

@@ -7,8 +7,7 @@ import { ends, onEngines } from './commands.js';
 
 onEngines([redisEngine()], (engine) => {
   test('in a script --try buys that many, spread over the file, and stops; --yes continues, and nothing is bought twice', async () => {
-    const { run, write, files, path, service } = await createScene(engine);
-    await write('list.csv', domainList(40));
+    const { run, files, path, service } = await createScene(engine, {}, domainList(40));
     const tried = await ends(0, run(['run', 'list.csv', '--try', '5']));
     expect([...service.meter.billedOf.keys()].sort()).toEqual(
       [4, 12, 20, 28, 36].map((index) => `domain:${domainAt(index)}`),

@@ -9,8 +9,7 @@ const LIST = `website,country\n${Array.from({ length: 60 }, (_, at) => `${domain
 
 onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
   test('a selection is bought once, goes on after a stop, and its other rows come back as skipped', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', LIST);
+    const scene = await createScene(engine, {}, LIST);
     const command = ['run', 'list.csv', '--where', 'country=DE'];
     const plan = await scene.run(['plan', 'list.csv', '--where', 'country=DE']);
     expect(plan.stdout).toContain('  selected          20 with country=DE\n');
@@ -35,8 +34,7 @@ onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (
   });
 
   test('a wrong column, and a value that no row has, cost nothing', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', LIST);
+    const scene = await createScene(engine, {}, LIST);
     const wrong = await scene.run(['run', 'list.csv', '--where', 'contry=DE']);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('did you mean "country"?');

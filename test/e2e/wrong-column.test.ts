@@ -8,8 +8,7 @@ const others = [embeddedEngine(), postgresEngine()].map(inLongTests);
 // Hardly any of it depends on the engine.
 onEngines([redisEngine(), ...others], (engine) => {
   test('websites named as tickers are refused by run and plan until a flag insists', async () => {
-    const scene = await createScene(engine);
-    await scene.write('list.csv', domainList(30));
+    const scene = await createScene(engine, {}, domainList(30));
     const wrong = ['list.csv', '--column', 'website:ticker'];
     for (const command of ['run', 'plan']) {
       const { code, stderr } = await scene.run([command, ...wrong]);

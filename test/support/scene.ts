@@ -29,12 +29,14 @@ export interface Scene {
   run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
 }
 
-/** Ends with the test: processes first, then the service. */
+/** With this as its `list.csv`. It ends with the test: processes first, then the service. */
 export async function createScene(
   engine: EngineUnderTest,
   changes: Parameters<typeof startBrandService>[0] = {},
+  list: string | Buffer | null = null,
 ): Promise<Scene> {
   const folder = await temporaryFolder();
+  if (list !== null) await writeFile(join(folder, 'list.csv'), list);
   const token = newToken();
   const service = await startBrandService({ tokens: [token], ...changes });
   const started = new Set<CliProcess>();

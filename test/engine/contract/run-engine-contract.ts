@@ -1,12 +1,10 @@
 /** What a run relies on, run against each engine. */
-import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import type { ChunkData } from '../../../src/engine/engine.js';
 import { freshnessOf, type RunRecord } from '../../../src/engine/stores/run-store.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
-import { exchangeRequest, runSettings } from './run-settings.js';
+import { runSettings } from './run-settings.js';
 
 export function describeRunEngine(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: what a run relies on`, () => {
@@ -38,25 +36,6 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       identifiers: ['domain:a.example', 'ticker:BRK.B'],
       attempts: { 'ticker:BRK.B': 1 },
       due: { 'domain:a.example': 5 },
-    });
-
-    test('a chunk reaches a worker as it was queued', async () => {
-      const { line, name: queue } = openChunkQueue();
-      await line.add([chunk('a', 7)], 0);
-      const taken: ChunkData[] = [];
-      const worker = subject.engine.openWorker(
-        queue,
-        async (job, _token, _signal) => {
-          taken.push(job.data);
-        },
-        1,
-      );
-      const completed = once(worker, 'completed');
-      void worker.run().catch(() => undefined);
-      await completed;
-      await worker.close();
-      expect(taken).toEqual([chunk('a', 7)]);
-      expect(await line.counts()).toEqual({ waiting: 0, active: 0, delayed: 0 });
     });
 
     test('chunks are queued once, are listed, and can be withdrawn unless a worker processes them', async () => {
@@ -111,51 +90,13 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(taken).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'a4', 'b1', 'c0', 'a5', 'b2', 'a6', 'a7']);
     });
 
-    test('a run begins, learns the progress of its workers, and ends', async () => {
-      const { runs } = subject.engine;
-      const run = await begin({ quotaCap: 3 });
-      expect(run).toMatchObject({ label: LABEL, status: 'running', settings: { quotaCap: 3 } });
-      const size = { rows: 9, identifiers: 4 };
-      await runs.setSize(run.id, size);
-      await runs.finishChunk(run.id, 0);
-      const failure = { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true } as const;
-      await runs.fail(run.id, [failure]);
-      const halt = { why: 'limit', reached: { name: 'account', overage: 3 } } as const;
-      await runs.halt(run.id, halt);
-      expect(await runs.heartbeat(run.id)).toMatchObject({ chunks: 1, halt });
-      await runs.clearHalt(run.id);
-      expect((await runs.heartbeat(run.id)).halt).toBeNull();
-      expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([null, failure]);
-      await runs.end(run.id, { type: 'killed' });
-      const stop = { type: 'killed' };
-      expect(await runs.get(run.id)).toMatchObject({ status: 'stopped', stop, ...size });
-      expect(await runs.get('none')).toBeNull();
-      expect((await runs.list(1)).map(({ id }) => id)).toEqual([run.id]);
-    });
-
-    test('a run unknown to the engine is a permanent error, which is not retried', async () => {
-      const sendHeartbeat = subject.engine.runs.heartbeat('none');
-      await expect(sendHeartbeat).rejects.toBeInstanceOf(FailFileError);
-      const refusal = { code: 'engine-unfit', todo: 'run the same command again' };
-      await expect(sendHeartbeat).rejects.toMatchObject(refusal);
-    });
-
-    test('a run sees its account, and can lift, set or keep its pace', async () => {
-      const { ledger } = subject.engine;
-      const run = await begin({ maxRequests: 5 });
-      const { account } = run.settings;
-      expect((await ledger.open(account, { rate: 50, burst: 4 })).pace).toMatchObject({ rate: 50, burst: 4 });
-      expect((await ledger.open(account, { rate: undefined, burst: 1 })).pace).toMatchObject({ rate: 50 });
-      expect((await ledger.open(account, { rate: null, burst: 1 })).pace).toMatchObject({ rate: null });
-      const key = `k-${counted}`;
-      const by = { worker: 'w', run: run.id };
-      await subject.engine.outcomes.claim({ ...by, keys: [key], freshness: freshnessOf(run) });
-      const reading = { quota: 100, usage: 7, period: null };
-      const take = [{ permit: `permit-${counted}`, key }];
-      await ledger.exchange(exchangeRequest({ ...by, account, reading, take }));
-      expect(await ledger.show(account)).toMatchObject({ quota: 100, others: 7, held: 1, run: null });
-      expect((await ledger.show(account, run.id)).run).toMatchObject({ requests: 1 });
-      expect(await ledger.show(account)).toMatchObject({ held: 1 });
+    test('a run can lift, set or keep the pace of its account', async () => {
+      const { account } = (await begin()).settings;
+      const pace = async (rate: number | null | undefined, burst = 1) =>
+        (await subject.engine.ledger.open(account, { rate, burst })).pace;
+      expect(await pace(50, 4)).toMatchObject({ rate: 50, burst: 4 });
+      expect(await pace(undefined)).toMatchObject({ rate: 50 });
+      expect(await pace(null)).toMatchObject({ rate: null });
     });
 
     test('the server reports its version and its clients', async () => {

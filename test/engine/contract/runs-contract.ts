@@ -353,7 +353,9 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {
-      await expect(store().heartbeat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
+      // A permanent error, which is not retried.
+      const refusal = { name: 'FailFileError', code: 'engine-unfit', todo: 'run the same command again' };
+      await expect(store().heartbeat('never-started')).rejects.toMatchObject(refusal);
       expect(await store().cancel('never-started', 'ada')).toBe('unknown');
       await store().finishChunk('never-started', 1);
       await store().addTally('never-started', 'one', { ...NOTHING, matched: 1 });

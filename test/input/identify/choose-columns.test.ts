@@ -259,93 +259,62 @@ it.each([
 });
 
 describe('a tie or a doubt stops with the flag that resolves it', () => {
-  it.each([
-    [
-      'two websites',
-      ['website|domain', 'acme.com|zeta.de', 'beta.com|eta.de'],
-      'more than one column could hold the identifiers: "website" (2 of 2 rows fit), "domain" (2 of 2 rows fit); choose one: --column website:domain or --column domain:domain; or both, with later columns as fallbacks: --column website:domain --column domain:domain',
-    ],
-    [
-      'two columns of one name',
-      ['url|name|url', 'a.com|A|acme.com', 'b.com|B|beta.com'],
-      'more than one column could hold the identifiers: number 1 (2 of 2 rows fit), number 3 (2 of 2 rows fit); choose one: --column position:1:domain or --column position:3:domain; or both, with later columns as fallbacks: --column position:1:domain --column position:3:domain',
-    ],
-    [
-      'the websites of two parties, however full',
-      ['customer_website|vendor_website', 'a.com|b.com', 'c.com|', 'd.com|'],
-      'more than one column could hold the identifiers: "customer_website" (3 of 3 rows fit), "vendor_website" (1 of 3 rows fit); choose one: --column customer_website:domain or --column vendor_website:domain; or both, with later columns as fallbacks: --column customer_website:domain --column vendor_website:domain',
-    ],
-    [
-      'a symbol of undetermined kind',
-      ['name|symbol', 'Meta|META', 'Link|LINK'],
-      'a symbol may be a ticker or a coin: "symbol"; choose one: --column symbol:ticker or --column symbol:crypto',
-    ],
-    [
-      'a ticker in a list of coins',
-      ['coin|ticker', 'Bitcoin|BTC', 'Chainlink|LINK'],
-      'a symbol may be a ticker or a coin: "ticker"; choose one: --column ticker:ticker or --column ticker:crypto',
-    ],
-    [
-      'company names',
-      ['company|city', 'Acme|Berlin', 'Beta|Rome'],
-      'no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'a website whose values cannot be looked up',
-      ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'the same in the output of an earlier run, whose values are to be corrected',
-      [
-        'name|website|brand_status|brand_identifier|brand_fetched_at|brand_error',
-        'N0|b0.example|invalid|||',
-        'N1|10.0.0.1|invalid|||',
-      ],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or use --column website:domain (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'the output of an earlier run, with rows that could not be read',
-      ['name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw', '||invalid|||"a', '||invalid|||"b'],
-      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the earlier run used, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'a website that is the same for all, behind a logo',
-      ['logo_url|website', ...['a', 'b', 'c', 'd', 'e'].map((page) => `cdn.org|${page}.acme.com`)],
-      'no column clearly holds identifiers ("website" might, but all of its sampled values belong to one domain): "logo_url", "website"; use --column website:domain (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'logos are not suggested',
-      ['name|logo_url', 'Acme|cdn.org/1', 'Beta|img.net/2'],
-      'no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'values that are partly domains, under a name that says nothing',
-      ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
-      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; use --column x:domain (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'symbols under a name that says nothing',
-      ['a|b', 'META|US', 'LINK|US'],
-      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',
-    ],
-    [
-      'identifiers of several kinds',
-      ['Kunde|Kennung', 'Acme|acme.com', 'Beta|DE0007164600', 'Gamma|AAPL', 'Eta|eta.de', 'Zeta|MSFT'],
-      'no column clearly holds identifiers ("Kennung" has domains, ISINs and symbols): "Kunde", "Kennung"; use --column Kennung:auto, which reads each value by its shape',
-    ],
-    [
-      'identifiers of several kinds, most of which are domains',
-      ['x', 'acme.com', 'beta.com', 'US0378331005'],
-      'no column clearly holds identifiers ("x" has domains and ISINs): "x"; use --column x:auto, which reads each value by its shape',
-    ],
-    [
-      'tickers that look like domains, under a name that says nothing',
-      ['a', 'SAP.DE', 'AIR.PA'],
-      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',
-    ],
-  ])('%s', (_, table, message) => {
-    const error = refusal(table);
+  /** What each table is, its lines with ` / ` between them, and what is said of it. */
+  const DOUBTS = `
+    # two websites
+    website|domain / acme.com|zeta.de / beta.com|eta.de
+    more than one column could hold the identifiers: "website" (2 of 2 rows fit), "domain" (2 of 2 rows fit); choose one: --column website:domain or --column domain:domain; or both, with later columns as fallbacks: --column website:domain --column domain:domain
+    # two columns of one name
+    url|name|url / a.com|A|acme.com / b.com|B|beta.com
+    more than one column could hold the identifiers: number 1 (2 of 2 rows fit), number 3 (2 of 2 rows fit); choose one: --column position:1:domain or --column position:3:domain; or both, with later columns as fallbacks: --column position:1:domain --column position:3:domain
+    # the websites of two parties, however full
+    customer_website|vendor_website / a.com|b.com / c.com| / d.com|
+    more than one column could hold the identifiers: "customer_website" (3 of 3 rows fit), "vendor_website" (1 of 3 rows fit); choose one: --column customer_website:domain or --column vendor_website:domain; or both, with later columns as fallbacks: --column customer_website:domain --column vendor_website:domain
+    # a symbol of undetermined kind
+    name|symbol / Meta|META / Link|LINK
+    a symbol may be a ticker or a coin: "symbol"; choose one: --column symbol:ticker or --column symbol:crypto
+    # a ticker in a list of coins
+    coin|ticker / Bitcoin|BTC / Chainlink|LINK
+    a symbol may be a ticker or a coin: "ticker"; choose one: --column ticker:ticker or --column ticker:crypto
+    # company names
+    company|city / Acme|Berlin / Beta|Rome
+    no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+    # a website whose values cannot be looked up
+    name|website|rev / N0|b0.example|7 / N1|b1.example|8
+    no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+    # the same in the output of an earlier run, whose values are to be corrected
+    name|website|brand_status|brand_identifier|brand_fetched_at|brand_error / N0|b0.example|invalid||| / N1|10.0.0.1|invalid|||
+    no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or use --column website:domain (kinds: domain, ticker, isin, crypto, id)
+    # the output of an earlier run, with rows that could not be read
+    name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw / ||invalid|||"a / ||invalid|||"b
+    no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the earlier run used, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+    # a website that is the same for all, behind a logo
+    logo_url|website / cdn.org|a.acme.com / cdn.org|b.acme.com / cdn.org|c.acme.com / cdn.org|d.acme.com / cdn.org|e.acme.com
+    no column clearly holds identifiers ("website" might, but all of its sampled values belong to one domain): "logo_url", "website"; use --column website:domain (kinds: domain, ticker, isin, crypto, id)
+    # logos are not suggested
+    name|logo_url / Acme|cdn.org/1 / Beta|img.net/2
+    no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+    # values that are partly domains, under a name that says nothing
+    name|x / A|acme.com / B|beta.com / C|none yet
+    no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; use --column x:domain (kinds: domain, ticker, isin, crypto, id)
+    # symbols under a name that says nothing
+    a|b / META|US / LINK|US
+    no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)
+    # identifiers of several kinds
+    Kunde|Kennung / Acme|acme.com / Beta|DE0007164600 / Gamma|AAPL / Eta|eta.de / Zeta|MSFT
+    no column clearly holds identifiers ("Kennung" has domains, ISINs and symbols): "Kunde", "Kennung"; use --column Kennung:auto, which reads each value by its shape
+    # identifiers of several kinds, most of which are domains
+    x / acme.com / beta.com / US0378331005
+    no column clearly holds identifiers ("x" has domains and ISINs): "x"; use --column x:auto, which reads each value by its shape
+    # tickers that look like domains, under a name that says nothing
+    a / SAP.DE / AIR.PA
+    no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)`;
+  it.each(
+    DOUBTS.split('\n    # ')
+      .slice(1)
+      .map((each) => each.split('\n').map((line) => line.trim())),
+  )('%s', (_, table = '', message = '') => {
+    const error = refusal(table.split(' / '));
     expect(error.code).toBe('column-doubtful');
     expect(error.exitCode).toBe(2);
     expect(error.message).toBe(message);
