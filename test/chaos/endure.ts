@@ -33,10 +33,13 @@ interface Outage {
   /** For the dice. */
   readonly name: string;
   /**
-   * Harms the engine and mends it. Returns how many paid answers the engine lost for good.
+   * Harms the engine and mends it. Returns how many paid answers the engine lost for good, if any.
    * `billed`: what the service has billed by now.
    */
-  readonly strike: (harm: { readonly dice: Dice; readonly billed: () => number }) => Promise<number>;
+  readonly strike: (harm: {
+    readonly dice: Dice;
+    readonly billed: () => number;
+  }) => Promise<number | undefined>;
   /** The run's exit code: 7 when it goes on to its limit, 5 when it ends at once. */
   readonly exitCode?: 5 | 7;
 }
@@ -65,7 +68,7 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
   const moment = dice.between(60, 140);
   await untilSeen(scene, running, () => meter.billed >= moment);
   const struckAt = performance.now();
-  const lost = await strike({ dice, billed: () => meter.billed });
+  const lost = (await strike({ dice, billed: () => meter.billed })) ?? 0;
   const isLong = performance.now() - struckAt > LONG_MS;
 
   const struck = await running.done;

@@ -53,7 +53,6 @@ describe('a run, while PostgreSQL', () => {
       name,
       async strike() {
         await restart();
-        return 0;
       },
     });
   });
@@ -67,7 +66,6 @@ describe('a run, while PostgreSQL', () => {
           await after(dice.between(0, 1_000));
           await admin.query(END_SESSIONS);
         }
-        return 0;
       },
     });
   });
@@ -83,7 +81,6 @@ describe('a run, while PostgreSQL', () => {
         // Longer than a call may take.
         await after(25_000);
         await admin.query('COMMIT');
-        return 0;
       },
     });
   });
@@ -105,7 +102,6 @@ describe('a run, while PostgreSQL', () => {
           await after(100);
         }
         await Promise.all(others.map((other) => other.end()));
-        return 0;
       },
     });
   });
@@ -120,7 +116,6 @@ describe('a run, while PostgreSQL', () => {
         await after(OUTAGE_MS);
         await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
         await admin.query('SELECT pg_reload_conf()');
-        return 0;
       },
     });
   });
@@ -135,7 +130,6 @@ describe('a run, while PostgreSQL', () => {
       name: 'network',
       async strike({ dice }) {
         await failAtRandom(proxy, dice, 22_000);
-        return 0;
       },
     });
   });

@@ -33,7 +33,6 @@ describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
       async strike() {
         await server.kill('SIGKILL');
         await server.restart();
-        return 0;
       },
     });
   });
@@ -46,7 +45,6 @@ describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
         await server.kill('SIGSTOP');
         await after(20_000);
         await server.kill('SIGCONT');
-        return 0;
       },
     });
   });
@@ -60,7 +58,6 @@ describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
         await admin.config('SET', 'maxmemory', '1');
         await after(10_000);
         await admin.config('SET', 'maxmemory', '0');
-        return 0;
       },
     });
   });
@@ -119,7 +116,6 @@ describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
       async strike({ dice }) {
         // Longer than a call to Redis may take.
         await failAtRandom(proxy, dice, 7_000);
-        return 0;
       },
     });
   });

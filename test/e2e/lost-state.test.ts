@@ -39,7 +39,6 @@ describe('while a run works', () => {
     // The server writes there meanwhile.
     await rm(scene.path(place), { recursive: true, force: true, maxRetries: 9 });
     const result = await ends(5, running.done);
-    expect(result.stderr).not.toContain('this is a bug');
     const [last = ''] = result.stderr.split('\n').filter((line) => line.startsWith('brand-enrich: '));
     expect(last).toMatch(/removed while it was in use|refuses to work/);
     expect(last).toMatch(/restore it|restore them from a backup/);
@@ -60,9 +59,7 @@ describe('while a run works', () => {
     running.kill('SIGINT');
     await running.untilSaid(/stopping/);
     await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
-    const result = await ends(5, running.done);
-    expect(result.stderr).toContain('removed while it was in use');
-    expect(result.stderr).not.toContain('this is a bug');
+    await ends(5, running.done, 'removed while it was in use');
   });
 });
 
@@ -77,9 +74,7 @@ describe('while a command waits for work', LONG, () => {
     const running = scene.start(args);
     await running.untilSaid(/watching the inbox|waiting for chunks|running this machine/);
     await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
-    const result = await ends(5, running.done);
-    expect(result.stderr).toMatch(/brand-enrich: .*removed while it was in use.*restore it from a backup/);
-    expect(result.stderr).not.toContain('this is a bug');
+    await ends(5, running.done, /brand-enrich: .*removed while it was in use.*restore it from a backup/);
   });
 
   test('a database that is moved back at once is no loss', async () => {
@@ -100,8 +95,7 @@ describe('between runs', () => {
     const scene = await usedScene();
     await rm(scene.path('state/postgres'), { recursive: true });
     for (const args of [['status'], ['run', 'list.csv'], ['plan', 'list.csv']]) {
-      const result = await ends(5, scene.run(args));
-      expect(result.stderr).toMatch(/although it was in use before.*--start-empty/);
+      await ends(5, scene.run(args), /although it was in use before.*--start-empty/);
     }
     expect(scene.service.meter.billed).toBe(ANSWERS);
     await expectAnswers(scene, ['--start-empty'], 0);
@@ -179,9 +173,7 @@ test('a folder in place of a file of the engine is said in words', LONG, async (
   const owner = scene.path('state/postgres/owner');
   await rm(owner);
   await mkdir(owner);
-  const result = await ends(5, scene.run(['status']));
-  expect(result.stderr).toContain(`${owner} (it is a folder)`);
-  expect(result.stderr).not.toContain('this is a bug');
+  await ends(5, scene.run(['status']), `${owner} (it is a folder)`);
   await rm(owner, { recursive: true });
   await expectAnswers(scene);
 });
@@ -208,9 +200,7 @@ describe('an environment that cannot work', () => {
     if (disk === null) return context.skip('this user may not mount a file system');
     disk.fill();
     const args = ['up', '--inbox', inbox, '--no-dashboard', '--metrics-port', '0'];
-    const result = await ends(5, scene.run(args));
-    expect(result.stderr).toMatch(/a folder of the inbox cannot be used: \S+ \(the disk is full\)/);
-    expect(result.stderr).not.toContain('this is a bug');
+    await ends(5, scene.run(args), /a folder of the inbox cannot be used: \S+ \(the disk is full\)/);
   });
 
   test.each([

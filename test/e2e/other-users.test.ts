@@ -74,9 +74,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
   async function expectRefusal(args: readonly string[], state: string, place: string): Promise<void> {
     await writeFile(join(folder, 'list.csv'), 'website\nacme.com\n');
     const before = [await everyPath(place), await seen()];
-    const result = await ends(5, run([...args, '--state', state], { env: { BRAND_API_TOKEN: 'x' } }));
-    expect(result.stderr).toContain(`sudo -u '#${ALICE}'`);
-    expect(result.stderr).not.toContain('this is a bug');
+    await ends(5, run([...args, '--state', state], { env: { BRAND_API_TOKEN: 'x' } }), `sudo -u '#${ALICE}'`);
     expect([await everyPath(place), await seen()]).toEqual(before);
   }
 
@@ -143,9 +141,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
         await folderOf(SERVER, 'state', 'postgres');
         await plant(secret, join(state, 'postgres', name));
         const before = await seen();
-        const result = await ends(5, run(['status', '--state', state]));
-        expect(result.stderr).toContain(join(state, 'postgres', name));
-        expect(result.stderr).not.toContain('this is a bug');
+        await ends(5, run(['status', '--state', state]), join(state, 'postgres', name));
         expect(await seen()).toEqual(before);
       },
     );
@@ -246,7 +242,6 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     expect((await run(['status', '--state', state])).code).toBe(0);
     const result = await ends(5, run(['engine', 'stop', '--state', state], { uid: ALICE }));
     expect(result.stderr).toContain(`${join(state, 'postgres')} (permission denied)`);
-    expect(result.stderr).not.toContain('this is a bug');
   });
 
   test.each([
@@ -261,7 +256,6 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     const state = join(home, 'a'.repeat(100));
     const result = await ends(5, run(['status', '--state', state], { uid, cwd: home }));
     expect(result.stderr).toContain(`remove ${squat}, or use a state folder with a shorter path`);
-    expect(result.stderr).not.toContain('this is a bug');
   });
 
   test('answers that another user put into the spool are not stored', async () => {

@@ -83,8 +83,7 @@ onEngines([inLongTests(redis)], (engine) => {
       await kill(worker);
     }
     const last = scene.start(['worker']);
-    const result = await ends(7, running.done);
-    expect(result.stderr).toContain('for 1 identifier, two requests may have been billed');
+    await ends(7, running.done, 'for 1 identifier, two requests may have been billed');
     const [row] = await readRows(scene.path('list.enriched.partial.csv'));
     expect(row).toMatchObject({ brand_status: 'deferred' });
     expect(row?.brand_error).toContain('two requests may have been billed');

@@ -37,8 +37,7 @@ onEngines([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())],
     const { enrich, write, files, path } = await scene(web);
     await write('list.csv', domainList(60));
     for (const requests of [1, 2]) {
-      const result = await ends(5, enrich());
-      expect(result.stderr).toContain('is the address right?');
+      await ends(5, enrich(), 'is the address right?');
       expect(web.asked).toHaveLength(requests);
     }
     expect(await files()).not.toContain('list.enriched.csv');

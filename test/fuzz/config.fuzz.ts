@@ -9,7 +9,7 @@ import { findSettings, parseConfigFile, wantsJson } from '../../src/settings/loa
 import { COMMANDS_WITH_SETTINGS } from '../../src/settings/setting.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 import { fuzz } from './fuzz.js';
-import { mutate, mutations } from './mutations.js';
+import { mutate, mutations, wordsOf } from './mutations.js';
 
 const PATH = '/work/brand-enrich.config.json';
 /** Stands wherever a secret may, and must never be shown. */
@@ -20,40 +20,11 @@ const VARIABLES = SETTING_ENTRIES.flatMap(([, { env, envAliases }]) =>
   [env, ...envAliases.map(({ name }) => name)].filter((it) => it != null),
 );
 const EXAMPLES = [
-  'true',
-  'no',
-  '0',
-  '1',
-  '64',
-  '1.5',
-  '-1',
-  '1e309',
-  '500ms',
-  '40s',
-  '7d',
-  '99999999999d',
-  '5%',
-  '101%',
+  ...wordsOf('true no 0 1 64 1.5 -1 1e309 500ms 40s 7d 99999999999d 5% 101%'),
   '',
-  'embedded',
-  'stop',
-  'wait',
-  'csv',
-  'jsonl',
-  'tab',
-  ';',
-  'website:domain',
-  'position:3:ticker',
-  'a,b,,c',
-  '*',
-  'https://api.example.com/v2',
-  'http://127.0.0.1:8080',
-  'data-team@example.com',
-  '/etc/token',
-  '2026-03',
-  'name,qualityScore',
-  '+esg.rating',
-  'Europe/Berlin',
+  ...wordsOf('embedded stop wait csv jsonl tab ; website:domain position:3:ticker a,b,,c *'),
+  ...wordsOf('https://api.example.com/v2 http://127.0.0.1:8080 data-team@example.com /etc/token 2026-03'),
+  ...wordsOf('name,qualityScore +esg.rating Europe/Berlin'),
   '1'.repeat(400),
   'revenue:desc',
   'utf-8',

@@ -14,7 +14,7 @@ import { newToken } from '../support/service-options.js';
 import { temporaryPlace } from '../support/temporary-folder.js';
 import { fuzz } from './fuzz.js';
 import { exchange, type RawAnswer, readAnswers } from './http-answers.js';
-import { mutate, mutateText, mutations } from './mutations.js';
+import { mutate, mutateText, mutations, wordsOf } from './mutations.js';
 
 const PASSWORD = 'correct-horse-battery-staple';
 /** In files that are shown after signing in, and in those that are never shown. */
@@ -88,31 +88,12 @@ async function fillFolders(folder: string): Promise<void> {
   await writeFile(join(folder, 'brand-enrich.config.json'), `// ${OUTSIDE}\n${JSON.stringify(config)}`);
 }
 
-const NAMES = [
-  'list.csv',
-  'list.enriched.csv',
-  'reason.txt',
-  '.hidden',
-  'link.csv',
-  'outside.csv',
-  '..',
-  '.',
-];
+const NAMES = wordsOf('list.csv list.enriched.csv reason.txt .hidden link.csv outside.csv .. .');
 const PATHS = [
-  '/',
-  '/parts',
-  '/status.json',
-  '/sign-in',
-  '/sign-in?next=/status.json',
-  '/queue',
-  '/queue/',
-  '/queue/api/queues',
-  '/runs/x',
-  '/runs/x/parts',
-  '/uploads/x',
-  '/uploads?name=a.csv',
-  '/uploads/check?name=a.csv',
-  '/static/main.js',
+  ...wordsOf('/ /parts /status.json /sign-in /sign-in?next=/status.json /queue /queue/ /queue/api/queues'),
+  ...wordsOf(
+    '/runs/x /runs/x/parts /uploads/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
+  ),
   ...['done', 'failed', 'waiting', 'inbox', '.uploads', '..'].flatMap((kind) => [
     `/inboxes/0/${kind}/${JOB}/`,
     ...NAMES.map((name) => `/inboxes/0/${kind}/${JOB}/${name}`),
@@ -120,28 +101,13 @@ const PATHS = [
     `/inboxes/0/${kind}/..%2f..%2foutside.csv`,
     `/inboxes/0/${kind}/%2e%2e/outside.csv`,
   ]),
-  '/inboxes/1/done/x/',
-  '/inboxes/-1/done/x/y',
-  '/queue/..%2f..%2f..%2fpackage.json',
-  '/queue/static/../../../LICENSE',
-  '/?token=wrong',
-  '/?token=wrong&name=x',
-  '/%00',
-  '/%zz',
-  '//elsewhere.example/',
-  'http://elsewhere.example/',
-  '*',
+  ...wordsOf('/inboxes/1/done/x/ /inboxes/-1/done/x/y /queue/..%2f..%2f..%2fpackage.json'),
+  ...wordsOf('/queue/static/../../../LICENSE /?token=wrong /?token=wrong&name=x /%00 /%zz'),
+  ...wordsOf('//elsewhere.example/ http://elsewhere.example/ *'),
   '',
 ];
 const POSTS = [
-  '/sign-in',
-  '/sign-out',
-  '/pause',
-  '/resume',
-  '/runs/x/pause',
-  '/runs/x/cancel',
-  '/failed/again',
-  '/uploads',
+  ...wordsOf('/sign-in /sign-out /pause /resume /runs/x/pause /runs/x/cancel /failed/again /uploads'),
   ...['/uploads?name=a.csv', '/uploads/check?name=../b.csv', '/uploads/x/start', '/uploads/x/discard'],
   ...['/uploads?inbox=0&name=..%2f..%2foutside.csv', '/uploads?inbox=7&name=a.csv', '/schedules/x/run'],
 ];
@@ -150,14 +116,7 @@ const WORDS = [
   '..%2f',
   '%2e%2e/',
   '..\\',
-  '..%5c',
-  '%00',
-  '//',
-  '/./',
-  '?',
-  '#',
-  '%252e',
-  'outside.csv',
+  ...wordsOf('..%5c %00 // /./ ? # %252e outside.csv'),
   ...NAMES,
 ];
 const HEADERS = [
@@ -196,26 +155,10 @@ const target = fc
   .record({ path: fc.constantFrom(...PATHS, ...PATHS, ...POSTS), changes: mutations(WORDS, 3) })
   .map(({ path, changes }) => mutateText(path, changes));
 const request = fc.record({
-  method: fc.constantFrom(
-    'GET',
-    'GET',
-    'GET',
-    'HEAD',
-    'POST',
-    'POST',
-    'PUT',
-    'DELETE',
-    'OPTIONS',
-    'TRACE',
-    'FETCH',
-  ),
+  method: fc.constantFrom(...wordsOf('GET GET GET HEAD POST POST PUT DELETE OPTIONS TRACE FETCH')),
   target,
   host: fc.constantFrom(
-    '127.0.0.1',
-    '127.0.0.1',
-    '127.0.0.1',
-    'localhost',
-    'elsewhere.example',
+    ...wordsOf('127.0.0.1 127.0.0.1 127.0.0.1 localhost elsewhere.example'),
     '',
     '[::1',
     'a b',

@@ -7,7 +7,7 @@ import { IDENTIFIER_KINDS, type Identified, type IdentifierKind } from '../../sr
 import { sayRowReason } from '../../src/core/row-reason.js';
 import { identifyCell } from '../../src/input/identify/identify-cell.js';
 import { fuzz } from './fuzz.js';
-import { mutate, mutations } from './mutations.js';
+import { mutate, mutations, wordsOf } from './mutations.js';
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url), 'utf8');
 
@@ -17,37 +17,14 @@ const CELLS = [
     ...fixture('customers.csv').split(/[\n,]/),
     ...fixture('securities.csv').split(/[\n,]/),
     ...[...fixture('coins.jsonl').matchAll(/"([^"]+)"/g)].map(([, text = '']) => text),
-    'BRK.B',
-    'BF-B',
-    'M&M',
-    '0700.HK',
-    'AGO$F',
-    '^GSPC',
-    '$AAPL',
-    'GC=F',
-    'BRK/B',
-    'NYSE:GE',
-    'XS2010028699',
-    'bücher.de',
-    'xn--bcher-kva.de',
-    'faß.de',
-    '例え.jp',
-    'acme.myshopify.com',
-    'github.io',
-    'jo@acme.co.uk',
+    ...wordsOf('BRK.B BF-B M&M 0700.HK AGO$F ^GSPC $AAPL GC=F BRK/B NYSE:GE XS2010028699 bücher.de'),
+    ...wordsOf('xn--bcher-kva.de faß.de 例え.jp acme.myshopify.com github.io jo@acme.co.uk'),
     ...['id_aB-9', 'idAbCd_12-', 'Jo <jo@acme.com>', 'https://user:pw@www.acme.com:8080/a?b#c', '*.acme.com'],
     ...['币安人生', '1inch', 'straße', 'ΣΊΣΥΦΟΣ', 'DŽ', 'ŉ', 'ǰ', 'ſ', 'K', 'ẞ', 'ﬁ', 'ΐ', 'İ', 'ı'],
   ]),
 ];
 const WORDS = [
-  'www.',
-  'http://',
-  'https://',
-  'mailto:',
-  '@',
-  'xn--',
-  '.com',
-  '.co.uk',
+  ...wordsOf('www. http:// https:// mailto: @ xn-- .com .co.uk'),
   'ISIN ',
   'id_',
   '。',

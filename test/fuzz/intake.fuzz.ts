@@ -30,7 +30,7 @@ import { planFor } from '../run/output/plans.js';
 import { settingsWith } from '../support/default-settings.js';
 import { zipOf } from '../support/workbooks.js';
 import { fuzz } from './fuzz.js';
-import { type Mutation, mutate, mutations } from './mutations.js';
+import { type Mutation, mutate, mutations, wordsOf } from './mutations.js';
 
 /** A fixture: one file, or an archive part by part. */
 type Content = Buffer | Readonly<Record<string, Buffer>>;
@@ -71,12 +71,7 @@ const NAMES = Object.keys(FIXTURES) as FixtureName[];
 
 const WORDS = [
   'sep=;\n',
-  '[{',
-  '}]',
-  '{"a":1}',
-  ',,',
-  '""',
-  '",',
+  ...wordsOf('[{ }] {"a":1} ,, "" ",'),
   '\n"',
   'website',
   'brand_status',
@@ -86,11 +81,7 @@ const WORDS = [
   '\x1f\x8b',
   '<row>',
   '<c r="XFD1"',
-  '</c>',
-  '<v>1e309</v>',
-  't="s"',
-  't="d"',
-  'r="1048577"',
+  ...wordsOf('</c> <v>1e309</v> t="s" t="d" r="1048577"'),
   ...['<!DOCTYPE a>', '_x0000_', '_xD800_', '&#xD800;', 's="4294967295"', '<is><t>', '<f>', 'utf-16'],
 ];
 

@@ -10,46 +10,18 @@ import { listen } from '../../src/local-service/http-adapter.js';
 import { billedBy, createTinyService, type TinyService, USAGE } from '../local-service/tiny-service.js';
 import { fuzz } from './fuzz.js';
 import { exchange, readAnswers } from './http-answers.js';
-import { mutate, mutations } from './mutations.js';
+import { mutate, mutations, wordsOf } from './mutations.js';
 
 const TOKEN = 'token-data';
 const PATHS = [
-  '/v2/brands/acme.com',
-  '/v2/brands/domain/acme.com',
-  '/v2/brands/ticker/BRK%2FB',
-  '/v2/brands/isin/US0378331005',
-  '/v2/brands/crypto/btc',
-  '/v2/brands/id_Acme01',
-  '/v2/brands/withheld.com?allowNsfw=true',
-  '/v2/brands/%zz',
-  '/v2/brands/',
-  '/v2/brands//acme.com',
-  '/v2/brands/other/acme.com',
-  '/',
-  '*',
-  '/v2/brands/acme.com?allowNsfw=x',
-  'http://elsewhere.example/v2/brands/acme.com',
-  '/v2/brands/%00',
-  '/v2/brands/../brands/acme.com',
-  '//',
+  ...wordsOf('/v2/brands/acme.com /v2/brands/domain/acme.com /v2/brands/ticker/BRK%2FB'),
+  ...wordsOf('/v2/brands/isin/US0378331005 /v2/brands/crypto/btc /v2/brands/id_Acme01'),
+  ...wordsOf('/v2/brands/withheld.com?allowNsfw=true /v2/brands/%zz /v2/brands/ /v2/brands//acme.com'),
+  ...wordsOf('/v2/brands/other/acme.com / * /v2/brands/acme.com?allowNsfw=x'),
+  ...wordsOf('http://elsewhere.example/v2/brands/acme.com /v2/brands/%00 /v2/brands/../brands/acme.com //'),
   '',
 ];
-const METHODS = [
-  'GET',
-  'GET',
-  'GET',
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'OPTIONS',
-  'PATCH',
-  'TRACE',
-  'CONNECT',
-  'get',
-  'FETCH',
-];
+const METHODS = [...wordsOf('GET GET GET GET HEAD POST PUT DELETE OPTIONS PATCH TRACE CONNECT get FETCH')];
 const HEADERS = [
   `Authorization: Bearer ${TOKEN}`,
   `authorization:bearer ${TOKEN}`,

@@ -19,6 +19,9 @@ const SIGNS = [
 ];
 const NUMBERS = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
+/** The words of a text that is split at its spaces. */
+export const wordsOf = (text: string): string[] => text.split(' ');
+
 /** `words`: texts that mean something to this reader. */
 export function mutations(words: readonly string[] = [], most = 6): fc.Arbitrary<readonly Mutation[]> {
   const at = fc.nat({ max: PARTS - 1 });

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import type { RunSettings } from '../../../src/engine/stores/run-store.js';
 import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';
+import { ask } from './ledger-script.js';
 
 export const WORKERS = 3;
 export const KEYS = 6;
@@ -110,20 +111,22 @@ const period = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('none', '2020-02-01', '2030-01-01') },
 );
 
+const settlements = (
+  permits: number,
+  as: readonly SettledAs[],
+  dated: fc.Arbitrary<string | null>,
+): fc.Arbitrary<ExchangeOperation['settle'][number][]> =>
+  fc.array(
+    fc.record({ permit: fc.nat(permits), as: fc.constantFrom(...as), period: dated, isBeyond: fc.boolean() }),
+    { maxLength: 4 },
+  );
+
 const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   type: fc.constant('exchange' as const),
   account,
   worker,
   run: fc.option(run, { nil: null, freq: 20 }),
-  settle: fc.array(
-    fc.record({
-      permit: fc.nat(40),
-      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'maybe_billed', 'maybe_billed'),
-      period,
-      isBeyond: fc.boolean(),
-    }),
-    { maxLength: 4 },
-  ),
+  settle: settlements(40, ['billed', 'billed', 'free', 'maybe_billed', 'maybe_billed'], period),
   reading: fc.option(
     fc.record({
       quota: some(fc.oneof(fc.integer({ min: 3, max: 12 }), fc.constantFrom(20, 30, 2_000))),
@@ -237,39 +240,26 @@ export const operations: fc.Arbitrary<Operation[]> = fc
   ]);
 
 /** An exchange at the turn of a month: readings of both, and answers of both and of neither. */
-const atTurn: fc.Arbitrary<Operation> = fc.record({
-  type: fc.constant('exchange' as const),
-  account: fc.constant(0),
-  worker: fc.constant(0),
-  run: fc.nat(1),
-  settle: fc.array(
-    fc.record({
-      permit: fc.nat(60),
-      as: fc.constantFrom<SettledAs>('billed', 'maybe_billed', 'maybe_billed'),
-      period: fc.constantFrom(null, null, '2020-01-01', '2020-02-01'),
-      isBeyond: fc.boolean(),
-    }),
-    { maxLength: 4 },
-  ),
-  reading: some(
-    fc.record({
-      quota: fc.constantFrom(4, 4, 4, null),
-      usage: fc.nat(14),
-      period: fc.constantFrom('2020-01-01', '2020-02-01', '2020-02-01'),
-    }),
-  ),
-  isConfirmed: fc.constant(true),
-  refusedForQuota: fc.constant(false),
-  pace: fc.constant(null),
-  take: keys,
-  isOwn: fc.constant(false),
-  look: fc.constant(null),
-  repeat: fc.constant(null),
-  permitMs: fc.constantFrom(6_000, 500_000),
-  mayHaveTurned: fc.constant(false),
-  usageLagMs: fc.constantFrom(60_000, 2_000),
-  seen: fc.constant('nothing' as const),
-});
+const atTurn = fc
+  .record({
+    run: fc.nat(1),
+    settle: settlements(
+      60,
+      ['billed', 'maybe_billed', 'maybe_billed'],
+      fc.constantFrom(null, null, '2020-01-01', '2020-02-01'),
+    ),
+    reading: some(
+      fc.record({
+        quota: fc.constantFrom(4, 4, 4, null),
+        usage: fc.nat(14),
+        period: fc.constantFrom('2020-01-01', '2020-02-01', '2020-02-01'),
+      }),
+    ),
+    take: keys,
+    permitMs: fc.constantFrom(6_000, 500_000),
+    usageLagMs: fc.constantFrom(60_000, 2_000),
+  })
+  .map((some) => ask({ isConfirmed: true, ...some }));
 const paid = { plan: 'paid' as const, quotaCap: null, overage: 20, maxRequests: null };
 
 /** A month that turns for two runs, one with a cap on overage. */

@@ -203,6 +203,15 @@ export function createLedgerTwin(
 
   return {
     async apply(operation) {
+      const account = 'account' in operation ? named(accounts, operation.account) : '';
+      function corrected<T>(
+        state: LedgerState,
+        change: (world: model.ModelWorld, account: string, by: T, now: number) => LedgerState,
+        by: T,
+      ): BothAnswers {
+        epoch = state.epoch;
+        return both(state, change(world, account, by, state.now));
+      }
       switch (operation.type) {
         case 'exchange':
           return exchange(operation);
@@ -212,30 +221,17 @@ export function createLedgerTwin(
         case 'cancel':
         case 'end':
           return changeRun(operation);
-        case 'show':
-        case 'open':
-        case 'observe':
-        case 'raise': {
-          const account = named(accounts, operation.account);
-          if (operation.type === 'show') {
-            const run = operation.run == null ? null : (pick(started, operation.run) ?? null);
-            const state = await ledger.show(account, run ?? undefined);
-            return both(state, model.show(world, account, state.now, run ?? undefined));
-          }
-          if (operation.type === 'open') {
-            const state = await ledger.open(account, operation);
-            epoch = state.epoch;
-            return both(state, model.open(world, account, operation, state.now));
-          }
-          if (operation.type === 'raise') {
-            const state = await ledger.raise(account, operation);
-            epoch = state.epoch;
-            return both(state, model.raise(world, account, operation, state.now));
-          }
-          const state = await ledger.observe(account, operation);
-          epoch = state.epoch;
-          return both(state, model.observe(world, account, operation, state.now));
+        case 'show': {
+          const run = operation.run == null ? undefined : pick(started, operation.run);
+          const state = await ledger.show(account, run);
+          return both(state, model.show(world, account, state.now, run));
         }
+        case 'open':
+          return corrected(await ledger.open(account, operation), model.open, operation);
+        case 'observe':
+          return corrected(await ledger.observe(account, operation), model.observe, operation);
+        case 'raise':
+          return corrected(await ledger.raise(account, operation), model.raise, operation);
         case 'halt': {
           const id = pick(started, operation.run);
           const run = id === undefined ? undefined : world.runs.get(id);
