@@ -57,7 +57,10 @@ export default defineConfig({
     // default help on two cores.
     maxWorkers: 5,
     sequence: { sequencer: ServersFirst },
-    tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
+    tags: [
+      { name: 'long', description: 'npm run test:long; every change is tested without them' },
+      { name: 'cases', description: 'npm run test:long tries all cases, and npm test a fifth of them' },
+    ],
     // The command line as it was built, for `runHere`.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: oneSeed,

@@ -9,6 +9,7 @@ import {
   withoutComments,
 } from '../../src/core/json-text.js';
 import { attempt } from '../../src/core/lifecycle.js';
+import { anyText, CASES, casesOf } from '../support/properties.js';
 
 function cut(text: string, key: string): string {
   return cutMembers(text, membersOf(text) ?? [], (member) => member.key === key);
@@ -36,7 +37,7 @@ describe('membersOf', () => {
     expect(membersOf(text)).toBeNull();
   });
 
-  it('agrees with JSON.parse on every object', () => {
+  it('agrees with JSON.parse on every object', CASES, () => {
     fc.assert(
       fc.property(objects, fc.constantFrom(0, 2, '\t'), (object, space) => {
         const text = JSON.stringify(object, null, space);
@@ -156,7 +157,7 @@ describe('the position at which a text stops being JSON', () => {
     const texts = fc.oneof(
       fc.json(),
       fc.array(pieces, { maxLength: 9 }).map((parts) => parts.join('')),
-      fc.tuple(fc.json(), fc.nat(), fc.string({ unit: 'binary', maxLength: 2 })).map(([json, at, noise]) => {
+      fc.tuple(fc.json(), fc.nat(), anyText({ maxLength: 2 })).map(([json, at, noise]) => {
         const cut = at % (json.length + 1);
         return json.slice(0, cut) + noise + json.slice(cut);
       }),
@@ -165,7 +166,7 @@ describe('the position at which a text stops being JSON', () => {
       fc.property(texts, (text) => {
         expect(findJsonFault(text) === null).toBe(isJson(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: casesOf(2_000) },
     );
   });
 });

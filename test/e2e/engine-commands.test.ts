@@ -39,7 +39,7 @@ onEngines(others, (other) => {
     // And back, through a pipe: answers bought there are known here.
     const back = await scene.run(['engine', 'export'], there);
     const file = await scene.write('back.jsonl', back.stdout);
-    await scene.start(['engine', 'import', file]).done;
+    await scene.run(['engine', 'import', file]);
     await ends(7, scene.run(['run', 'all.csv', '--quota', '50']));
     expect(scene.service.meter.billed).toBe(50);
   });

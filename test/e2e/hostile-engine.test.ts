@@ -80,7 +80,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const engine = await openFor(scene);
     const stolen = [0, 1].map((chunk) => `domain:stolen-${chunk}.com`);
     const queue = await plant(scene, engine, { id: 'planted', service: thief.url }, stolen);
-    const worker = scene.start(['worker']);
+    const worker = scene.startHere(['worker']);
     await worker.untilSaid(/another service/);
     await expect.poll(() => queue.counts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 2 });
 
@@ -102,7 +102,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const engine = await openFor(scene);
     const terms = { account: 'without-limits', overage: 1_000_000, plan: 'paid' } as const;
     const queue = await plant(scene, engine, { id: 'other', ...terms }, ['domain:a.com']);
-    const worker = scene.start(['worker']);
+    const worker = scene.startHere(['worker']);
     await worker.untilSaid(/another account/);
     await expect.poll(() => queue.counts(), SOON).toMatchObject({ active: 0, delayed: 1 });
     expect(scene.service.meter.billed).toBe(0);
@@ -145,11 +145,11 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const other = await startBrandService({ tokens: [token] });
     onTestFinished(() => other.stop());
     const atOther = { BRAND_API_URL: other.url };
-    const first = scene.start(['worker']);
+    const first = scene.startHere(['worker']);
     await first.untilSaid(/waiting for chunks/);
     await scene.write('one.csv', domainList(30, 'one'));
     await scene.write('two.csv', domainList(40, 'two'));
-    const second = scene.start(['run', 'two.csv', '--no-worker'], atOther);
+    const second = scene.startHere(['run', 'two.csv', '--no-worker'], atOther);
     await second.untilSaid(/worker --base-url/);
     expect((await scene.run(['run', 'one.csv', '--no-worker'])).code).toBe(0);
     // Nobody asks the second service before it has a worker of its own.

@@ -33,7 +33,8 @@ function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: 
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
 }
 
-onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
+const [redis, embedded, postgres] = [redisEngine(), embeddedEngine(), inLongTests(postgresEngine())];
+onEngines([redis, embedded, postgres], (engine) => {
   test('a plan sends nothing; the run returns every row once, ranked, byte for byte, and each identifier is billed once', async () => {
     const scene = await createScene(engine, {}, LIST);
 
@@ -72,7 +73,9 @@ onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (eng
     const withoutSource = ({ brand_source: _, ...row }: OutputRow) => row;
     expect((await readRows(scene.path('again.csv'))).map(withoutSource)).toEqual(rows.map(withoutSource));
   });
+});
 
+onEngines([redis, inLongTests(embedded), postgres], (engine) => {
   test('JSON lines carry the profile exactly as the service sent it', async () => {
     const scene = await createScene(engine);
     const lines = Array.from(
@@ -95,7 +98,6 @@ onEngines([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (eng
   });
 });
 
-const redis = redisEngine();
 onEngines([redis], () => {
   test('accepts the output of a run as input of the next, which is billed nothing', async () => {
     const scene = await createScene(redis, {}, 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');

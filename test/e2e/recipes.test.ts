@@ -58,7 +58,7 @@ const nextMonth = (scene: Scene) => {
   scene.service.options.quota = 1_000;
 };
 
-test('cron: the line runs, leaves its metrics, and goes on the next night', async () => {
+test('cron: the line runs, leaves its metrics, and goes on the next night', LONG, async () => {
   const scene = await open();
   const [, fields, command = ''] = /^((?:\S+ ){5})(.*)$/m.exec(blockOf('cron', 'sh')) ?? [];
   expect(fields).toBe('0 2 * * * ');

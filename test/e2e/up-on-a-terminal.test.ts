@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
+import { LONG } from './commands.js';
 
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const UP = 'up --inbox . --settle 200ms --metrics-port 0 --dashboard-port 0';
@@ -33,7 +34,7 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)('with --log-file the lines are JSON, in the file', async () => {
+test.skipIf(!hasTerminal)('with --log-file the lines are JSON, in the file', LONG, async () => {
   const scene = await createInboxScene(await quickEngine());
   const up = startOnTerminal(scene, `${UP} --log-file up.log`);
   await expect
@@ -46,7 +47,7 @@ test.skipIf(!hasTerminal)('with --log-file the lines are JSON, in the file', asy
   expect(await up.stop()).toBe(0);
 });
 
-test.skipIf(!hasTerminal)('`watch` and `worker` log in text, and say how to stop them', async () => {
+test.skipIf(!hasTerminal)('`watch` and `worker` log in text, and say how to stop them', LONG, async () => {
   const scene = await createInboxScene(await quickEngine());
   for (const [args, words] of [
     ['watch . --settle 200ms', /^\d\d:\d\d:\d\d watching the inbox \(folder \S+, watcher \S+\)$/m],

@@ -7,14 +7,9 @@ import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
 import type { Document } from '../../src/run/documents.js';
+import { engineOfFile } from '../e2e/commands.js';
 import { list, unknown } from '../e2e/unknown-domains.js';
-import {
-  type EngineUnderTest,
-  embeddedEngine,
-  inLongTests,
-  postgresEngine,
-  redisEngine,
-} from '../support/engines.js';
+import { type EngineUnderTest, embeddedEngine, inLongTests, postgresEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
@@ -88,7 +83,7 @@ function testStream(engine: EngineUnderTest): void {
   });
 }
 
-describeOn([embeddedEngine(), redisEngine()].map(inLongTests), (engine) => {
+describeOn([embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -97,9 +92,7 @@ describeOn([embeddedEngine(), redisEngine()].map(inLongTests), (engine) => {
 
 describe('a program', () => {
   // One server for all: each test has an account of its own there.
-  const engine = postgresEngine();
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
+  const engine = engineOfFile();
 
   testStream(engine);
 
@@ -184,8 +177,8 @@ describe('a program', () => {
     // Nearly nothing is sent until the run is paused.
     scene.service.options.latencyMs = 1_000;
     const store = await openEngine({
-      engine: scene.env.BRAND_ENRICH_ENGINE ?? '',
-      stateFolder: scene.folder,
+      engine: scene.env.BRAND_ENRICH_ENGINE ?? 'embedded',
+      stateFolder: scene.path('state'),
       log: silentLog(),
     });
     onTestFinished(() => store.close());

@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
+import { CASES, casesOf } from '../support/properties.js';
 import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const ACCOUNT = 'account';
@@ -186,7 +187,7 @@ class Story {
   }
 }
 
-test('the overage of all runs is what the service bills, and a cap on it holds', () => {
+test('the overage of all runs is what the service bills, and a cap on it holds', CASES, () => {
   let overageSeen = 0;
   let turnsSeen = 0;
   fc.assert(
@@ -203,14 +204,14 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
       turnsSeen += story.month;
       expect(story.overageOf(0) + story.overageOf(1)).toBe(story.bill);
     }),
-    { numRuns: 2_000 },
+    { numRuns: casesOf(2_000) },
   );
   // A property that never met overage or a turn would prove nothing.
-  expect(overageSeen).toBeGreaterThan(1_000);
-  expect(turnsSeen).toBeGreaterThan(500);
+  expect(overageSeen).toBeGreaterThan(casesOf(1_000));
+  expect(turnsSeen).toBeGreaterThan(casesOf(500));
 });
 
-test('alone, a run with a cap on overage never passes it, and uses it up fully', () => {
+test('alone, a run with a cap on overage never passes it, and uses it up fully', CASES, () => {
   fc.assert(
     fc.property(events, skew, (happenings, skewMs) => {
       const story = new Story(skewMs);
@@ -228,11 +229,11 @@ test('alone, a run with a cap on overage never passes it, and uses it up fully',
       expect(story.overageOf(1)).toBe(3);
       expect(story.bill).toBe(3);
     }),
-    { numRuns: 500 },
+    { numRuns: casesOf(500) },
   );
 });
 
-test('beside a run without one, a run with a cap on overage never passes it', () => {
+test('beside a run without one, a run with a cap on overage never passes it', CASES, () => {
   let overageSeen = 0;
   fc.assert(
     fc.property(events, skew, (happenings, skewMs) => {
@@ -247,7 +248,7 @@ test('beside a run without one, a run with a cap on overage never passes it', ()
       expect(story.overageOf(1)).toBeLessThanOrEqual(3);
       overageSeen += story.overageOf(1);
     }),
-    { numRuns: 2_000 },
+    { numRuns: casesOf(2_000) },
   );
-  expect(overageSeen).toBeGreaterThan(500);
+  expect(overageSeen).toBeGreaterThan(casesOf(500));
 });

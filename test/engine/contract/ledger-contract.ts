@@ -9,6 +9,7 @@ import type { NewOutcome } from '../../../src/core/outcome.js';
 import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest, LedgerState, SettledAs, Settlement } from '../../../src/ledger/ledger.js';
 import { HALTS } from '../../support/halts.js';
+import { CASES, casesOf } from '../../support/properties.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { LEDGER_LIMIT_HISTORIES } from './ledger-limit-scenarios.js';
 import { LEDGER_LOOK_HISTORIES } from './ledger-look-scenarios.js';
@@ -160,11 +161,13 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.runs.resume(ALL_SPENDING.owner);
     }
 
-    test('it answers like the model while a month turns', () =>
-      compare('turn', turns, { numRuns: numHistories / 5 }));
+    test('it answers like the model while a month turns', CASES, () =>
+      compare('turn', turns, { numRuns: casesOf(numHistories / 5) }),
+    );
 
-    test('it answers like the model over random histories', () =>
-      compare('history', operations, { numRuns: numHistories, examples: [[GIVEN_BACK_LATE]] }));
+    test('it answers like the model over random histories', CASES, () =>
+      compare('history', operations, { numRuns: casesOf(numHistories), examples: [[GIVEN_BACK_LATE]] }),
+    );
 
     test.each([...LEDGER_LIMIT_HISTORIES, ...LEDGER_SPENDING_HISTORIES, ...LEDGER_LOOK_HISTORIES])(
       '$title',

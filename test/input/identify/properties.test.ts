@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IDENTIFIER_KINDS } from '../../../src/core/identifier.js';
 import { identifyCell } from '../../../src/input/identify/identify-cell.js';
+import { anyText, CASES, casesOf } from '../../support/properties.js';
 
 const kind = fc.constantFrom(...IDENTIFIER_KINDS);
 
@@ -13,13 +14,13 @@ const piece = fc.constantFrom(
   ...'.@:/\\?#$&^-_*<>[],;|"\' \t\n\u00a0\u200b\u200d\ufeff。．＠\u0000\ud800ßŉİıﬁ🚀1Ab',
 );
 const cell = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  anyText({ maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
 );
 
 describe('any cell of any kind', () => {
-  it('is identified without an exception, and its value identifies as itself', () => {
+  it('is identified without an exception, and its value identifies as itself', CASES, () => {
     fc.assert(
       fc.property(cell, kind, (text, as) => {
         const identified = identifyCell(text, as);
@@ -27,11 +28,11 @@ describe('any cell of any kind', () => {
         const { identifier } = identified;
         expect(identifyCell(identifier.value, identifier.kind)).toEqual({ type: 'identifier', identifier });
       }),
-      { numRuns: 5000 },
+      { numRuns: casesOf(5000) },
     );
   });
 
-  it('has a value that is safe as one path segment', () => {
+  it('has a value that is safe as one path segment', CASES, () => {
     fc.assert(
       fc.property(cell, kind, (text, as) => {
         const identified = identifyCell(text, as);
@@ -42,7 +43,7 @@ describe('any cell of any kind', () => {
         expect(value).not.toMatch(/[\p{Cc}@]/u);
         expect(value.length).toBeLessThanOrEqual(253);
       }),
-      { numRuns: 3000 },
+      { numRuns: casesOf(3000) },
     );
   });
 });
@@ -63,12 +64,12 @@ describe('a cell of kind auto', () => {
     ['of several words', freeText],
     ['of digits, as telephone numbers, amounts and dates', number],
     ['of one word in lower case', lowerCase],
-  ])('%s costs nothing', (_, texts) => {
+  ])('%s costs nothing', CASES, (_, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(identifyCell(text, 'auto').type).not.toBe('identifier');
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 
@@ -79,7 +80,7 @@ describe('a cell of kind auto', () => {
     /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/.test(value) ||
     (/\.[a-z]{1,2}$/i.test(value) && identifyCell(value, 'domain').type === 'identifier');
   const nearSymbol = fc.stringMatching(/^\$?[A-Za-z0-9]{0,7}[.-]{0,2}[A-Za-z0-9]{0,3}$/);
-  it('that stays of kind auto is a symbol in capitals or a host with a short suffix', () => {
+  it('that stays of kind auto is a symbol in capitals or a host with a short suffix', CASES, () => {
     fc.assert(
       fc.property(fc.oneof(cell, nearSymbol), (text) => {
         const found = identifyCell(text, 'auto');
@@ -89,12 +90,12 @@ describe('a cell of kind auto', () => {
           true,
         ]);
       }),
-      { numRuns: 5000 },
+      { numRuns: casesOf(5000) },
     );
   });
 
   const symbol = fc.stringMatching(/^([A-Z0-9]{0,5}[A-Z]([.][A-Z]{1,2}|-[A-Z])?|\d{1,6}[.][A-Z]{1,2})$/);
-  it('that is a symbol in capitals is looked up as it is written', () => {
+  it('that is a symbol in capitals is looked up as it is written', CASES, () => {
     fc.assert(
       fc.property(symbol, (text) => {
         const found = identifyCell(text, 'auto');
@@ -102,7 +103,7 @@ describe('a cell of kind auto', () => {
         if (found.type === 'skipped') return;
         expect(found).toEqual({ type: 'identifier', identifier: { kind: 'auto', value: text } });
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 });
@@ -138,13 +139,13 @@ describe('the local part of an e-mail address', () => {
   it.each([
     ['of letters and the usual signs', plain, framesOfUrls],
     ['that holds slashes', withSlashes, frames],
-  ] as const)('%s is in no result, whatever the kind and the damage', (_, local, framings) => {
+  ] as const)('%s is in no result, whatever the kind and the damage', CASES, (_, local, framings) => {
     fc.assert(
       fc.property(local, host, fc.constantFrom(...framings), kind, (name, at, frame, as) => {
         const shown = JSON.stringify(identifyCell(frame(`${name}@${at}`), as)).toLowerCase();
         expect(shown).not.toContain('zqlocal');
       }),
-      { numRuns: 4000 },
+      { numRuns: casesOf(4000) },
     );
   });
 });

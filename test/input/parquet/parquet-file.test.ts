@@ -11,6 +11,7 @@ import { openParquetTable } from '../../../src/input/parquet/parquet-table.js';
 import { packStored, parquetCell, unpackStored } from '../../../src/input/parquet/values.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
 import { JSON_SHAPE } from '../../run/output/plans.js';
+import { CASES, casesOf } from '../../support/properties.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { objectsOf, readTable, writeTable } from './tables.js';
 
@@ -127,7 +128,7 @@ describe('a file of DuckDB', () => {
     }
   }
 
-  it('with any damaged byte it is read or refused, and nothing else happens', async () => {
+  it('with any damaged byte it is read or refused, and nothing else happens', CASES, async () => {
     const bytes = await readFile(DUCKDB);
     const path = join(await temporaryFolder(), 'a.parquet');
     await fc.assert(
@@ -137,7 +138,7 @@ describe('a file of DuckDB', () => {
         await writeFile(path, broken);
         await readHere(path).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       }),
-      { numRuns: 150 },
+      { numRuns: casesOf(150) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ragged, Row } from '../../../src/core/table.js';
 import { fitTable, MisfitTally } from '../../../src/input/text/row-fit.js';
 import { sniffTable } from '../../../src/input/text/sniff-table.js';
+import { CASES, casesOf } from '../../support/properties.js';
 import { READING } from '../reading.js';
 
 function read(text: string, options: { ragged?: Ragged; delimiter?: string; header?: boolean } = {}) {
@@ -205,13 +206,8 @@ describe('any one wrong delimiter', () => {
     return quoted;
   }
 
-  it.each([600])(
-    'shifts no cell into another column, loses no byte, and keeps the number of rows, %i times',
-    check,
-  );
-  it.each([3_000])('the same, %i times', { tags: ['long'] }, check);
-
-  function check(numRuns: number): void {
+  it('shifts no cell into another column, loses no byte, and keeps the number of rows', CASES, () => {
+    const numRuns = casesOf(3_000);
     let misfits = 0;
     fc.assert(
       fc.property(
@@ -270,5 +266,5 @@ describe('any one wrong delimiter', () => {
       { numRuns },
     );
     expect(misfits).toBeGreaterThan(numRuns / 3);
-  }
+  });
 });

@@ -7,6 +7,7 @@ import { createPlainCells } from '../../../src/input/xlsx/plain-cells.js';
 import { RowBytes } from '../../../src/input/xlsx/row-bytes.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
+import { CASES, casesOf } from '../../support/properties.js';
 import { workbookOf } from '../../support/workbooks.js';
 import { folderOfFile } from '../reading.js';
 
@@ -80,7 +81,7 @@ async function readRows(rows: string, strings: readonly string[], wanted: readon
 }
 
 describe('cells in their usual form', () => {
-  it('are read as the parser reads them', async () => {
+  it('are read as the parser reads them', CASES, async () => {
     const table = fc.array(fc.array(cells, { maxLength: 6 }), { maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(table, fc.array(texts, { maxLength: 10 }), async (rows, strings) => {
@@ -89,7 +90,7 @@ describe('cells in their usual form', () => {
         const runs = strings.map((text) => `${text}<!---->`);
         expect(await read('', strings)).toEqual(await read(' cm="1"', runs));
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(60) },
     );
   });
 

@@ -15,6 +15,7 @@ import { createOutput } from '../../../src/run/output/output-file.js';
 import type { OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { CSV_SHAPE, INVALID, JSON_SHAPE, MATCHED, planFor } from '../../run/output/plans.js';
+import { anyText } from '../../support/properties.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { READING, readHere } from '../reading.js';
 
@@ -66,7 +67,7 @@ async function valuesOf(path: string) {
   return sheets[0]?.rows ?? [];
 }
 
-const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
+const text = anyText({ minLength: 1, maxLength: 20 });
 const cell: fc.Arbitrary<TypedCell> = fc.oneof(
   fc.constant(null),
   text,

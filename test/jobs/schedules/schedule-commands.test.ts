@@ -7,7 +7,6 @@ import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.
 import { createScene, domainList, type Scene } from '../../support/scene.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
-/** Each poll starts a process: it begins when there is something to see. */
 const LOOKS = { timeout: 60_000, interval: 500 };
 const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
@@ -23,7 +22,7 @@ async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise
 }
 
 async function serve(scene: Scene) {
-  const runner = scene.start(['schedule', 'serve']);
+  const runner = scene.startHere(['schedule', 'serve']);
   await runner.untilSaid(/running this machine's schedules/);
   return runner;
 }
@@ -100,7 +99,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await scene.write('list.csv', domainList(20));
     const command = ['run', 'list.csv', '-o', 'out.csv'];
     await scene.run(['schedule', 'add', 'told', ...ONCE_A_YEAR, '--', ...command]);
-    const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
+    const runner = scene.startHere(['schedule', 'serve', '--metrics-port', '0'], {
       BRAND_ENRICH_NOTIFY_URL: hook.url,
     });
     await runner.untilSaid(/running this machine's schedules/);

@@ -14,10 +14,11 @@ import { stopOf } from '../../../src/run/run-end.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from '../../dashboard/views.js';
 import { HALTS } from '../../support/halts.js';
+import { CASES, casesOf } from '../../support/properties.js';
 import { ledgerState } from '../ledger-state.js';
 import { pageOf } from './run-page-of.js';
 
-const HISTORIES = 300;
+const HISTORIES = casesOf(300);
 /** The words of `status` and of JSON that belong to each mark of the pages. */
 const SAME: Readonly<Record<string, readonly [word: string, standing: string]>> = {
   Starting: ['running', 'running'],
@@ -36,7 +37,7 @@ const HELD_BANNERS: Readonly<Record<Hold, RegExp>> = {
 };
 const ADA = { by: 'ada@office', at: NOW };
 
-it(`${HISTORIES} histories look the same from everywhere`, async () => {
+it('histories look the same from everywhere', CASES, async () => {
   const seen = new Set<string>();
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
     const { runs, ledger, others, gone } = historyOf(diceOf(seed));

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
 import { Answers } from '../../../src/run/lookups/answers.js';
+import { anyText } from '../../support/properties.js';
 import { openSpool } from '../spools.js';
 
 const SCORE = 0.5;
@@ -39,7 +40,7 @@ describe('wanted identifiers', () => {
 
 it('returns any number of answers by their numbers', async () => {
   const answers = new Answers(await openSpool());
-  const text = fc.string({ unit: 'binary' });
+  const text = anyText();
   const answer = fc.record({
     index: fc.integer({ min: 0, max: 5_000 }),
     status: fc.constantFrom(...OUTCOME_STATUSES),

@@ -2,14 +2,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
+import { anyText } from '../../support/properties.js';
 import { openSpool } from '../spools.js';
 
 /** This many texts are kept as text; later ones are kept as a hash. */
 const TEXTS = 131_072;
 
-const line = fc
-  .string({ unit: 'binary', maxLength: 80 })
-  .map((value) => `auto:${value.replaceAll('\n', '')}`);
+const line = anyText({ maxLength: 80 }).map((value) => `auto:${value.replaceAll('\n', '')}`);
 
 it('gives each text a number, the same for equal ones, and returns texts by number and in order', async () => {
   const texts: string[] = [];
