@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { clockText } from '../../src/core/figures.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import { LONG } from '../e2e/commands.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
@@ -78,7 +79,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
         const look = `${name}-${viewport.width}-${colorScheme}`;
         await keepPicture(page, look);
         expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), look).toEqual([]);
-        expect(await findBarriers(page), look).toEqual([]);
+        // Contrast was judged; other barriers depend on the width alone.
+        if ((viewport === DESK) === (colorScheme === 'light'))
+          expect(await findBarriers(page), look).toEqual([]);
       }
     }
   }
@@ -101,7 +104,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     });
   });
 
-  it('the page with a question is legible in every look, and goes on or back by keyboard', async () => {
+  it('the page with a question is legible in every look, and goes on or back by keyboard', LONG, async () => {
     const done: string[] = [];
     const { page, served } = await show(dashboardView(), {}, [
       {
@@ -253,7 +256,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.getByLabel('Password of the dashboard').isVisible()).toBe(true);
   });
 
-  it('refreshes every few seconds, but not while the page is hidden', async () => {
+  it('refreshes every few seconds, but not while the page is hidden', LONG, async () => {
     const { page, requests, served } = await show(dashboardView());
     await page.clock.install();
     await page.goto(served.url);
@@ -319,28 +322,32 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops).toEqual(seen);
   });
 
-  it('shows at once on a desk what needs a person, where to drop a file, runs, and files that failed', async () => {
-    const { page } = await show(crowdedView(), { viewport: DESK });
-    for (const id of ['upload-card', 'runs', 'files']) {
-      const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
-      expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
-    }
-    expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
-    expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
-    expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
-    await page.getByText('13 more runs').click();
-    expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
-    // A line each: the name, the bar and the result stand beside each other.
-    const lines = await page
-      .locator('.run')
-      .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
-    expect(Math.max(...lines)).toBeLessThan(40);
-    await page.setViewportSize(PHONE);
-    await page.reload();
-    expect(await page.locator('.run:visible').count()).toBe(3);
-    await page.getByText('15 more runs').click();
-    expect(await page.locator('.run:visible').count()).toBe(5);
-  });
+  it(
+    'shows at once on a desk what needs a person, where to drop a file, runs, and files that failed',
+    LONG,
+    async () => {
+      const { page } = await show(crowdedView(), { viewport: DESK });
+      for (const id of ['upload-card', 'runs', 'files']) {
+        const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
+        expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
+      }
+      expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
+      expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
+      expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
+      await page.getByText('13 more runs').click();
+      expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
+      // A line each: the name, the bar and the result stand beside each other.
+      const lines = await page
+        .locator('.run')
+        .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
+      expect(Math.max(...lines)).toBeLessThan(40);
+      await page.setViewportSize(PHONE);
+      await page.reload();
+      expect(await page.locator('.run:visible').count()).toBe(3);
+      await page.getByText('15 more runs').click();
+      expect(await page.locator('.run:visible').count()).toBe(5);
+    },
+  );
 
   it('replaces only what changed, and keeps the place, the focus, open details and half-filled forms', async () => {
     const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createUploads } from '../../src/jobs/uploads.js';
+import { LONG } from '../e2e/commands.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { LINK_TOKEN, startDashboard, uploadPages } from './served.js';
@@ -75,28 +76,32 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(page.url()).toContain(`/uploads/${upload?.id}`);
   });
 
-  it('sends several files, and goes on to their list; one that is refused does not stop the others', async () => {
-    const { page, uploads } = await open();
-    const names = () => uploads.list().map(({ name }) => name);
-    await drop(page, [
-      ['a.csv', 'x'],
-      ['b.csv.part', 'y'],
-      ['c.csv', 'z'],
-    ]);
-    const alert = page.getByRole('alert');
-    await expect.poll(() => alert.textContent()).toMatch(/^b\.csv\.part: .*rename the file/);
-    expect(names()).toEqual(['c.csv', 'a.csv']);
-    await page.evaluate('window.isOld = true');
-    await page
-      .getByLabel('or choose files')
-      .setInputFiles(
-        ['d.csv', 'e.csv'].map((name) => ({ name, mimeType: 'text/csv', buffer: Buffer.from('x') })),
-      );
-    await page.getByRole('button', { name: 'Send and see the cost' }).click();
-    await expect.poll(() => page.evaluate('window.isOld ?? false')).toBe(false);
-    expect(page.url()).toMatch(/\/#sent$/);
-    expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
-  });
+  it(
+    'sends several files, and goes on to their list; one that is refused does not stop the others',
+    LONG,
+    async () => {
+      const { page, uploads } = await open();
+      const names = () => uploads.list().map(({ name }) => name);
+      await drop(page, [
+        ['a.csv', 'x'],
+        ['b.csv.part', 'y'],
+        ['c.csv', 'z'],
+      ]);
+      const alert = page.getByRole('alert');
+      await expect.poll(() => alert.textContent()).toMatch(/^b\.csv\.part: .*rename the file/);
+      expect(names()).toEqual(['c.csv', 'a.csv']);
+      await page.evaluate('window.isOld = true');
+      await page
+        .getByLabel('or choose files')
+        .setInputFiles(
+          ['d.csv', 'e.csv'].map((name) => ({ name, mimeType: 'text/csv', buffer: Buffer.from('x') })),
+        );
+      await page.getByRole('button', { name: 'Send and see the cost' }).click();
+      await expect.poll(() => page.evaluate('window.isOld ?? false')).toBe(false);
+      expect(page.url()).toMatch(/\/#sent$/);
+      expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
+    },
+  );
 
   it('says without JavaScript that sending needs it, and where else to put the file', {
     tags: ['long'],
