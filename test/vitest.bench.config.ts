@@ -1,7 +1,4 @@
-/**
- * `npm run bench`: measurements on the built program. `npm run test:speed`: those with bounds, also
- * in CI.
- */
+/** `npm run bench`: the built program, measured; `npm run test:speed`: what has bounds, as CI. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

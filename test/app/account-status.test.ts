@@ -1,7 +1,4 @@
-/**
- * The terms by which the account is judged in `status`: those of its runs, not the flags of the
- * viewer.
- */
+/** `status` judges an account by the terms of its runs, not by the flags of the viewer. */
 import { expect, test } from 'vitest';
 import { type GivenTerms, termsOf } from '../../src/app/account-status.js';
 import type { RunRecord, RunSettings } from '../../src/engine/stores/run-store.js';

@@ -1,7 +1,4 @@
-/**
- * What programs and servers cost: GNU `time` measures programs that end, `/proc` those that do not.
- * Linux only.
- */
+/** What programs cost, on Linux: GNU `time` measures those that end, `/proc` the others. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

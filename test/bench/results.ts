@@ -1,7 +1,4 @@
-/**
- * Results: figures on the terminal; tables and plots in the folder `BENCH_OUT` as well, by default
- * a temporary one.
- */
+/** Figures on the terminal; tables and plots also in the folder `BENCH_OUT`, or a temporary one. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

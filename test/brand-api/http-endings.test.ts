@@ -1,7 +1,4 @@
-/**
- * How an unanswered request ends: time-outs, refused connections, stopping, closing. None of these
- * reveals the token.
- */
+/** Unanswered requests: time-outs, refused connections, stops, closes; none reveals the token. */
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -11,10 +11,7 @@ import { createSending, type Sending } from './sending.js';
 const ROUNDS = 40;
 const OK = answerText('{"name":"Acme"}');
 
-/**
- * What the sender reports must match what the server saw: answered means once, unsent means never,
- * else at most once.
- */
+/** The sender is right about the server: answered is once, unsent never, else at most once. */
 function expectTruth({ server }: Sending, path: string, result: SendResult): void {
   const count = server.countOf(path);
   if (result.type === 'answer') expect([path, count]).toEqual([path, 1]);

@@ -15,9 +15,7 @@ export function limitedTo(limit: number): string[] {
   return ['--overage-budget', String((limit - PAID_ACCOUNT.quota) / 10)];
 }
 
-/**
- * A scene that logs, when its test fails, what the service saw and the last output of each process.
- */
+/** A scene that logs, when its test fails, what the service saw and what each process said last. */
 export async function createLoggedScene(
   ...[engine, changes]: Parameters<typeof createScene>
 ): Promise<Scene> {
@@ -37,10 +35,7 @@ export async function createLoggedScene(
   return { ...scene, start, run: (args, env) => start(args, env).done };
 }
 
-/**
- * Waits until the service has seen `condition`; fails with the output of `process` when that exits
- * first.
- */
+/** Waits until `condition` holds; fails with the output of `process` when that exits first. */
 export async function untilSeen(scene: Scene, process: CliProcess, condition: () => boolean): Promise<void> {
   const ended = process.done.then(({ code, stderr }) => {
     if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);

@@ -32,10 +32,7 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-/**
- * After a garbage collection: the listeners of all event emitters and event targets, and the bytes
- * of the heap.
- */
+/** Listeners of all event emitters and targets, and bytes of the heap, after a collection. */
 export async function lookInto({ said }: CliProcess): Promise<{ listeners: number; heapBytes: number }> {
   const url = /Debugger listening on (ws:\S+)/.exec(said)?.[1];
   if (url === undefined) throw new Error(`no inspector in: ${said}`);

@@ -63,9 +63,7 @@ function expectBill(reported: number, bill: number, unseen: number): void {
   expect(reported).toBeLessThanOrEqual(bill + unseen);
 }
 
-/**
- * Compares what `status` reports of each run, killed ones included, with what the service billed.
- */
+/** Compares what `status` reports of all runs, killed ones too, with what the service billed. */
 async function expectSums(scene: Scene, unseen: number): Promise<Status> {
   const status = await readStatus(scene);
   const { billed } = scene.service.meter;

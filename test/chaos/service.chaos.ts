@@ -1,7 +1,4 @@
-/**
- * A service that is down for a while, one that says nothing about its quota, and one whose quota a
- * run waits for.
- */
+/** A service that is down for a while, one without quota headers, one whose quota is waited for. */
 import { expect, test } from 'vitest';
 import { ends, expectPaidOnce, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';

@@ -1,7 +1,4 @@
-/**
- * `docker-compose.yml` as its readers see it: merge keys applied and variables substituted like
- * Compose does.
- */
+/** `docker-compose.yml` with merge keys applied and variables substituted as Compose does. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

@@ -1,7 +1,4 @@
-/**
- * Terminal output is plain text: nothing in it controls the terminal or changes the reading
- * direction.
- */
+/** Terminal output is plain text: nothing in it controls the terminal or turns its direction. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { printJson, printText, visible, visibleJson, visibleLine } from '../../src/core/terminal-text.js';

@@ -1,7 +1,4 @@
-/**
- * The dashboard on real engines: the data it collects, and Bull Board beside it, which is
- * read-only.
- */
+/** The dashboard on real engines: the data it collects, and read-only Bull Board beside it. */
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';

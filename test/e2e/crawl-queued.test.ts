@@ -1,6 +1,4 @@
-/**
- * A brand that the service is still fetching: not found for now, as row, summary and report say.
- */
+/** A brand that the service still fetches: not found for now, as row, summary and report say. */
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readReport, readRows } from '../support/output-files.js';

@@ -1,7 +1,4 @@
-/**
- * Refused credentials stop a run at once, and the token appears nowhere but in the request that
- * carries it.
- */
+/** Refused credentials stop a run at once, and the token appears nowhere but in requests. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

@@ -1,7 +1,4 @@
-/**
- * `engine status`, `stop`, `export` and `import` end to end: from one engine to another, with a
- * budget that holds.
- */
+/** `engine status`, `stop`, `export`, `import`: from engine to engine, with a budget that holds. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';

@@ -1,7 +1,4 @@
-/**
- * A faulty service: nothing is lost, nothing is paid three times, and no known miss is asked for
- * again.
- */
+/** A faulty service: nothing is lost or paid three times, and no known miss asked for again. */
 import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';

@@ -1,6 +1,4 @@
-/**
- * `ledger check`: the one request beyond the limit that a person may order, counted at the service.
- */
+/** `ledger check`: the one request beyond the limit that a person may order, counted there. */
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';

@@ -1,7 +1,4 @@
-/**
- * The budget holds to the request, counted at the service: quota, overage, caps, and spending by
- * others.
- */
+/** The budget holds, counted at the service: quota, overage, caps, and spending by others. */
 import { describe, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';

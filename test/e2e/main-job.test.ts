@@ -24,10 +24,7 @@ const LIST = `Nr,Website,Note\r\n${RECORDS.join('\r\n')}\r\n`;
 
 const RANKS = ['matched', 'not_found', 'deferred', 'failed', 'invalid', 'skipped'];
 
-/**
- * Descending scores, then brands without a score, then the statuses in order; ties keep the order
- * of the input.
- */
+/** Descending scores, brands without one, the statuses in order; ties as in the input. */
 function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: OutputRow): number {
   if (status === 'matched' && score !== '') return 1 - Number(score);
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));

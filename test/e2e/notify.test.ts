@@ -1,6 +1,4 @@
-/**
- * Notifications by signed webhook about every way to end; a failed delivery never affects the run.
- */
+/** Signed notifications about every way to end; a failed delivery never affects the run. */
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The overage that a run reports equals what the service bills as overage, and `--max-cost` is used
- * up fully.
- */
+/** The overage that a run reports is what the service bills; `--max-cost` is used up fully. */
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';

@@ -37,10 +37,7 @@ export async function signIn(url: string) {
       expect(answer.status).toBe(201);
       return ((await answer.json()) as { path: string }).path;
     },
-    /**
-     * Presses the button of the form on this page whose label begins like this, after filling in
-     * `chosen`.
-     */
+    /** Presses the button whose label begins like this, after filling in `chosen`. */
     async press(page: string, label: string, chosen: Record<string, string> = {}): Promise<Response> {
       const button = new RegExp(`<button([^>]*)>${label}`);
       const forms = [...page.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)];

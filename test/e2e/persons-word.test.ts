@@ -58,10 +58,7 @@ async function orderAtOnce(up: Awaited<ReturnType<typeof startUp>>, order: () =>
   up.kill('SIGCONT');
 }
 
-/**
- * Drops a file, gives an order while its requests are in flight, and ends the `up`. Returns what
- * was billed by then.
- */
+/** Gives an order while requests of a dropped file are in flight. Returns what was billed. */
 async function orderInFlight(
   scene: InboxScene,
   word: string,

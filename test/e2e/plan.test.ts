@@ -1,7 +1,4 @@
-/**
- * `plan` and `run --dry-run` are the same: they take the flags of `run`, and spend and write
- * nothing.
- */
+/** `plan` and `run --dry-run` are the same: with the flags of `run`, nothing spent or written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';

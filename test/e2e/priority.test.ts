@@ -1,7 +1,4 @@
-/**
- * When the limit does not cover the file, exactly the most valuable rows are bought, counted at the
- * service.
- */
+/** A limit below the file buys exactly its most valuable rows, counted at the service. */
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';

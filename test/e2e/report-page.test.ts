@@ -1,7 +1,4 @@
-/**
- * The report page as a user gets it: after partial and complete runs, named in the summary, without
- * secrets.
- */
+/** The report page of partial and complete runs, named in the summary, without secrets. */
 import { cp, mkdir, readFile, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';

@@ -97,9 +97,7 @@ export interface Stage {
 
 export interface StageOptions {
   readonly governors?: number;
-  /**
-   * Sets the quota before any permit request, like the free request for the service's own brand.
-   */
+  /** Sets the quota before any permit request, as the free request for the own brand does. */
   readonly quota?: number;
   /** The initial pace of the account. */
   readonly pace?: { rate: number | null; burst: number };

@@ -1,7 +1,4 @@
-/**
- * Growth of the shared pace: how fast it grows while all is well, and what does not count as
- * evidence.
- */
+/** Growth of the shared pace: how fast while all is well, and what is no evidence for it. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
 import { CONFIRMED, createStage, UNCONFIRMED } from './governing.js';
@@ -47,10 +44,7 @@ describe('growth', () => {
 });
 
 describe('a refusal before anything was answered', () => {
-  /**
-   * 64 requests at a time, each answered within 10 ms, for at most `seconds`. Returns how many were
-   * answered.
-   */
+  /** 64 requests at a time, answered within 10 ms, for at most `seconds`; how many were. */
   async function workHard(stage: Stage, seconds: number): Promise<number> {
     let answered = 0;
     let under: ReturnType<Stage['askMany']> = [];

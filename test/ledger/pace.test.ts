@@ -105,10 +105,7 @@ function paceOf(rate: number | null, accepted: { last?: number; this?: number } 
 
 const REFUSAL = { retryAfterMs: null };
 
-/**
- * A watcher that has seen the unpaced ledger refused once, and the rate that it guessed from
- * `answered` answers.
- */
+/** A watcher whose unpaced ledger was refused once, and the rate it guessed from `answered`. */
 function refusedOnce(answered: number) {
   const watch = createPaceWatch(0);
   watch.learn(paceOf(null), 0);

@@ -1,7 +1,4 @@
-/**
- * Loading catalogue files: every valid form of a file, the exact bytes of a brand, and each bad
- * line named.
- */
+/** Catalogue files: every valid form, the exact bytes of a brand, and each bad line named. */
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

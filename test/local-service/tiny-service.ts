@@ -14,10 +14,7 @@ export const NOON = Date.parse('2026-03-15T12:00:00Z');
 
 type Keys = Partial<Record<KeyKind, readonly string[]>>;
 
-/**
- * `sun` is a ticker and a coin, `both.io` a domain and a ticker, `vice` a withheld ticker and a
- * harmless coin.
- */
+/** `sun` is a ticker and a coin, `both.io` a domain too, `vice` withheld as a ticker alone. */
 const BRANDS: readonly (readonly [name: string, keys: Keys, adult?: AdultStatus])[] = [
   ['Acme', { id: ['id_Acme01'], domain: ['acme.com'], ticker: ['ACME'], isin: ['US0378331005'] }],
   ['Sun Stock', { id: ['id_SunStk'], ticker: ['SUN'] }],

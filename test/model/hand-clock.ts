@@ -8,15 +8,11 @@ import type { Clock } from '../../src/core/clock.js';
 /** 2030-01-15, 12:00 UTC: far from every turn of month, day and hour. */
 const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);
 
-/**
- * The consequences of one event in this process are over after this many turns of the event loop.
- */
+/** What one event in this process leads to is over after so many turns of the event loop. */
 const TURNS = 12;
 
 export interface HandClock extends Clock {
-  /**
-   * Passes `ms` milliseconds and wakes due sleepers one by one. Resolves when no work is pending.
-   */
+  /** Passes `ms` and wakes due sleepers one by one. Resolves when no work is pending. */
   advance(ms: number): Promise<void>;
   /** The same, but nothing wakes before all of it has passed: a process that stalled. */
   leap(ms: number): Promise<void>;

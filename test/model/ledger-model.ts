@@ -123,19 +123,14 @@ export class ModelAccount {
   period: string | null = null;
   pendingPeriod: string | null = null;
   pendingSince = 0;
-  /**
-   * When a reading of the next period was last seen; 0: never, or one of this period came after it.
-   */
+  /** When a reading of the next period was last seen; 0: never, or one of this came after it. */
   pendingSeenAt = 0;
   /**
    * How often in a row usage had fallen with it: 0, 1, or 2 where that is enough (once where the
    * clock is in that period).
    */
   pendingFalls = 0;
-  /**
-   * The permit of the lone probe for more quota or for the next period; null: its answer did not
-   * decide it.
-   */
+  /** The lone probe for more quota or for the next period; null: its answer decided nothing. */
   pendingAsked: string | null = null;
   /** Since when `pendingSent` is counted, where no reading of the next period comes. */
   pendingKeptAt = 0;
@@ -170,10 +165,7 @@ export class ModelAccount {
   answeredAt: number | null = null;
   /** Use of the period on each day, as it was after the last operation of that day. */
   days: readonly DayUse[] = [];
-  /**
-   * The permit last granted while the account was opening; no other is granted while it is in
-   * flight.
-   */
+  /** The permit last granted while the account opened; no other is while it is in flight. */
   alone: string | null = null;
   closedAt: number | null = null;
   nextProbeAt = 0;
@@ -289,9 +281,7 @@ function accountOf(world: ModelWorld, name: string): ModelAccount {
   return account;
 }
 
-/**
- * The policy of the live runs: of several, the lowest holds. No live run: no overage and no cap.
- */
+/** The policy of the live runs: of several the lowest holds; without any, no overage, no cap. */
 function policyOf(world: ModelWorld, name: string, now: number) {
   let quotaCap: number | null = null;
   let overage: number | null = null;
@@ -480,10 +470,7 @@ function startOf(period: string): number {
   return Date.parse(`${period}T00:00:00Z`);
 }
 
-/**
- * Whether `period` comes after `current`; false where one of them is unknown or there are no
- * periods.
- */
+/** Whether `period` comes after `current`; false where one is unknown or there are none. */
 function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
 }
@@ -1359,10 +1346,7 @@ export function open(
   });
 }
 
-/**
- * Import from another ledger: the larger sum holds, and a later period opens once nothing is in
- * flight.
- */
+/** An import: the larger sum holds, and a later period opens once nothing is in flight. */
 export function raise(world: ModelWorld, name: string, spending: Spending, now: number): LedgerState {
   const { period, sent, others, quota } = spending;
   return correct(world, name, now, (call) => {

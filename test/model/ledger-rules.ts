@@ -8,10 +8,7 @@ import { accountIn, LIMIT, OWN } from './small-world.js';
 
 export interface LedgerRules {
   exchange(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer;
-  /**
-   * Check-then-increment: whether a worker that looks sees room. It is counted in later, without
-   * being asked for.
-   */
+  /** Whether a worker that looks sees room; it is counted in later, without being asked for. */
   readonly look?: (ledger: ModelWorld) => boolean;
   /** Whether an exchange is on disk before it is answered. */
   readonly isDurable: boolean;
@@ -103,9 +100,7 @@ export const NOT_YET_ON_DISK: LedgerRules = { ...SOUND, isDurable: false };
 /** Workers name the month by their own clocks, and one of them is ahead. */
 export const MONTH_OF_WORKER: LedgerRules = { ...SOUND, clockOf: (worker) => (worker === 0 ? 1 : 0) };
 
-/**
- * Begins a new month at zero, though requests answered before it was noticed may be billed in it.
- */
+/** Begins a new month at zero, though requests answered before it may be billed in it. */
 export const MONTH_FROM_ZERO = but((account) => {
   account.pendingSent = 0;
   account.pendingDated = 0;
@@ -149,10 +144,7 @@ export const BELIEVES_ONE_ANSWER: LedgerRules = {
   },
 };
 
-/**
- * Attributes to others whatever the header shows beyond what is settled: our own requests in flight
- * too.
- */
+/** Attributes to others all that the header shows beyond the settled: ours in flight too. */
 export const FORGETS_HELD: LedgerRules = {
   ...SOUND,
   exchange(ledger, request, now) {

@@ -75,10 +75,7 @@ export interface SmallWorld {
   readonly left: Readonly<Record<Accident, number>>;
   /** Nothing crashed, was lost or expired so far. */
   isClean: boolean;
-  /**
-   * What the service does with requests for its own domain, which the last worker sends; null:
-   * nobody does.
-   */
+  /** What the service does with requests of the last worker for its own domain; null: none. */
   readonly own: 'free' | 'billed' | null;
 }
 

@@ -8,10 +8,7 @@ export interface Hook {
   readonly received: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
 }
 
-/**
- * Answers with these statuses in order, repeating the last; 0 is no answer at all. Closes with the
- * test.
- */
+/** Answers with these statuses in turn, then with the last; 0: with none. Closes with the test. */
 export async function startHook(...statuses: number[]): Promise<Hook> {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer((request, response) => {

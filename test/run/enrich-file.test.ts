@@ -1,6 +1,4 @@
-/**
- * A complete run on a real engine with the local service in this process: waves, repeats and stops.
- */
+/** A whole run on a real engine, the local service in this process: waves, repeats and stops. */
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';

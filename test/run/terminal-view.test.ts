@@ -1,7 +1,4 @@
-/**
- * A run on a terminal: texts, progress bar, warnings, the question before money is spent, and when
- * it is silent.
- */
+/** A run on a terminal: texts, bar, warnings, the question before money is spent, silence. */
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';

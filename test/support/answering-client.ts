@@ -1,7 +1,4 @@
-/**
- * A client that sends nothing: it returns the given answers in turn, and starts over after the
- * last.
- */
+/** A client that sends nothing, and returns the given answers in turn, over and over. */
 import type { Client } from '../../src/brand-api/client.js';
 import type { Answer } from '../../src/brand-api/read-answer.js';
 

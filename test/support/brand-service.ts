@@ -19,10 +19,7 @@ export interface BrandService {
   readonly meter: ServiceMeter;
   /** The test may change it; the next request sees the change. */
   readonly options: ServiceOptions;
-  /**
-   * Resolves once `condition` holds, which is checked after every request. Rejects when the service
-   * stops first.
-   */
+  /** Resolves once `condition`, checked after every request, holds; rejects at a stop. */
   until(condition: (meter: ServiceMeter) => boolean): Promise<void>;
   stop(): Promise<void>;
 }

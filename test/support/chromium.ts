@@ -1,7 +1,4 @@
-/**
- * A headless Chromium for the running test. `CHROMIUM` names its program; otherwise Debian's or
- * Chrome's is used.
- */
+/** A headless Chromium: the program that `CHROMIUM` names, otherwise Debian's or Chrome's. */
 import { existsSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 

@@ -19,18 +19,14 @@ export interface PostgresServer {
   readonly pid: number;
   /** Stops the server like an administrator and starts it again on the same port and data. */
   restart(): Promise<void>;
-  /**
-   * Sends a signal to the postmaster; resolves once it is gone, unless the signal only pauses it.
-   */
+  /** Sends a signal to the postmaster; resolves once it is gone, unless this only pauses it. */
   kill(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
 
 const PASSWORD = 'secret-word';
 
-/**
- * `settings`: lines for its configuration, `name=value`. `env`: in addition to the server's own.
- */
+/** `settings`: `name=value` lines for its configuration. `env`: added to the server's own. */
 export async function startPostgres(
   settings: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},

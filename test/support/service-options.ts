@@ -10,10 +10,7 @@ export interface ServiceFaults {
   resetBefore: number;
   /** The connection is reset in the middle of the body. */
   resetWithin: number;
-  /**
-   * The body ends early: with a `content-length` that shows it, and chunked so that only the JSON
-   * does.
-   */
+  /** The body ends early: seen by its `content-length`, or chunked and seen by its JSON. */
   truncated: number;
   truncatedSilently: number;
   /** A complete body that is not JSON. */
@@ -23,9 +20,7 @@ export interface ServiceFaults {
 export interface ServiceOptions {
   plan: 'free' | 'paid';
   quota: number;
-  /**
-   * Money that a paid plan may spend beyond the quota, in tenths: one request costs one of them.
-   */
+  /** Money that a paid plan may spend beyond the quota, in tenths: a request costs one of them. */
   overageTenths: number;
   /** Requests that others spent before the test began. */
   others: number;

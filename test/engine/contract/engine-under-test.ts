@@ -13,10 +13,7 @@ export interface EngineUnderTest {
 }
 
 interface EngineUnderTestOptions {
-  /**
-   * Added to the store's own clock by every operation; read for each one. Milliseconds, a whole
-   * number.
-   */
+  /** Added to the store's clock, read for each operation. Milliseconds, a whole number. */
   readonly clockOffsetMs: () => number;
   /** The clock on which the daily purge waits; absent: that of this machine. */
   readonly upkeepClock?: Clock;

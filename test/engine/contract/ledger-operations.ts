@@ -214,10 +214,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   of(1, 'pause', { paused: oneIn(4) }),
 );
 
-/**
- * The normal routine of a worker: its run is alive, and it holds the claims on the keys of its
- * permits.
- */
+/** A worker's routine: its run is alive, and it holds the claims on the keys of its permits. */
 const work: fc.Arbitrary<Operation[]> = exchange.map((request) => [
   { type: 'heartbeat', run: request.run ?? 0 },
   { type: 'claim', worker: request.worker, keys: request.take },
@@ -228,9 +225,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: operation.map((one) => [one]) },
 );
 
-/**
- * A history of one store. It begins with a run and a claim, without which nothing could be taken.
- */
+/** A history of a store. It begins with a run and a claim, without which nothing can be taken. */
 export const operations: fc.Arbitrary<Operation[]> = fc
   .tuple(settings(fc.integer({ min: 3, max: 8 })), fc.array(step, { minLength: 5, maxLength: 30 }))
   .map(([given, rest]) => [

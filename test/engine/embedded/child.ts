@@ -19,10 +19,7 @@ export interface Child {
 
 const DIST = new URL('../../../dist/', import.meta.url).href;
 
-/**
- * `script` is an ES module; `load(path)` in it imports from `dist/`, `say(text)` prints a line at
- * once.
- */
+/** `script` is an ES module: `load(path)` imports from `dist/`, `say(text)` prints a line. */
 export function startChild(script: string): Child {
   const preamble = `
     import { writeSync } from 'node:fs';

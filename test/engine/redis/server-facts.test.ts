@@ -1,6 +1,4 @@
-/**
- * Requirements on a Redis server: the rules as a table, and real servers that are set up wrongly.
- */
+/** Requirements on a Redis server: the rules as a table, and real servers set up wrongly. */
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';

@@ -1,7 +1,4 @@
-/**
- * Two lookups with an equal key are one purchase; whatever could change the answer makes another
- * key.
- */
+/** Lookups with an equal key are one purchase; what could change the answer is in the key. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { AllowNsfw } from '../../../src/brand-api/protocol.js';

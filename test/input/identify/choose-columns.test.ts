@@ -92,9 +92,7 @@ describe('without --column', () => {
 });
 
 describe('the fill of a column', () => {
-  /**
-   * The first `websites` rows have a website; all have a ticker, every fourth one a long one.
-   */
+  /** The first `websites` rows have a website; all have a ticker, every fourth one a long one. */
   const securities = (rows: number, websites: number) => [
     'name|website|ticker',
     ...Array.from({ length: rows }, (_, at) => {

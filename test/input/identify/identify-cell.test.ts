@@ -1,6 +1,4 @@
-/**
- * ISINs, symbols, brand ids and cells of unknown kind. `identify-domain.test.ts` covers domains.
- */
+/** ISINs, symbols, brand ids, cells of unknown kind; `identify-domain.test.ts` covers domains. */
 import { describe, expect, it } from 'vitest';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
 import { sayRowReason } from '../../../src/core/row-reason.js';

@@ -1,7 +1,4 @@
-/**
- * Which records fit their table: habits of whole files, and one delimiter too many or too few
- * anywhere.
- */
+/** Records that fit their table: habits of whole files, one delimiter too many or too few. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -9,10 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false, lineEnd: '\n', gzip: false };
 
-/**
- * Counts with the bytes cut into pieces of this size, so that every state meets the edge of a
- * chunk.
- */
+/** Counts with the bytes cut into pieces of this size: every state meets the edge of one. */
 function count(text: string, shape: CountShape, piece: number): number {
   const bytes = Buffer.from(text);
   const counter = createCounter(shape);

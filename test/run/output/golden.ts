@@ -1,6 +1,4 @@
-/**
- * Golden files, compared byte for byte. `REWRITE_GOLDEN=1` before the test command rewrites them.
- */
+/** Golden files, compared byte for byte; `REWRITE_GOLDEN=1` before the command rewrites them. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';

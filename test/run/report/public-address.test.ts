@@ -1,6 +1,4 @@
-/**
- * A service may only name logos on the public internet, judged by the address that is connected to.
- */
+/** A service may only name logos on the public internet, judged by the address connected to. */
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

@@ -30,10 +30,7 @@ function rowsOf(lengths: readonly number[]): Added[] {
 
 const readAll = (spool: RowSpool) => [...spool.records()].flat().map(readRow);
 
-/**
- * Any text that can come out of a decoder: every character, alone and together, but no half of a
- * pair.
- */
+/** Text of any characters that a decoder gives, alone and together; no half of a pair. */
 const text = fc.oneof(
   anyText({ maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
