@@ -124,7 +124,6 @@ describe('a run, while PostgreSQL', () => {
     const { url } = await createEngine();
     const address = new URL(url);
     const proxy = await startTcpProxy(Number(address.port));
-    onTestFinished(() => proxy.close());
     address.port = String(proxy.port);
     await endure(engineAt('postgres', address.href), {
       name: 'network',

@@ -21,7 +21,6 @@ async function start(...args: string[]) {
 
 async function startProxy(port: number) {
   const proxy = await startTcpProxy(port);
-  onTestFinished(() => proxy.close());
   return { proxy, engine: engineAt('redis', `redis://127.0.0.1:${proxy.port}`) };
 }
 

@@ -2,15 +2,15 @@
  * The dashboard in a real browser: legible in light and dark, on desktop and phone; it refreshes
  * itself and contacts no other host.
  */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { clockText } from '../../src/core/figures.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import { LONG } from '../e2e/commands.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
-import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { LINK_TOKEN, PASSWORD, startDashboard } from './served.js';
 import {
   accountParts,
@@ -39,11 +39,7 @@ const DESK = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
+  const openPage = chromiumOfFile();
 
   async function show(
     view: DashboardView,
@@ -51,8 +47,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     actions: readonly Action[] = [],
   ) {
     const served = await startDashboard({ view, actions });
-    const watched = await openWatchedPage(browser, options);
-    onTestFinished(() => watched.page.context().close());
+    const watched = await openPage(options);
     await watched.page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     const outside = () => watched.requests.filter((address) => !address.startsWith(served.url));
     return { ...watched, served, outside };
@@ -233,8 +228,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it('the sign-in page is legible in every look, rejects a wrong password, and signs in and out', async () => {
     const served = await startDashboard();
-    const { page, complaints, requests } = await openWatchedPage(browser);
-    onTestFinished(() => page.context().close());
+    const { page, complaints, requests } = await openPage();
     await page.goto(served.url);
     await lookEverywhere(page, 'sign-in');
     expect(complaints).toEqual([]);

@@ -4,7 +4,6 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';
 import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
@@ -17,7 +16,7 @@ import { createScheduleBook } from '../../src/jobs/schedules/schedule-book.js';
 import { createScheduleFiles, tickQueueOf } from '../../src/jobs/schedules/schedule-files.js';
 import type { Document } from '../../src/run/documents.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
-import { hasChromium, launchChromium, openWatchedPage } from '../support/chromium.js';
+import { chromiumOfFile, hasChromium } from '../support/chromium.js';
 import { runCli } from '../support/cli.js';
 import {
   type EngineUnderTest,
@@ -311,17 +310,13 @@ describeOn(engines, (under) => {
   });
 
   describe.skipIf(!hasChromium())('in Chromium', () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await launchChromium();
-    });
-    afterAll(() => browser?.close());
+    const openPage = chromiumOfFile();
 
     it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', {
       tags: ['long'],
     }, async () => {
       const { runId } = furniture;
-      const { page, requests, complaints } = await openWatchedPage(browser);
+      const { page, requests, complaints } = await openPage();
       await page.goto(scene.signInUrl);
       await page.getByLabel('Your name').fill('Ada');
       await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,8 +1,7 @@
 /** Run page and file page in a real browser: legible, without barriers, and used by keyboard. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
 import { runActions } from '../../src/dashboard/run-actions.js';
@@ -13,7 +12,7 @@ import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../src/jobs/job-folder.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
-import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { LINK_TOKEN, NO_CAPS, noUploads, startDashboard } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
@@ -98,18 +97,14 @@ async function serve() {
 }
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
+  const openPage = chromiumOfFile();
 
   it('the pages of runs and files are legible, without barriers, and ask no other host', {
     tags: ['long'],
   }, async () => {
     const { served } = await serve();
     for (const [viewport, colorScheme] of LOOKS) {
-      const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
+      const { page, complaints, requests } = await openPage({ viewport, colorScheme });
       await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
       const runs = ['r-tried', 'r-paused', 'r-20261120-000002', 'r-20261120-000003', 'r-none'];
       const folders = [`failed/${FAILED}`, `waiting/${CAPPED}`].map((each) => `inboxes/0/${each}/`);
@@ -128,13 +123,12 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       // The browser itself notes that the last page was not found.
       expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
       expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
-      await page.context().close();
     }
   });
 
   it('a run is resumed by keyboard, a file is downloaded, and the page renews itself', async () => {
     const { served, show, job } = await serve();
-    const { page, complaints } = await openWatchedPage(browser, { acceptDownloads: true });
+    const { page, complaints } = await openPage({ acceptDownloads: true });
     await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     await page.getByRole('link', { name: 'customers.csv', exact: true }).first().focus();
     await page.keyboard.press('Enter');
@@ -179,6 +173,5 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByRole('link', { name: 'Report', exact: true }).click();
     expect((await opened).url()).toContain('.report.html');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

@@ -1,11 +1,11 @@
 /** Sending a file from the page in a real browser: dropped, refused, cut off, without script. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { LONG } from '../e2e/commands.js';
-import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { LINK_TOKEN, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
@@ -19,11 +19,7 @@ const DROP = `(files) => {
 }`;
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
+  const openPage = chromiumOfFile();
 
   async function open(options: BrowserContextOptions = {}) {
     const folder = await temporaryFolder();
@@ -34,8 +30,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       addPages: uploadPages(uploads),
       view: dashboardView({ uploads: { roots, received: [] } }),
     });
-    const { page } = await openWatchedPage(browser, options);
-    onTestFinished(() => page.context().close());
+    const { page } = await openPage(options);
     // There is no plan in this test.
     await page.route('**/uploads/*', (route) =>
       route.request().method() === 'GET' ? route.fulfill({ body: 'OPENED' }) : route.continue(),

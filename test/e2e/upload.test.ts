@@ -5,12 +5,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
-import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
@@ -181,11 +181,7 @@ it('says in sentences why a file cannot be read, and how else to read it', async
 });
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
+  const openPage = chromiumOfFile();
 
   /** Presses Tab until this element has the focus. */
   async function tabTo(page: Page, name: string): Promise<void> {
@@ -203,8 +199,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('by keyboard alone: choose a file, see the plan, choose the column, start', async () => {
     const { scene, url } = await startWithUploads();
     const file = await scene.write('doubtful.csv', DOUBTFUL);
-    const { page, complaints, requests } = await openWatchedPage(browser);
-    onTestFinished(() => page.context().close());
+    const { page, complaints, requests } = await openPage();
     const chosen = new Promise<void>((resolve, reject) => {
       page.on('filechooser', (chooser) => chooser.setFiles(file).then(resolve, reject));
     });

@@ -1,6 +1,7 @@
 /** A headless Chromium: the program that `CHROMIUM` names, otherwise Debian's or Chrome's. */
 import { existsSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 
 const PROGRAM = [
   process.env.CHROMIUM,
@@ -44,13 +45,25 @@ export interface WatchedPage {
   readonly requests: string[];
 }
 
-/** A page in a new profile, watched from its first byte on. */
-export async function openWatchedPage(
-  browser: Browser,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
+/**
+ * A browser for the tests of a file. Opens a page in a new profile, watched from its first byte on,
+ * which is closed with its test.
+ */
+export function chromiumOfFile(): (options?: BrowserContextOptions) => Promise<WatchedPage> {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  return async (options) => {
+    const context = await browser?.newContext(options);
+    if (context === undefined) throw new Error('the browser is not started');
+    onTestFinished(() => context.close());
+    return watched(await context.newPage());
+  };
+}
+
+function watched(page: Page): WatchedPage {
   const complaints: string[] = [];
   const requests: string[] = [];
   page.on('console', (message) => {

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 export interface TcpProxy {
   readonly port: number;
@@ -18,9 +19,9 @@ export interface TcpProxy {
   /** Passes nothing on, in order kept, until `resume`: connections stay open, and are accepted. */
   hang(): void;
   resume(): void;
-  close(): Promise<void>;
 }
 
+/** Closed with the test. */
 export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const pairs = new Set<Record<'client' | 'server', Socket>>();
   let leadsTo = serverPort;
@@ -70,6 +71,11 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
     for (const socket of [...pairs].flatMap(({ client, server }) => [client, server]))
       value ? socket.pause() : socket.resume();
   };
+  onTestFinished(async () => {
+    cutAll();
+    proxy.close();
+    await once(proxy, 'close');
+  });
   return {
     port: (proxy.address() as AddressInfo).port,
     get leadsTo() {
@@ -88,10 +94,5 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
     },
     hang: () => setHangs(true),
     resume: () => setHangs(false),
-    async close() {
-      cutAll();
-      proxy.close();
-      await once(proxy, 'close');
-    },
   };
 }

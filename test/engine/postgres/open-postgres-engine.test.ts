@@ -372,7 +372,6 @@ describe('the postgres engine', () => {
   test('opens although its first session is ended before it begins', async () => {
     const url = new URL(await createDatabase(server));
     const proxy = await startTcpProxy(Number(url.port));
-    releasers.push(() => proxy.close());
     const fields = ['SFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''];
     const body = Buffer.from(fields.map((field) => `${field}\0`).join(''));
     const head = Buffer.from('E\0\0\0\0');
@@ -395,7 +394,6 @@ describe('the postgres engine', () => {
   test('on a private server opens although its first session is lost before it begins', async () => {
     const url = new URL(await createDatabase(server));
     const proxy = await startTcpProxy(Number(url.port));
-    releasers.push(() => proxy.close());
     url.port = String(proxy.port);
     const cut = proxy.cutNextAnswer();
     const own = { address: 'state', todo: 'run again', sessions: 2, redact: (text: string) => text };

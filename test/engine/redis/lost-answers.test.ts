@@ -37,7 +37,6 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   test('an exchange with a lost answer fails, is not resent automatically, and can be repeated', async () => {
     const redis = await start();
     const proxy = await startTcpProxy(redis.port);
-    releasers.push(() => proxy.close());
     const direct = await open(redis.url);
     const engine = await open(`redis://127.0.0.1:${proxy.port}`);
     const { request, keys } = await beginRun(engine, 3);
@@ -80,7 +79,6 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   test('a call to a server that hangs fails after a time-out', async () => {
     const redis = await start();
     const proxy = await startTcpProxy(redis.port);
-    releasers.push(() => proxy.close());
     const engine = await open(`redis://127.0.0.1:${proxy.port}`);
     proxy.hang();
     await expect(engine.ledger.show('account')).rejects.toMatchObject({ code: 'engine-unreachable' });

@@ -1,15 +1,15 @@
 /** The report page in a real browser, opened from disk. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import type { PageData } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import { LONG } from '../../e2e/commands.js';
 import { findBarriers } from '../../support/accessibility.js';
-import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
+import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../../support/chromium.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { FIND_ILLEGIBLE } from './legibility.js';
 import { emptyPage, failedPage, figures, NO_BINS, pageData, partialPage, unmatchedPage } from './pages.js';
 
@@ -28,23 +28,13 @@ const SHEETS_AT_MOST: Readonly<Record<string, number>> = {
   unmatched: 12,
 };
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
-  let browser: Browser;
-  let folder: string;
-
-  beforeAll(async () => {
-    browser = await launchChromium();
-    folder = await mkdtemp(join(tmpdir(), 'brand-enrich-page-'));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const openPage = chromiumOfFile();
 
   async function show(data: PageData, options: BrowserContextOptions = {}) {
-    const path = join(folder, 'report.html');
+    const path = join(await temporaryFolder(), 'report.html');
     await writeFile(path, renderPage(data));
     const address = pathToFileURL(path).href;
-    const watched = await openWatchedPage(browser, options);
+    const watched = await openPage(options);
     await watched.page.goto(address);
     return { ...watched, address };
   }
@@ -82,7 +72,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     }
     expect(complaints).toEqual([]);
     expect(requests).toEqual([address]);
-    await page.context().close();
   }
 
   it('draws the histogram, labels it, and has it as a table, without a script', LONG, async () => {
@@ -104,7 +93,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       expect(await row.isVisible()).toBe(false);
       await page.getByText('The chart as a table').click();
       expect(await row.getByRole('cell').textContent()).toBe('22');
-      await page.context().close();
     }
   });
 
@@ -128,7 +116,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.emulateMedia({ media: 'screen' });
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   describe.each(PAPERS)('%s paper', { tags: ['long'] }, (format, width) => {
@@ -142,7 +129,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
       expect(sheets).toBeGreaterThan(0);
       expect(sheets).toBeLessThanOrEqual(SHEETS_AT_MOST[name] ?? 0);
-      await page.context().close();
     });
   });
 
@@ -154,6 +140,5 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const bar = await page.locator('.chart rect').boundingBox();
     expect(Math.abs((bar?.height ?? 0) - height)).toBeLessThan(1);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
