@@ -91,6 +91,8 @@ export interface Stage {
   readonly account: () => ModelAccount;
   ask(key: string, some?: { by?: number; run?: Partial<AskingRun> }): Asker;
   askMany(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Asker[];
+  /** The same, once the ledger has answered. */
+  asked(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Promise<Asker[]>;
   /** Lets pending work finish and 15 ms pass: as long as a settlement waits to be batched. */
   settleDown(): Promise<void>;
 }
@@ -162,6 +164,11 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
         keys += 1;
         return ask(`key-${keys}`, some);
       }),
+    async asked(count, some) {
+      const askers = stage.askMany(count, some);
+      await clock.rest();
+      return askers;
+    },
     settleDown: () => clock.advance(15),
   };
   if (options.quota !== undefined) {
@@ -170,6 +177,14 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   }
   return stage;
 }
+
+/** A stage whose account has a pace and at least one useful answer. */
+export function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
+  return createStage({ quota: 100_000, governors, pace: { rate, burst } });
+}
+
+/** What the service says with a refusal for throughput. */
+export const THROTTLED = { isQuota: false, retryAfterMs: null };
 
 /** Number of requests per result. */
 export function outcomes(askers: readonly Asker[]): Record<string, number> {

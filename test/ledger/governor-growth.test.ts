@@ -1,12 +1,7 @@
 /** Growth of the shared pace: how fast while all is well, and what is no evidence for it. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { CONFIRMED, createStage, UNCONFIRMED } from './governing.js';
-
-/** A stage whose account has a pace and at least one useful answer. */
-function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
-  return createStage({ quota: 100_000, governors, pace: { rate, burst } });
-}
+import { CONFIRMED, createPacedStage, THROTTLED, UNCONFIRMED } from './governing.js';
 
 const rateOf = (stage: Stage) => stage.account().rate;
 describe('growth', () => {
@@ -28,14 +23,13 @@ describe('growth', () => {
 
   test('after a refusal that lowers nothing the pace grows a second later', async () => {
     const stage = await createPacedStage(100, 3);
-    const { clock, governor, askMany, settleDown } = stage;
-    const [first, second, third] = askMany(3);
-    await clock.rest();
-    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    const { clock, governor, settleDown, asked } = stage;
+    const [first, second, third] = await asked(3);
+    governor.refuse(first?.permit ?? '', THROTTLED, UNCONFIRMED);
     await settleDown();
     const lowered = rateOf(stage);
     await clock.advance(900);
-    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    governor.refuse(second?.permit ?? '', THROTTLED, UNCONFIRMED);
     await clock.advance(600);
     governor.settle(third?.permit ?? '', 'billed', CONFIRMED);
     await settleDown();
@@ -63,7 +57,7 @@ describe('a refusal before anything was answered', () => {
     const stage = await createPacedStage(null);
     const first = stage.ask('first');
     await stage.clock.rest();
-    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    stage.governor.refuse(first.permit, THROTTLED, UNCONFIRMED);
     await stage.settleDown();
     expect(await workHard(stage, 6)).toBeGreaterThanOrEqual(2_000);
   });
@@ -73,7 +67,7 @@ describe('a refusal before anything was answered', () => {
     for (let seconds = 0; seconds < 3; seconds += 1) {
       const asker = stage.ask(`early-${seconds}`);
       await stage.clock.advance(1_050);
-      stage.governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+      stage.governor.refuse(asker.permit, THROTTLED, UNCONFIRMED);
       await stage.settleDown();
     }
     expect(await workHard(stage, 8)).toBeGreaterThanOrEqual(2_000);
@@ -83,7 +77,7 @@ describe('a refusal before anything was answered', () => {
     const stage = await createPacedStage(null);
     const first = stage.ask('first');
     await stage.clock.rest();
-    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    stage.governor.refuse(first.permit, THROTTLED, UNCONFIRMED);
     await stage.settleDown();
     expect(rateOf(stage)).toBe(10);
     expect(await workHard(stage, 3)).toBeLessThan(60);

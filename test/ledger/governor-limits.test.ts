@@ -26,9 +26,8 @@ describe('the limit', () => {
   });
 
   test('a free request is replaced by another one', async () => {
-    const { clock, governor, askMany } = await createStage({ quota: 4 });
-    const askers = askMany(6);
-    await clock.rest();
+    const { clock, governor, asked } = await createStage({ quota: 4 });
+    const askers = await asked(6);
     for (const asker of askers) {
       await clock.advance(20);
       governor.settle(asker.permit, 'free', UNCONFIRMED);
@@ -79,19 +78,17 @@ describe('a refusal for quota', () => {
   /** A minute after a refusal one of three requests is on its way. */
   async function probing() {
     const stage = await createStage({ quota: 100 });
-    const { clock, governor, ask, askMany } = stage;
+    const { clock, governor, ask, asked } = stage;
     const refused = await taken(ask('refused'), clock);
     governor.refuse(refused.permit, FOR_QUOTA, UNCONFIRMED);
     await clock.advance(60_015);
-    const askers = askMany(3);
-    await clock.rest();
+    const askers = await asked(3);
     return { ...stage, askers };
   }
 
   test('closes the account: waiting requests are rejected, and no other is granted', async () => {
-    const { clock, governor, askMany } = await createStage({ quota: 100 });
-    const askers = askMany(3);
-    await clock.rest();
+    const { clock, governor, askMany, asked } = await createStage({ quota: 100 });
+    const askers = await asked(3);
     governor.settle(askers[1]?.permit ?? '', 'billed', CONFIRMED);
     governor.settle(askers[2]?.permit ?? '', 'billed', CONFIRMED);
     governor.refuse(askers[0]?.permit ?? '', FOR_QUOTA, UNCONFIRMED);

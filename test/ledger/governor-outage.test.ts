@@ -15,9 +15,8 @@ describe('an unreachable ledger', () => {
   });
 
   test('receives a failed exchange again word for word', async () => {
-    const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
-    const [first] = askMany(1);
-    await clock.rest();
+    const { clock, ledger, governor, askMany, asked } = await createStage({ quota: 100 });
+    const [first] = await asked(1);
     ledger.setReach('out');
     const before = ledger.requests.length;
     governor.settle(first?.permit ?? '', 'billed', headers(100, 1));
@@ -46,9 +45,10 @@ describe('an unreachable ledger', () => {
   });
 
   test('causes no second permit and no second settlement when an answer was lost', async () => {
-    const { clock, ledger, governor, account, askMany, settleDown } = await createStage({ quota: 100 });
-    const [first] = askMany(1);
-    await clock.rest();
+    const { clock, ledger, governor, account, askMany, settleDown, asked } = await createStage({
+      quota: 100,
+    });
+    const [first] = await asked(1);
     ledger.setReach('deaf');
     governor.settle(first?.permit ?? '', 'billed', CONFIRMED);
     const askers = askMany(4);
@@ -73,9 +73,8 @@ describe('an unreachable ledger', () => {
   });
 
   test('that went back in time is restored from observations, and spending rests', async () => {
-    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
-    const before = askMany(3);
-    await clock.rest();
+    const { clock, ledger, governor, account, askMany, asked } = await createStage({ quota: 100 });
+    const before = await asked(3);
     for (const { permit } of before) governor.settle(permit, 'billed', CONFIRMED);
     await clock.advance(15);
     await ledger.reset('account');
@@ -91,9 +90,8 @@ describe('an unreachable ledger', () => {
 
 describe('closing', () => {
   test('settles what is left before it closes', async () => {
-    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
-    const askers = askMany(3);
-    await clock.rest();
+    const { clock, ledger, governor, account, asked } = await createStage({ quota: 100 });
+    const askers = await asked(3);
     for (const { permit } of askers) governor.settle(permit, 'billed', headers(100, 3));
     const before = ledger.requests.length;
     await governor.close(5_000);
@@ -117,9 +115,8 @@ describe('closing', () => {
   });
 
   test('rejects waiting and later requests', async () => {
-    const { clock, governor, askMany, ask } = await createStage({ quota: 1 });
-    const askers = askMany(3);
-    await clock.rest();
+    const { clock, governor, ask, asked } = await createStage({ quota: 1 });
+    const askers = await asked(3);
     await governor.close(5_000);
     const late = ask('late');
     await clock.rest();
@@ -127,12 +124,11 @@ describe('closing', () => {
   });
 
   test('rejects a request that waits for its slot, and returns its permit', async () => {
-    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    const { clock, ledger, governor, account, asked } = await createStage({ quota: 100 });
     await ledger.open('account', { rate: 10, burst: 1 });
     governor.note(CONFIRMED);
     await clock.advance(15);
-    const askers = askMany(4);
-    await clock.rest();
+    const askers = await asked(4);
     expect([outcomes(askers), account().held]).toEqual([{ granted: 1, waiting: 3 }, 4]);
     await governor.close(5_000);
     expect(outcomes(askers)).toEqual({ granted: 1, 'rejected: the governor is closed': 3 });
@@ -152,9 +148,8 @@ describe('closing', () => {
   });
 
   test('tries an unreachable ledger once more, and does not wait for it', async () => {
-    const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
-    const [asker] = askMany(1);
-    await clock.rest();
+    const { clock, ledger, governor, asked } = await createStage({ quota: 100 });
+    const [asker] = await asked(1);
     ledger.setReach('out');
     governor.settle(asker?.permit ?? '', 'billed', CONFIRMED);
     await clock.advance(10_000);
@@ -180,9 +175,8 @@ describe('closing', () => {
   });
 
   test('settles an answer that arrives after the close', async () => {
-    const { clock, governor, account, askMany } = await createStage({ quota: 100 });
-    const [asker] = askMany(1);
-    await clock.rest();
+    const { clock, governor, account, asked } = await createStage({ quota: 100 });
+    const [asker] = await asked(1);
     await governor.close(5_000);
     governor.settle(asker?.permit ?? '', 'free', UNCONFIRMED);
     await clock.rest();

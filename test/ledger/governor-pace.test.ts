@@ -1,12 +1,7 @@
 /** The governor and the shared pace: slots and refusals for throughput. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { CONFIRMED, createStage, outcomes, UNCONFIRMED } from './governing.js';
-
-/** A stage whose account has a pace and at least one useful answer. */
-function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
-  return createStage({ quota: 100_000, governors, pace: { rate, burst } });
-}
+import { CONFIRMED, createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
 
 const rateOf = (stage: Stage) => stage.account().rate;
 /** Long enough that requests sent before the rate fell are answered. */
@@ -14,9 +9,8 @@ const ECHO_MS = 2_000;
 
 describe('slots', () => {
   test('are one interval apart', async () => {
-    const { clock, askMany } = await createPacedStage(10);
-    const askers = askMany(5);
-    await clock.rest();
+    const { clock, asked } = await createPacedStage(10);
+    const askers = await asked(5);
     const passed: number[] = [];
     for (let time = 0; time < 5; time += 1) {
       passed.push(outcomes(askers).granted ?? 0);
@@ -26,25 +20,22 @@ describe('slots', () => {
   });
 
   test('of a burst are immediate', async () => {
-    const { clock, askMany } = await createPacedStage(10, 3);
-    const askers = askMany(5);
-    await clock.rest();
+    const { asked } = await createPacedStage(10, 3);
+    const askers = await asked(5);
     expect(outcomes(askers)).toEqual({ granted: 3, waiting: 2 });
   });
 
   test('are never more than a second ahead', async () => {
-    const { clock, account, askMany } = await createPacedStage(10);
-    const askers = askMany(50);
-    await clock.rest();
+    const { clock, account, asked } = await createPacedStage(10);
+    const askers = await asked(50);
     expect(account().held).toBe(11);
     await clock.advance(5_100);
     expect(outcomes(askers)).toEqual({ granted: 50 });
   });
 
   test('missed during a long sleep are timed anew, never sent in a burst', async () => {
-    const { clock, account, askMany } = await createPacedStage(10);
-    const askers = askMany(9);
-    await clock.rest();
+    const { clock, account, asked } = await createPacedStage(10);
+    const askers = await asked(9);
     expect(outcomes(askers)).toEqual({ granted: 1, waiting: 8 });
     await clock.leap(10_000);
     expect(outcomes(askers).granted).toBe(2);
@@ -56,9 +47,8 @@ describe('slots', () => {
   });
 
   test('missed by more than their length are timed anew', async () => {
-    const { clock, ledger, askMany } = await createPacedStage(10);
-    const askers = askMany(2);
-    await clock.rest();
+    const { clock, ledger, asked } = await createPacedStage(10);
+    const askers = await asked(2);
     const before = ledger.requests.length;
     await clock.leap(250);
     expect(ledger.requests.length).toBe(before + 1);
@@ -67,9 +57,8 @@ describe('slots', () => {
   });
 
   test('are not missed when a timer is slightly late', async () => {
-    const { clock, ledger, askMany } = await createPacedStage(10);
-    const askers = askMany(2);
-    await clock.rest();
+    const { clock, ledger, asked } = await createPacedStage(10);
+    const askers = await asked(2);
     const before = ledger.requests.length;
     await clock.leap(150);
     expect(outcomes(askers)).toEqual({ granted: 2 });
@@ -77,9 +66,8 @@ describe('slots', () => {
   });
 
   test('are returned with the permit when the request is aborted', async () => {
-    const { clock, account, askMany } = await createPacedStage(10);
-    const [, second] = askMany(2);
-    await clock.rest();
+    const { clock, account, asked } = await createPacedStage(10);
+    const [, second] = await asked(2);
     expect(account().held).toBe(2);
     second?.stop.abort(new Error('stopped'));
     await clock.advance(15);
@@ -100,11 +88,10 @@ describe('slots', () => {
 describe('refusals', () => {
   test('in one burst lower the pace once', async () => {
     const stage = await createPacedStage(100, 20);
-    const { clock, governor, askMany } = stage;
-    const askers = askMany(20);
-    await clock.rest();
+    const { clock, governor, asked } = stage;
+    const askers = await asked(20);
     for (const { permit } of askers) {
-      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+      governor.refuse(permit, THROTTLED, UNCONFIRMED);
       await clock.advance(20);
     }
     expect(rateOf(stage)).toBe(45);
@@ -115,32 +102,28 @@ describe('refusals', () => {
     const { clock, governors } = stage;
     const askers = [0, 1].flatMap((by) => stage.askMany(4, { by }).map((asker) => ({ asker, by })));
     await clock.rest();
-    for (const { asker, by } of askers)
-      governors[by]?.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    for (const { asker, by } of askers) governors[by]?.refuse(asker.permit, THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
   });
 
   test('later than that lower it again', async () => {
     const stage = await createPacedStage(100, 2);
-    const { clock, governor, askMany } = stage;
-    const [first, second] = askMany(2);
-    await clock.rest();
-    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    const { clock, governor, asked } = stage;
+    const [first, second] = await asked(2);
+    governor.refuse(first?.permit ?? '', THROTTLED, UNCONFIRMED);
     await clock.advance(15 + ECHO_MS);
-    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    governor.refuse(second?.permit ?? '', THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBeCloseTo(20.25);
   });
 
   test('in a first burst without a pace set it to nine tenths of what was accepted meanwhile', async () => {
     const stage = await createPacedStage(null);
-    const { clock, governor, askMany } = stage;
-    const askers = askMany(64);
-    await clock.rest();
+    const { clock, governor, asked } = stage;
+    const askers = await asked(64);
     for (const { permit } of askers.slice(0, 50)) governor.settle(permit, 'billed', CONFIRMED);
-    for (const { permit } of askers.slice(50))
-      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    for (const { permit } of askers.slice(50)) governor.refuse(permit, THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
   });
@@ -149,7 +132,7 @@ describe('refusals', () => {
     const { clock, governor, account, ask } = await createPacedStage(100);
     const asker = ask('key');
     await clock.rest();
-    governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
+    governor.refuse(asker.permit, THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect([account().sent, account().held, account().closedAt]).toEqual([0, 0, null]);
   });
@@ -158,9 +141,8 @@ describe('refusals', () => {
     [null, 1_000],
     [4_000, 4_000],
   ])('with a Retry-After of %s ms block all sending for %s ms', async (retryAfterMs, silentMs) => {
-    const { clock, governors, askMany } = await createPacedStage(100, 1, 2);
-    const [refused] = askMany(1, { by: 0 });
-    await clock.rest();
+    const { clock, governors, askMany, asked } = await createPacedStage(100, 1, 2);
+    const [refused] = await asked(1, { by: 0 });
     governors[0]?.refuse(refused?.permit ?? '', { isQuota: false, retryAfterMs }, UNCONFIRMED);
     await clock.advance(15);
     const askers = [...askMany(1, { by: 0 }), ...askMany(1, { by: 1 })];
@@ -172,9 +154,8 @@ describe('refusals', () => {
 
   test('with a longer Retry-After still block after the pace was lowered', async () => {
     const stage = await createPacedStage(100, 2);
-    const { clock, governor, askMany, ask } = stage;
-    const [first, second] = askMany(2);
-    await clock.rest();
+    const { clock, governor, ask, asked } = stage;
+    const [first, second] = await asked(2);
     governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: 1_000 }, UNCONFIRMED);
     await clock.advance(15);
     const lowered = rateOf(stage);

@@ -4,31 +4,27 @@ import { CONFIRMED, createStage, headers, outcomes, TIMEOUT_MS, UNCONFIRMED } fr
 
 describe('asking', () => {
   test('batches all requests of one moment in one exchange', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 120 });
+    const { ledger, asked } = await createStage({ quota: 120 });
     const before = ledger.requests.length;
-    const askers = askMany(30);
-    await clock.rest();
+    const askers = await asked(30);
     expect(outcomes(askers)).toEqual({ granted: 30 });
     expect(ledger.requests.length - before).toBe(1);
     expect(ledger.requests.at(-1)?.take).toHaveLength(30);
   });
 
   test('asks for at most two hundred permits per exchange; the others follow at once', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 1_800 });
+    const { ledger, asked } = await createStage({ quota: 1_800 });
     const before = ledger.requests.length;
-    const askers = askMany(450);
-    await clock.rest();
+    const askers = await asked(450);
     expect(outcomes(askers)).toEqual({ granted: 450 });
     expect(ledger.requests.slice(before).map(({ take }) => take.length)).toEqual([200, 200, 50]);
   });
 
   test('sends requests that arrive during an exchange with the next one', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    const { clock, ledger, asked } = await createStage({ quota: 100 });
     const release = ledger.hold();
-    const early = askMany(2);
-    await clock.rest();
-    const late = askMany(3);
-    await clock.rest();
+    const early = await asked(2);
+    const late = await asked(3);
     expect(outcomes([...early, ...late])).toEqual({ waiting: 5 });
     release();
     await clock.rest();
@@ -48,11 +44,10 @@ describe('asking', () => {
   });
 
   test('makes one exchange per run, each under its own caps', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    const { ledger, askMany, asked } = await createStage({ quota: 100 });
     ledger.addRun('capped', { maxRequests: 1 });
     const free = askMany(2);
-    const capped = askMany(2, { run: { id: 'capped' } });
-    await clock.rest();
+    const capped = await asked(2, { run: { id: 'capped' } });
     expect(ledger.requests.slice(-2).map(({ run, take }) => [run, take.length])).toEqual([
       ['run', 2],
       ['capped', 2],
@@ -167,9 +162,8 @@ describe('giving up', () => {
 
 describe('settling', () => {
   test('batches settlements for 15 ms when nothing else is sent', async () => {
-    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
-    const askers = askMany(3);
-    await clock.rest();
+    const { clock, ledger, governor, account, asked } = await createStage({ quota: 100 });
+    const askers = await asked(3);
     const before = ledger.requests.length;
     for (const { permit } of askers) governor.settle(permit, 'billed', CONFIRMED);
     await clock.advance(14);
@@ -223,11 +217,9 @@ describe('settling', () => {
   });
 
   test('reuses a permit that another worker returned within a tenth of a second', async () => {
-    const { clock, governors, askMany, settleDown } = await createStage({ governors: 2, quota: 1 });
-    const [mine] = askMany(1, { by: 0 });
-    await clock.rest();
-    const [other] = askMany(1, { by: 1 });
-    await clock.rest();
+    const { clock, governors, settleDown, asked } = await createStage({ governors: 2, quota: 1 });
+    const [mine] = await asked(1, { by: 0 });
+    const [other] = await asked(1, { by: 1 });
     expect(other?.result).toBe('waiting');
     governors[0]?.settle(mine?.permit ?? '', 'free', UNCONFIRMED);
     await settleDown();
