@@ -1,6 +1,7 @@
 /** What happens to dropped files of every kind. */
 import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeXlsx } from 'hucre/xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
@@ -136,6 +137,8 @@ test('leaves a file alone while it is copied, in pieces or by a program that pau
   let written = 0;
   for (; (await scene.list('done')).length === 0; written += 1) {
     await appendFile(pieces, `${lines[written % lines.length]}\n`);
+    // The pace of a slow program, well below what counts as the end.
+    await sleep(20);
   }
   expect(await scene.list('inbox')).toContain('pieces.csv');
   // Unchanged for long enough, but still open in another program.
