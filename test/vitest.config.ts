@@ -7,13 +7,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const missingServers = fileURLToPath(new URL('support/missing-servers.ts', import.meta.url));
 const oneSeed = fileURLToPath(new URL('support/one-seed.ts', import.meta.url));
 
-const SERVERS = ['test/{e2e,dashboard,engine,jobs}/**/*.test.ts'];
+const SERVERS = /\/test\/(e2e|dashboard|engine|jobs)\//;
 
 /** Files that wait for processes and servers begin first; quick ones fill the gaps at the end. */
 class ServersFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isQuick = ({ project }: TestSpecification) => project.name === 'quick';
+    const isQuick = ({ moduleId }: TestSpecification) => !SERVERS.test(moduleId);
     return [...sorted.filter((file) => !isQuick(file)), ...sorted.filter(isQuick)];
   }
 }
@@ -45,10 +45,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   plugins: [builtSources],
   test: {
-    projects: [
-      { extends: true, test: { name: 'servers', include: SERVERS } },
-      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: SERVERS } },
-    ],
+    include: ['test/**/*.test.ts'],
     pool: 'forks',
     // A process and its sources for each file cost a third of the time of quick ones: a worker
     // keeps both from file to file. No file may change environment, globals or modules.

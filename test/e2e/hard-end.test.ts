@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { runHere } from '../support/run-here.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ends, kill, onEngines } from './commands.js';
@@ -103,7 +104,7 @@ test('the next sample run removes the state of one that was killed', { tags: ['l
 test('the demo prints the summary that the README shows', async () => {
   const folder = await temporaryFolder();
   await cp('fixtures/customers.csv', join(folder, 'customers.csv'));
-  const result = await runCli(['run', 'customers.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } });
+  const result = await runHere(['run', 'customers.csv', '--sample'], { cwd: folder });
   const shown = /^60 rows: .*?(?=```)/ms.exec(await readFile('README.md', 'utf8'))?.[0];
   expect(result.stderr).toContain(shown);
 });

@@ -40,7 +40,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     await stop(worker);
   });
 
-  test('four workers keep a limit of 53 through 20 % of 503 and jitter, in this run and the next', async () => {
+  test('three workers keep a limit of 53 through 20 % of 503 and jitter, in this run and the next', async () => {
     const scene = await createScene(engine, {
       quota: 50,
       plan: 'paid',
@@ -48,7 +48,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
       faults: { unavailable: 0.2 },
     });
     await scene.write('list.csv', domainList(300));
-    const workers = Array.from({ length: 4 }, () => scene.start(['worker']));
+    const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
     const command = ['run', 'list.csv', '--no-worker', '--overage-budget', '0.3'];
     for (const attempt of [1, 2]) {
       const result = await scene.run(command);
