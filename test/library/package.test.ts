@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LONG } from '../e2e/commands.js';
 import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 
@@ -113,11 +114,11 @@ async function link(modules: string, name: string): Promise<void> {
   await symlink(join(ROOT, 'node_modules', name), join(modules, name));
 }
 
-test('it compiles under strict, its types checked too, without the types of what it depends on', () => {
+test('it compiles under strict, its types checked too, without the types of what it depends on', LONG, () => {
   expect(compilerOutput).toBe('');
 });
 
-describe('a program', () => {
+describe('a program', LONG, () => {
   const engine = embeddedEngine();
 
   function start(scene: Scene, file: string, args: string[] = [], env: Record<string, string> = {}) {
@@ -138,7 +139,7 @@ describe('a program', () => {
     return { child, lines, ended, onLine: (take: (line: string) => void) => reader.on('line', take) };
   }
 
-  test('of the documents runs, and its file is whole', { tags: ['long'] }, async () => {
+  test('of the documents runs, and its file is whole', async () => {
     const scene = await createScene(engine, { plan: 'paid' });
     await scene.write('customers.csv', domainList(20));
     const programs = (await readdir(join(project, 'out'))).filter((name) => /-md-\d+\.js$/.test(name));
@@ -153,9 +154,7 @@ describe('a program', () => {
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
   });
 
-  test('that is killed has paid for nothing that the command line pays for again, but what was in flight', {
-    tags: ['long'],
-  }, async () => {
+  test('that is killed has paid for nothing that the command line pays for again, but what was in flight', async () => {
     const scene = await createScene(engine, { latencyMs: 20, quota: 60 });
     const { meter } = scene.service;
     const { child, ended, onLine } = start(scene, 'ask.js', ['200']);
@@ -178,9 +177,7 @@ describe('a program', () => {
     expect(domainAt(0)).toBe([...answered][0]);
   });
 
-  test('that forgets to close ends, and one that closes leaves no server behind', {
-    tags: ['long'],
-  }, async () => {
+  test('that forgets to close ends, and one that closes leaves no server behind', async () => {
     const scene = await createScene(engine);
     expect(await start(scene, 'ask.js', ['5']).ended).toEqual({ code: 0, stderr: '' });
     expect(await start(scene, 'ask.js', ['5', 'close']).ended).toEqual({ code: 0, stderr: '' });
