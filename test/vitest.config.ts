@@ -52,7 +52,7 @@ export default defineConfig({
     isolate: false,
     // Most of the time is spent waiting for processes and servers, so more workers than vitest's
     // default help on two cores.
-    maxWorkers: 5,
+    maxWorkers: 9,
     sequence: { sequencer: ServersFirst },
     tags: [
       { name: 'long', description: 'npm run test:long; every change is tested without them' },
