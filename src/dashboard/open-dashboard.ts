@@ -1,4 +1,4 @@
-/** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
+/** The dashboard for `up`: page, parts, and the same as JSON. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
@@ -9,11 +9,11 @@ import { type Releasers, withinDeadline } from '../core/lifecycle.js';
 import { createGuardedServer, type HttpListener, listenHttp } from '../core/listen-http.js';
 import type { Log } from '../core/log.js';
 import { printText } from '../core/terminal-text.js';
-import type { BullChunkQueue, Engine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import { createScheduleBook } from '../jobs/schedules/schedule-book.js';
-import { createScheduleFiles, tickQueueOf } from '../jobs/schedules/schedule-files.js';
+import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
@@ -31,13 +31,11 @@ import {
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes, createRunReader } from './program-routes.js';
-import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { startAllAction } from './start-all.js';
-import { QUEUE_PATH } from './technical-section.js';
 import { discardAllAction } from './upload-card.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
 import { waitingActions } from './waiting-actions.js';
@@ -84,13 +82,9 @@ export async function openDashboard(context: DashboardContext) {
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
 
-  const openQueue = (name: string) => {
-    const queue = engine.openQueue(name);
-    const close = () => queue.close().catch(() => undefined);
-    releasers.push(() => withinDeadline(close(), CLOSE_MS));
-    return queue;
-  };
-  const queue = names && openQueue(names.queueName);
+  const queue = names && engine.openQueue(names.queueName);
+  const close = async () => queue?.close().catch(() => undefined);
+  releasers.push(() => withinDeadline(close(), CLOSE_MS));
   const files = createScheduleFiles(stateFolder);
   const book = createScheduleBook(engine, files);
   const findResults = createResultFinder(inboxes);
@@ -110,21 +104,6 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
-
-  let board: Promise<QueueBoard> | undefined;
-  let ticks: BullChunkQueue | undefined;
-  async function loadBoard(): Promise<QueueBoard> {
-    const { createQueueBoard } = await import('./queue-board.js');
-    // Kept when the board cannot be made: a try has no queue of its own.
-    ticks ??= openQueue(tickQueueOf(hostname(), await files.giveMachineId()));
-    const shown = [
-      ...(queue
-        ? [{ queue, title: 'Lookups', description: 'chunks of up to 200 identifiers for workers' }]
-        : []),
-      { queue: ticks, title: 'Schedules', description: `due times of the schedules of ${hostname()}` },
-    ];
-    return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
-  }
 
   const look = async () => ({
     ...(await newest.look()),
@@ -169,13 +148,6 @@ export async function openDashboard(context: DashboardContext) {
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },
-    openBoard() {
-      board ??= loadBoard().catch((error: unknown) => {
-        board = undefined;
-        throw error;
-      });
-      return board;
-    },
     onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
   });
   releasers.push(() => server.close());
@@ -209,15 +181,13 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'cookies'> {
   /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
   readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
   readonly actions: readonly Action[];
-  /** Opened at the first view of the queue. */
-  readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
   readonly onError: (error: Error) => void;
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, actions, log, openBoard, onError } = options;
+  const { host, port, look, actions, log, onError } = options;
   const isSecure = options.url?.startsWith('https:') === true;
   const cookies = createCookies({ key: randomBytes(32), isSecure });
   const app = createGate({ ...options, cookies });
@@ -239,8 +209,6 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look()));
   });
-  app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
-  app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
   app.notFound((context) => answerText(context, 'not found; the dashboard is at /', 404, 'not-found'));
   app.onError((error, context) => {
     onError(error);

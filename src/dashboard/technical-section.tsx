@@ -3,9 +3,6 @@ import { countOf, countText, momentText, spanText } from '../core/figures.js';
 import { type Fact, Facts } from '../run/report/kit/parts.js';
 import type { DashboardData } from './gather-dashboard.js';
 
-/** Where Bull Board is mounted. */
-export const QUEUE_PATH = '/queue';
-
 /** Folded. Its parts are renewed one by one, so that it stays open. */
 export function TechnicalSection({ data }: { data: DashboardData }) {
   return (
@@ -30,7 +27,7 @@ export function TechnicalSection({ data }: { data: DashboardData }) {
       <div class="engine" data-part="engine">
         <Facts rows={engineFacts(data)} name="facts" />
         <p class="actions">
-          <a href={`${QUEUE_PATH}/`}>Show the queue</a> <a href="/status.json">This page as JSON</a>
+          <a href="/status.json">This page as JSON</a>
         </p>
       </div>
     </details>

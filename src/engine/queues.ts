@@ -174,10 +174,10 @@ function workerName(now: number): string {
 /** null: not known, because the server does not list its sessions. Throws as BullMQ does. */
 export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
   const sessions = await queue.getWorkers();
-  const workers = sessions.flatMap(({ id, rawname = '', addr = '' }) => {
+  const workers = sessions.flatMap(({ rawname = '' }) => {
     const [, since, pid, host] = /:w:([0-9a-z]{6,8})\.(\d+)\.([\w.-]*)$/.exec(rawname) ?? [];
     if (since === undefined || pid === undefined || host === undefined) return [];
-    return [{ id: id ?? rawname, host, pid, since: Number.parseInt(since, 36) * 1_000, address: addr }];
+    return [{ host, pid, since: Number.parseInt(since, 36) * 1_000 }];
   });
   // BullMQ answers with a remark where the list is forbidden.
   return sessions.length > 0 && workers.length === 0 ? null : workers;

@@ -22,7 +22,6 @@ it('names the flag to change when the port is taken', async () => {
     actions: [],
     log: silentLog(),
     look: async () => dashboardView(),
-    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
     onError: () => undefined,
   });
   await expect(second).rejects.toThrow(
@@ -31,11 +30,16 @@ it('names the flag to change when the port is taken', async () => {
 });
 
 it('writes the details of a bug to the log, not to the response', async () => {
-  const served = await startDashboard();
-  const answer = await ask(served, '/queue/', { headers: basic(PASSWORD) });
+  const served = await startDashboard({
+    addPages: (app) =>
+      app.get('/x', () => {
+        throw new Error('a bug of this test');
+      }),
+  });
+  const answer = await ask(served, '/x', { headers: basic(PASSWORD) });
   expect(answer.status).toBe(500);
   expect(answer.text).toBe('internal error; see the log\n');
-  expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
+  expect(served.errors.map(({ message }) => message)).toEqual(['a bug of this test']);
 });
 
 const untouched = new Proxy({} as Engine, {

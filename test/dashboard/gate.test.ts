@@ -5,7 +5,7 @@ import { ownPath, SESSION_MS } from '../../src/dashboard/gate.js';
 import { ask, basic, cookieOf, PAGE, sessionOf, signIn } from './asking.js';
 import { LINK_TOKEN, PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
-const PATHS = ['/', '/status.json', '/queue/', '/queue/api/queues', '/queue/static/js/main.js', '/x'];
+const PATHS = ['/', '/status.json', '/runs/x', '/uploads/x', '/x'];
 
 it.each(PATHS)('refuses %s without the password', async (path) => {
   const served = await startDashboard();
@@ -38,9 +38,9 @@ it('accepts HTTP basic authentication with any user name', async () => {
 
 it('signs in by form with a cookie that does not contain the password and is hidden from scripts', async () => {
   const served = await startDashboard();
-  const answer = await ask(served, '/sign-in', signIn(PASSWORD, '/queue/'));
+  const answer = await ask(served, '/sign-in', signIn(PASSWORD, '/runs/x'));
   expect(answer.status).toBe(303);
-  expect(answer.headers.location).toBe('/queue/');
+  expect(answer.headers.location).toBe('/runs/x');
   const cookie = cookieOf(answer);
   expect(cookie).not.toMatch(/; Secure/);
   for (const part of ['; HttpOnly', '; SameSite=Strict']) expect(cookie).toContain(part);
@@ -162,7 +162,7 @@ it('refuses an oversized form', async () => {
 
 it.each([
   [undefined, '/'],
-  ['/queue/queue/x?status=active', '/queue/queue/x?status=active'],
+  ['/runs/x?status=active', '/runs/x?status=active'],
   ['//evil.example', '/'],
   ['/\\evil.example', '/'],
   ['https://evil.example', '/'],

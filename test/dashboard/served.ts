@@ -4,7 +4,6 @@ import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
-import type { QueueBoard } from '../../src/dashboard/queue-board.js';
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import type { FileCaps } from '../../src/jobs/file-caps.js';
 import { createUploads, type Uploads } from '../../src/jobs/uploads.js';
@@ -57,7 +56,6 @@ export async function startDashboard(
     readonly actions?: readonly Action[];
     readonly log?: Log;
     readonly addPages?: DashboardServerOptions['addPages'];
-    readonly openBoard?: () => Promise<QueueBoard>;
   } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
@@ -74,7 +72,6 @@ export async function startDashboard(
     ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),
     look: async () => view,
-    openBoard: parts.openBoard ?? (() => Promise.reject(new Error('there is no queue in this test'))),
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());

@@ -172,8 +172,8 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     queue: { waiting: 17, active: 3, delayed: 2 },
     pauses: [],
     workers: [
-      { id: '7', host: 'etl-1', pid: '4711', since: NOW - 26 * HOUR, address: '10.0.0.5:41022' },
-      { id: '9', host: 'etl-2', pid: '88', since: NOW - 4 * MINUTE, address: '10.0.0.6:40188' },
+      { host: 'etl-1', pid: '4711', since: NOW - 26 * HOUR },
+      { host: 'etl-2', pid: '88', since: NOW - 4 * MINUTE },
     ],
     outcomes: {
       matched: 8_420,

@@ -90,7 +90,7 @@ async function fillFolders(folder: string): Promise<void> {
 
 const NAMES = wordsOf('list.csv list.enriched.csv reason.txt .hidden link.csv outside.csv .. .');
 const PATHS = [
-  ...wordsOf('/ /parts /status.json /sign-in /sign-in?next=/status.json /queue /queue/ /queue/api/queues'),
+  ...wordsOf('/ /parts /status.json /sign-in /sign-in?next=/status.json'),
   ...wordsOf(
     '/runs/x /runs/x/parts /uploads/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
   ),
@@ -101,8 +101,8 @@ const PATHS = [
     `/inboxes/0/${kind}/..%2f..%2foutside.csv`,
     `/inboxes/0/${kind}/%2e%2e/outside.csv`,
   ]),
-  ...wordsOf('/inboxes/1/done/x/ /inboxes/-1/done/x/y /queue/..%2f..%2f..%2fpackage.json'),
-  ...wordsOf('/queue/static/../../../LICENSE /?token=wrong /?token=wrong&name=x /%00 /%zz'),
+  ...wordsOf('/inboxes/1/done/x/ /inboxes/-1/done/x/y'),
+  ...wordsOf('/?token=wrong /?token=wrong&name=x /%00 /%zz'),
   ...wordsOf('//elsewhere.example/ http://elsewhere.example/ *'),
   '',
 ];
