@@ -124,7 +124,7 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   // Neither reads settings, so a wrong config file does not stop them.
   const plain =
     command === 'completion'
-      ? (await import('./commands/completion.js')).completionScript(word)
+      ? (await import('./commands/completion.js')).completionText(word, args.slice(1))
       : command === 'schema'
         ? (await import('./commands/schema.js')).schemaText(word)
         : null;

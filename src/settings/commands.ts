@@ -294,7 +294,12 @@ const TABLE = {
     },
   },
   completion: {
-    argument: { name: 'SHELL', description: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] },
+    argument: {
+      name: 'SHELL',
+      description: 'bash, zsh or fish',
+      choices: ['bash', 'zsh', 'fish'],
+      isRepeated: true,
+    },
     summary: 'print a script that completes commands, flags and values in a shell',
     examples: {
       'completion bash': 'in ~/.bashrc: eval "$(brand-enrich completion bash)"',
