@@ -232,8 +232,6 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   up: async (call) => (await import('./commands/up.js')).runUp(call),
   worker: async (call) => (await import('./commands/worker.js')).runWorker(call),
   serve: async (call) => (await import('./commands/local-service.js')).runServe(call),
-  'generate-catalogue': async (call) =>
-    (await import('./commands/local-service.js')).runGenerateCatalogue(call),
   pause: async (call) => (await import('./commands/orders.js')).runOrder(call),
   resume: async (call) => (await import('./commands/orders.js')).runOrder(call),
   cancel: async (call) => (await import('./commands/orders.js')).runOrder(call),

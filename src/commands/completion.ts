@@ -1,4 +1,4 @@
-/** What may follow the words of a command line, and the scripts of three shells that ask for it. Pure. */
+/** What may follow the words of a command line, and the shells' scripts that ask for it. Pure. */
 import { COMMAND_FAMILIES, COMMANDS } from '../settings/commands.js';
 import { COMMAND_NAMES, wordsAfter } from '../settings/setting.js';
 import { settingsOf } from '../settings/settings.js';
@@ -10,7 +10,7 @@ const FOLDERS = ':folders';
 
 type Candidate = readonly [word: string, meaning: string];
 
-/** The name by which the program was called, `brand-enrich` or a path to it, is each shell's own. */
+/** Each calls the program by the name that the person wrote. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_brand_enrich() {
   local IFS=$'\\n' current=\${COMP_WORDS[COMP_CWORD]} found

@@ -9,7 +9,6 @@ import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import type { Clock } from '../core/clock.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
 import { bearerToken } from './accounts.js';
-import { createChance } from './generate-keys.js';
 import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
 
 /** A share of requests, 0 to 1. */
@@ -93,6 +92,20 @@ function readCount(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
+/**
+ * The repeatable chance of one request: mulberry32 (Tommy Ettinger, public domain), from seed and
+ * number. Returns a function that gives fractions, 0 to 1, 1 excluded.
+ */
+export function createChance(seed: number, index: number): () => number {
+  let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
+
 /** Everything that chance decides about one request, in the order in which it is drawn. */
 const ROLLS = ['jitter', 'drop', 'error', 'reset', 'body', 'where'] as const;
 type Rolls = Readonly<Record<(typeof ROLLS)[number], number>>;
@@ -106,7 +119,7 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
 
   const draw = (): Rolls => {
     const chance = createChance(faults.seed, arrived++);
-    return Object.fromEntries(ROLLS.map((name) => [name, chance.fraction()])) as Rolls;
+    return Object.fromEntries(ROLLS.map((name) => [name, chance()])) as Rolls;
   };
 
   /** A free HEAD shows the usage before the first request of a caller. */

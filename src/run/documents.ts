@@ -613,17 +613,6 @@ export const DOCUMENTS = {
       isFinal: z.boolean(),
     })
     .describe('serve --statement, one for each account'),
-  catalogue: z
-    .object({
-      version,
-      file: z.string(),
-      brands: count,
-      cryptoSymbols: count,
-      etfTickers: count,
-      etfProviders: count,
-      seed: count,
-    })
-    .describe('generate-catalogue --json'),
   init: z.object({ version, config: z.string(), tokenFile: z.string().nullable() }).describe('init --json'),
 };
 

@@ -116,25 +116,6 @@ const TABLE = {
         'print what each account used and owes for November',
     },
   },
-  'generate-catalogue': {
-    argument: {
-      name: 'FILE',
-      description: 'the catalogue to write, as JSONL; compressed when the name ends in .gz',
-    },
-    summary: 'write a catalogue of invented brands for serve --catalogue, of any size',
-    notes: [
-      'The same flags always give the same file. Domains are brand-000000.com, brand-000001.de and ' +
-        'so on, stock tickers',
-      'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four ' +
-        'of five brands are exactly as',
-      'the specification writes them; every fifth has nulls and gaps, as live services send them.',
-    ],
-    examples: {
-      'generate-catalogue brands.jsonl.gz':
-        '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
-      'generate-catalogue brands.jsonl --brands 100000': 'a large one, about 220 MB',
-    },
-  },
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
   pause: {
     argument: { ...RUN, isOptional: true },

@@ -26,7 +26,7 @@ import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
 import { COMMANDS_WITH_SETTINGS, type CommandName, linesOf, type Surroundings } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
-const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
+const WITHOUT_ENGINE: readonly CommandName[] = ['serve'];
 const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
   (name) => !WITHOUT_ENGINE.includes(name),
 );
@@ -69,7 +69,6 @@ const watched = linesOf('Logging and monitoring', [
 ]);
 const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
-const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
 
 /** By what `status` groups the spending of runs. */
@@ -92,10 +91,6 @@ function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';
   return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
 }
-
-/** What a generated catalogue covers; the defaults are the specification's coverage. */
-const invented = (flag: string, fallback: string, description: string) =>
-  inventing(flag, count(0, 10_000_000), fallback).describe(description);
 
 export const PROCESS_SETTINGS = {
   inboxes: inbox('--inbox', paths('DIR'), '').describe('a folder to watch; repeat it for several', {
@@ -287,11 +282,6 @@ export const PROCESS_SETTINGS = {
     isFlagOnly: true,
     note: 'this month',
   }),
-  brands: invented('--brands', '10000', 'number of brands'),
-  cryptoSymbols: invented('--crypto-symbols', '2000', 'number of crypto symbols'),
-  etfTickers: invented('--etf-tickers', '10000', 'number of ETF tickers'),
-  etfProviders: invented('--etf-providers', '320', 'number of brands that are ETF providers'),
-  seed: invented('--seed', '1', 'another seed changes texts, scores and companies, but not the keys'),
 
   observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
     "usage of this period, as the service's website shows it",

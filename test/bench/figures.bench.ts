@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { generatedDomain } from '../local-service/generate-keys.js';
 import { take, watch } from './measure.ts';
 import { sayFigure } from './results.ts';
 import { redisFacts, runCli, scaled, TOKEN, useStage } from './stage.ts';

@@ -4,9 +4,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { generatedDomain } from '../../src/local-service/generate-keys.js';
 import { stop } from '../e2e/commands.js';
 import { createInboxScene } from '../jobs/inbox-scene.ts';
+import { generatedDomain } from '../local-service/generate-keys.js';
 import { redisEngine } from '../support/engines.ts';
 import { take } from './measure.ts';
 import { sayFigure } from './results.ts';

@@ -3,7 +3,7 @@
  * hold few rows, so that a run of them buys next to nothing.
  */
 import { gzipSync } from 'node:zlib';
-import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { generatedDomain } from '../local-service/generate-keys.js';
 import { parquetOf } from '../support/hostile-files.ts';
 import { OFFICE, workbookOf, zipOf } from '../support/workbooks.ts';
 

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
-import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { writeCatalogue } from '../local-service/generate-catalogue.js';
+import { generatedDomain } from '../local-service/generate-keys.js';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type Took, take } from './measure.ts';
 
@@ -139,7 +139,7 @@ export async function redisFacts(url: string): Promise<(name: string) => number>
 /** A service with the generated catalogue and a quota that no benchmark reaches. */
 async function startService(folder: string, brands: number, faults: readonly string[]) {
   const catalogue = join(folder, `catalogue-${brands}.jsonl`);
-  const coverage = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1, bodyBytes: 2_048 };
+  const coverage = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1 };
   if (!existsSync(catalogue)) await writeCatalogue(catalogue, { brands, ...coverage });
   const accounts = await mkdtemp(join(folder, 'accounts-'));
   const file = join(accounts, 'accounts.json');

@@ -94,7 +94,6 @@ onEngines([redisEngine()], (engine) => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('not a cron expression');
     await scene.write('brand-enrich.config.json', '{}');
-    await printed(scene, 'catalogue', ['generate-catalogue', 'brands.jsonl', '--brands', '400']);
     const account = { name: 'team', tokenSha256: 'a'.repeat(64), plan: 'paid', quota: 5 };
     await scene.write('accounts.json', JSON.stringify({ accounts: [account] }));
     await printed(scene, 'statement', ['serve', '--statement', '--accounts', 'accounts.json']);

@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
-import { generateCatalogue } from '../../src/local-service/generate-catalogue.js';
-import { generatedDomain } from '../../src/local-service/generate-keys.js';
 import { loadCatalogue, memberBytes, readCatalogueLine } from '../../src/local-service/load-catalogue.js';
+import { generateCatalogue } from './generate-catalogue.js';
+import { generatedDomain } from './generate-keys.js';
 
 const lines = [
   ...generateCatalogue({ brands: 40, cryptoSymbols: 4, etfTickers: 9, etfProviders: 3, seed: 1 }),

@@ -1,6 +1,11 @@
 /** The commands of the local service, end to end. Runs the built program. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
-import { killLeftovers, runCli, startCli } from '../support/cli.js';
+import { SPECIFIED_COVERAGE } from '../fixtures/specified-brand.js';
+import { killLeftovers, startCli } from '../support/cli.js';
+import { generateCatalogue } from './generate-catalogue.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 afterEach(killLeftovers);
@@ -14,14 +19,8 @@ async function ask(url: string, path: string) {
 
 it('serves a generated catalogue, and the own brand that it lacks', async () => {
   const cwd = temporaryFolder();
-  const made = await runCli(['generate-catalogue', 'brands.jsonl.gz', '--brands', '400', '--json'], { cwd });
-  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('serve --catalogue brands.jsonl.gz')]);
-  expect(JSON.parse(made.stdout)).toMatchObject({
-    brands: 400,
-    cryptoSymbols: 2_000,
-    etfTickers: 10_000,
-    etfProviders: 320,
-  });
+  const lines = [...generateCatalogue({ ...SPECIFIED_COVERAGE, brands: 400, seed: 1 })];
+  await writeFile(join(cwd, 'brands.jsonl.gz'), gzipSync(lines.join('\n')));
   const flags = ['--catalogue', 'brands.jsonl.gz', '--own-domain', 'brandfetch.com', '--port', '0'];
   const service = startCli(['serve', ...flags], { cwd });
   await service.untilSaid(/ at http\S+/);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
-import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
 import { DEMO_TOKEN, readStatements, type ServeOptions, serve } from '../../src/local-service/serve.js';
+import { writeCatalogue } from './generate-catalogue.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 type Serving = Awaited<ReturnType<typeof serve>>;

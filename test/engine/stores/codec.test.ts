@@ -10,7 +10,7 @@ import {
   unpackProfile,
   whyUnreadable,
 } from '../../../src/engine/stores/profile-codec.js';
-import { generateCatalogue } from '../../../src/local-service/generate-catalogue.js';
+import { generateCatalogue } from '../../local-service/generate-catalogue.js';
 
 const CATALOGUE = new URL('../../../fixtures/catalogue.jsonl', import.meta.url);
 const MIB = 1_048_576;
@@ -22,7 +22,7 @@ function brandsIn(lines: Iterable<string>): Buffer[] {
     .map((line) => Buffer.from(JSON.stringify((JSON.parse(line) as { brand: unknown }).brand)));
 }
 const sampleBrands = brandsIn(readFileSync(CATALOGUE, 'utf8').split('\n'));
-const numbers = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1, bodyBytes: 2_048 };
+const numbers = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1 };
 const generatedBrands = brandsIn(generateCatalogue({ brands: 500, ...numbers }));
 
 /** Of another service: its own hosts, ids and order of fields, and fields that we do not know. */

@@ -1,8 +1,8 @@
 /**
- * The keys of generated brands, each a function of a number, and the repeatable chance behind the
- * rest. No key comes out twice; crypto symbols and tickers share some on purpose, as in the world.
+ * The keys of generated brands, each a function of a number. No key comes out twice; crypto symbols
+ * and tickers share some on purpose, as in the world.
  */
-import { isIsin } from '../core/isin.js';
+import { isIsin } from '../../src/core/isin.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
 export function generatedDomain(index: number): string {
@@ -53,28 +53,4 @@ function letters(value: number, width: number): string {
   for (let rest = value; text.length < width || rest > 0; rest = Math.floor(rest / 26))
     text = String.fromCharCode(65 + (rest % 26)) + text;
   return text;
-}
-
-export type Chance = ReturnType<typeof createChance>;
-
-/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), from seed and index. */
-export function createChance(seed: number, index: number) {
-  let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
-  /** A fraction, 0 to 1, 1 excluded. */
-  const fraction = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-  /** A whole number from `low` to `high`, both included. */
-  const between = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
-  return {
-    fraction,
-    between,
-    /** One of these. `choices` must not be empty. */
-    pick: <T>(choices: readonly T[]) => choices[between(0, choices.length - 1)] as T,
-    /** So many hexadecimal digits. */
-    hex: (digits: number) => Array.from({ length: digits }, () => between(0, 15).toString(16)).join(''),
-  };
 }

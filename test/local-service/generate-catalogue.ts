@@ -3,17 +3,10 @@
  * turns by the brand's number, so that some fifty brands hold all that is documented. Four of five
  * are exactly as specified; every fifth has nulls and gaps inside, as live services send them.
  */
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
-import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
-import { systemWords } from '../core/system-error.js';
-import type { AdultStatus } from './catalogue.js';
+import { writeFile } from 'node:fs/promises';
+import type { AdultStatus } from '../../src/local-service/catalogue.js';
+import { createChance as createFraction } from '../../src/local-service/faults.js';
 import {
-  type Chance,
-  createChance,
   generatedCrypto,
   generatedDomain,
   generatedEtf,
@@ -23,57 +16,17 @@ import {
   isListed,
 } from './generate-keys.js';
 
-/** Text written at once: one write per brand would cost more than making it. */
-const WRITE_CHARS = 256 * 1024;
-
-/** Lines of a catalogue, without line ends. Throws `NeverStartError` on impossible numbers. */
+/** Lines of a catalogue, without line ends. */
 export function* generateCatalogue(options: GenerateOptions): Generator<string, void, undefined> {
-  check(options);
   for (let index = 0; index < options.brands; index += 1) yield makeLine(index, options);
 }
 
-/**
- * Writes a catalogue; gzip when the name ends in `.gz`. The name appears when the file is complete.
- * Throws `NeverStartError` on impossible numbers and `FailFileError` (`output-unwritable`).
- */
+/** Writes a catalogue. */
 export async function writeCatalogue(path: string, options: GenerateOptions): Promise<void> {
-  check(options);
-  const temporary = `${path}.${process.pid}.tmp`;
-  const text = Readable.from(batches(generateCatalogue(options)), { objectMode: false });
-  try {
-    const packed = path.endsWith('.gz') ? [createGzip({ level: 1 })] : [];
-    await pipeline([text, ...packed, createWriteStream(temporary)]);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    const subject = `${path} (${systemWords(error)})`;
-    const todo = 'choose a writable place with enough space';
-    throw new FailFileError({ code: 'output-unwritable', subject, todo, cause: error });
-  }
-}
-
-function* batches(lines: Iterable<string>): Generator<string, void, undefined> {
-  let batch = '';
-  for (const line of lines) {
-    batch += `${line}\n`;
-    if (batch.length < WRITE_CHARS) continue;
-    yield batch;
-    batch = '';
-  }
-  if (batch) yield batch;
-}
-
-function check(options: GenerateOptions): void {
-  const problems = Object.entries(options)
-    .filter(([name, value]) => !Number.isSafeInteger(value) || (value < 0 && name !== 'seed'))
-    .map(([name, value]) => `${name} is ${value}, not a whole number`);
-  const { brands, cryptoSymbols, etfTickers, etfProviders } = options;
-  if (etfProviders > brands) problems.push(`${etfProviders} ETF providers in ${brands} brands`);
-  if (etfTickers > 0 && etfProviders === 0) problems.push('ETF tickers without ETF providers');
-  if (cryptoSymbols > 0 && brands === 0) problems.push('crypto symbols without brands');
-  if (problems.length === 0) return;
-  const what = 'the catalogue cannot be generated';
-  throw new NeverStartError(usageProblem(what, problems.join(', '), 'correct the numbers'));
+  const lines = function* () {
+    for (const line of generateCatalogue(options)) yield `${line}\n`;
+  };
+  await writeFile(path, lines());
 }
 
 /** What a generated catalogue covers. */
@@ -88,8 +41,23 @@ export interface GenerateOptions {
   readonly etfProviders: number;
   /** Other seeds give other texts, scores and companies; the keys stay the same. */
   readonly seed: number;
-  /** Bytes of one Brand as JSON, unless its fields alone are longer (some 1,700). Default 2,048. */
-  readonly bodyBytes?: number;
+}
+
+type Chance = ReturnType<typeof createChance>;
+
+/** The repeatable chance of one brand. */
+function createChance(seed: number, index: number) {
+  const fraction = createFraction(seed, index);
+  /** A whole number from `low` to `high`, both included. */
+  const between = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
+  return {
+    fraction,
+    between,
+    /** One of these. `choices` must not be empty. */
+    pick: <T>(choices: readonly T[]) => choices[between(0, choices.length - 1)] as T,
+    /** So many hexadecimal digits. */
+    hex: (digits: number) => Array.from({ length: digits }, () => between(0, 15).toString(16)).join(''),
+  };
 }
 
 const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'];
@@ -100,9 +68,12 @@ const LOGO_FORMATS = ['svg', 'png', 'webp'];
 const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'];
 const FONT_ORIGINS = ['google', 'custom', 'system'];
 
+/** Bytes of one Brand as JSON. */
+const BODY_BYTES = 2_048;
+
 /** Line `index` of the catalogue, without a line end. */
 function makeLine(index: number, coverage: GenerateOptions): string {
-  const { brands, cryptoSymbols, etfTickers, etfProviders, bodyBytes = 2_048 } = coverage;
+  const { brands, cryptoSymbols, etfTickers, etfProviders } = coverage;
   const chance = createChance(coverage.seed, index);
   const adult = adultOf(index, coverage);
   const isProvider = index < etfProviders;
@@ -140,7 +111,7 @@ function makeLine(index: number, coverage: GenerateOptions): string {
     urn: `urn:brand:${id}`,
   };
   brand[prose] = '';
-  brand[prose] = makeProse(chance, called, bodyBytes - Buffer.byteLength(JSON.stringify(brand)));
+  brand[prose] = makeProse(chance, called, BODY_BYTES - Buffer.byteLength(JSON.stringify(brand)));
   return JSON.stringify({ brand, keys, adult });
 }
 
