@@ -4,10 +4,10 @@ import type { Context } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 
 /**
- * `session`: who is signed in. `browser`: it signed in before. `notice`: what the last action did;
- * others choose words of it, such as the names of files.
+ * `session`: who is signed in. `notice`: what the last action did; others choose words of it, such
+ * as the names of files.
  */
-export type CookiePurpose = 'session' | 'browser' | 'notice';
+export type CookiePurpose = 'session' | 'notice';
 
 export type Cookies = ReturnType<typeof createCookies>;
 

@@ -5,6 +5,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
+import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { trustRequest } from '../core/listen-http.js';
 import type { Log } from '../core/log.js';
@@ -13,7 +14,6 @@ import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
 import { isOwnHost } from '../settings/address-values.js';
 import type { Cookies } from './cookies.js';
-import { createGuessLimit, type Guesser, localUserOf } from './guess-limit.js';
 import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
@@ -25,7 +25,7 @@ export interface GateOptions {
   /** The random token of the sign-in link; null: there is no link. */
   readonly linkToken: string | null;
   readonly cookies: Cookies;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -51,8 +51,13 @@ const NAMELESS = 'unnamed';
 
 const LONGEST_FORM = 4_096;
 
-/** How long a browser that signed in is known, at most until the process ends. */
-const BROWSER_KEPT_MS = 365 * 86_400_000;
+/**
+ * Wrong passwords are answered one after the other, five a second. While so many wait, none is
+ * looked at: so nobody guesses faster, from however many addresses. Sessions are not concerned.
+ */
+const WRONG_EVERY_MS = 200;
+const WAITING_AT_MOST = 50;
+const BUSY_SECONDS = (WAITING_AT_MOST * WRONG_EVERY_MS) / 1_000;
 
 const OLD_LINK = 'This link is old: each start of brand-enrich makes a new one.';
 const NO_LINK = 'This link is old: the dashboard has a password now.';
@@ -66,7 +71,7 @@ const FOREIGN_HOST =
 /** Returns an app whose pages, added later, only a signed-in person or program reaches. */
 export function createGate(options: GateOptions): GatedApp {
   const { host, url: ownUrl, linkToken, cookies } = options;
-  const { waitOf, attempt, enter, rememberBrowser } = createSignIn(options);
+  const { isBusy, check, enter } = createSignIn(options);
   const sessions = createSessions(options);
   const app: GatedApp = new Hono();
   const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
@@ -92,17 +97,13 @@ export function createGate(options: GateOptions): GatedApp {
   app.get('/sign-in', (context) => sendPage(context, renderSignIn(ownPath(context.req.query('next')), null)));
   app.post('/sign-in', async (context) => {
     if (!isOwnOrigin(context, ownUrl)) return context.text(FOREIGN, 403);
-    const id = await cookies.read(context, 'browser');
-    const guesser: Guesser = id === null ? await addressOf(context) : { type: 'browser', id };
-    const waitMs = waitOf(context, guesser);
-    if (waitMs > 0) return refuse(context, '/', waitMs);
+    if (isBusy(context)) return refuseBusy(context, '/');
     const length = Number(context.req.header('content-length') ?? Number.NaN);
     if (!(length <= LONGEST_FORM)) return context.text('not a sign-in form\n', 413);
     const form = new URLSearchParams(await context.req.text());
     const next = ownPath(form.get('next') ?? undefined);
-    // Others have perhaps guessed since: what comes in parallel has no more tries.
-    const nowMs = attempt(context, guesser, form.get('password') ?? '');
-    return nowMs === null ? enter(context, next, form.get('user') ?? '') : refuse(context, next, nowMs);
+    const refused = await check(context, form.get('password') ?? '', next);
+    return refused ?? enter(context, next, form.get('user') ?? '');
   });
   app.post('/sign-out', async (context) => {
     if (!isOwnOrigin(context, ownUrl)) return context.text(FOREIGN, 403);
@@ -132,7 +133,6 @@ export function createGate(options: GateOptions): GatedApp {
       }
       if (name !== '' || !wantsPage(context)) return enter(context, path, name);
       // The log says who did what, so people give their name first.
-      await rememberBrowser(context);
       return sendPage(context, renderSignIn(path, null, token));
     }
     if (session !== null) {
@@ -142,13 +142,10 @@ export function createGate(options: GateOptions): GatedApp {
       return next();
     }
     if (hasCredentials(context)) {
-      const guesser = await addressOf(context);
-      const waitMs = waitOf(context, guesser);
-      if (waitMs > 0) return refuse(context, '/', waitMs);
       const given = auth(context.req.raw);
       if (given !== undefined) {
-        const nowMs = attempt(context, guesser, given.password);
-        if (nowMs !== null) return refuse(context, '/', nowMs);
+        const refused = await check(context, given.password, '/');
+        if (refused !== null) return refused;
         context.set('session', { type: 'basic', user: nameOf(given.username), formToken: '' });
         trustRequest((context.env as HttpBindings).incoming);
         return next();
@@ -164,55 +161,37 @@ export function createGate(options: GateOptions): GatedApp {
   return app;
 }
 
-/** What a person or a program has to know to be let in, and how often it may guess. */
+/** What a person or a program has to know to be let in. */
 function createSignIn({ password, cookies, clock, log }: GateOptions) {
-  const guesses = createGuessLimit();
+  const wrongOnes = pLimit(1);
   const warn = oncePerMinute(clock, (facts, others) =>
     log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
   );
 
-  /** Returns how long until an attempt of this guesser is read; 0: it may try. */
-  function waitOf(context: Context, guesser: Guesser): number {
-    const waitMs = guesses.waitMs(guesser, clock.monotonic());
-    if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
-    return waitMs;
+  /** True while no password is looked at, the right one neither. */
+  function isBusy(context: Context): boolean {
+    const isFull = wrongOnes.activeCount + wrongOnes.pendingCount >= WAITING_AT_MOST;
+    if (isFull) warn({ address: getConnInfo(context).remote.address });
+    return isFull;
   }
 
-  /** Checks a password. Returns null if it is right, else how long its guesser has to wait. */
-  function attempt(context: Context, guesser: Guesser, text: string): number | null {
-    const waitMs = waitOf(context, guesser);
-    if (waitMs > 0) return waitMs;
-    const now = clock.monotonic();
-    if (isSame(text, password)) {
-      guesses.noteRight(guesser, now);
-      return null;
-    }
-    guesses.noteWrong(guesser, now);
+  /** Returns null for the right password, else the refusal, which takes its turn. */
+  async function check(context: Context, text: string, next: string): Promise<Response | null> {
+    if (isBusy(context)) return refuseBusy(context, next);
+    if (isSame(text, password)) return null;
     warn({ address: getConnInfo(context).remote.address });
-    return 0;
-  }
-
-  /** The user of this browser knew the password: strangers cannot use up its guesses. */
-  async function rememberBrowser(context: Context): Promise<void> {
-    const known = await cookies.read(context, 'browser');
-    await cookies.set(context, 'browser', known ?? randomId(), BROWSER_KEPT_MS);
+    await wrongOnes(() => clock.sleep(WRONG_EVERY_MS));
+    return refuse(context, next, 'Wrong password.', 401, 'password-wrong');
   }
 
   /** Goes on to `path` with a new session. */
   async function enter(context: Context, path: string, user: string): Promise<Response> {
     const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
     await cookies.set(context, 'session', content, SESSION_MS);
-    await rememberBrowser(context);
-    guesses.noteRight(await addressOf(context), clock.monotonic());
     return context.redirect(path, 303);
   }
 
-  return { waitOf, attempt, enter, rememberBrowser };
-}
-
-async function addressOf(context: Context): Promise<Guesser> {
-  const { socket } = (context.env as HttpBindings).incoming;
-  return { type: 'address', address: socket.remoteAddress ?? '', user: await localUserOf(socket) };
+  return { isBusy, check, enter };
 }
 
 /** Sessions that cookies name: read until they end, by themselves or by their person. */
@@ -246,14 +225,16 @@ function isOwnOrigin(context: Context, ownUrl: string | null): boolean {
   return origin === ownUrl || new URL(origin).host === new URL(context.req.url).host;
 }
 
-function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
-  const seconds = Math.ceil(waitMs / 1_000);
-  if (seconds > 0) context.header('retry-after', String(seconds));
-  const words = seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'Wrong password.';
-  const status = seconds > 0 ? 429 : 401;
+function refuse(context: Context, next: string, words: string, status: 401 | 429, code: string) {
   return wantsPage(context)
     ? sendPage(context, renderSignIn(next, words), status)
-    : answerText(context, words, status, seconds > 0 ? 'guesses-used-up' : 'password-wrong');
+    : answerText(context, words, status, code);
+}
+
+function refuseBusy(context: Context, next: string) {
+  context.header('retry-after', String(BUSY_SECONDS));
+  const words = `Too many wrong passwords: try again in ${BUSY_SECONDS} s.`;
+  return refuse(context, next, words, 429, 'guesses-used-up');
 }
 
 /** By a program, or by this browser's user: not by a link of another page that has them in it. */

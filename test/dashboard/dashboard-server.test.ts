@@ -18,7 +18,7 @@ it('names the flag to change when the port is taken', async () => {
     url: null,
     linkToken: null,
     password: PASSWORD,
-    clock: { now: () => NOW, monotonic: () => NOW },
+    clock: { now: () => NOW, monotonic: () => NOW, sleep: async () => undefined },
     actions: [],
     log: silentLog(),
     look: async () => dashboardView(),

@@ -1,5 +1,5 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
@@ -7,6 +7,7 @@ import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import type { FileCaps } from '../../src/jobs/file-caps.js';
 import { createUploads, type Uploads } from '../../src/jobs/uploads.js';
+import { ask, basic, sessionOf, signIn } from './asking.js';
 import { dashboardView, NOW } from './views.js';
 
 export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
@@ -55,6 +56,8 @@ export async function startDashboard(
     readonly publicUrl?: string;
     readonly actions?: readonly Action[];
     readonly log?: Log;
+    /** Of the answers to wrong passwords. Default: no time passes. */
+    readonly sleep?: () => Promise<void>;
     readonly addPages?: DashboardServerOptions['addPages'];
   } = {},
 ): Promise<ServedDashboard> {
@@ -67,7 +70,7 @@ export async function startDashboard(
     url: parts.publicUrl ?? null,
     password: parts.password ?? PASSWORD,
     linkToken: parts.linkToken === null ? null : LINK_TOKEN,
-    clock: { now: () => now, monotonic: () => now },
+    clock: { now: () => now, monotonic: () => now, sleep: parts.sleep ?? (async () => undefined) },
     actions: parts.actions ?? [],
     ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),
@@ -85,4 +88,28 @@ export async function startDashboard(
       now += ms;
     },
   };
+}
+
+/** A dashboard at which so many wrong passwords wait that it looks at none, until `calm`. */
+export async function startCrowded() {
+  let isCalm = false;
+  const waiting: (() => void)[] = [];
+  const sleep = () => (isCalm ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)));
+  const served = await startDashboard({ sleep });
+  const session = sessionOf(await ask(served, '/sign-in', signIn(PASSWORD)));
+  const guesses = Array.from({ length: 50 }, (_, nth) =>
+    nth % 2 === 0
+      ? ask(served, '/', { headers: basic('wrong-guess') })
+      : ask(served, '/sign-in', signIn('wrong-guess')),
+  );
+  const status = async () => (await ask(served, '/', { headers: basic(PASSWORD) })).status;
+  await expect.poll(status).toBe(429);
+  /** Returns the answers to the wrong ones. */
+  async function calm() {
+    isCalm = true;
+    for (const resolve of waiting) resolve();
+    return Promise.all(guesses);
+  }
+  onTestFinished(async () => void (await calm()));
+  return { served, session, calm };
 }
