@@ -80,7 +80,7 @@ async function openEnricher(
     stateFolder,
     name: name ?? null,
     settings: runSettings,
-    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    pace: openingPace(settings.rate, service.isLoopback),
     storeTime: (await engine.ledger.show(service.account)).now,
   });
   const keyOf = outcomeKeys(service.service, settings.allowNsfw);

@@ -148,11 +148,6 @@ export interface EnricherOptions extends SharedOptions {
    */
   readonly rate?: number | undefined;
   /**
-   * Requests that may be sent at the same moment.
-   * @default 10, and 1 with `rate`
-   */
-  readonly burst?: number | undefined;
-  /**
    * The plan of the account; only a paid one has overage.
    * @default no overage
    */

@@ -81,7 +81,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     only,
     settings: { ...settings, output },
     runSettings: runSettingsOf(settings, service),
-    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    pace: openingPace(settings.rate, service.isLoopback),
     stateFolder,
     reader,
   };

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { pathBeforeRoutes } from '../brand-api/protocol.js';
 import { attempt } from '../core/lifecycle.js';
 import { nearest } from '../core/nearest.js';
-import { eachText, matching, oneText, Refusal } from './parse-value.js';
+import { matching, oneText, Refusal } from './parse-value.js';
 
 /** null when it is not an address, or of another scheme. */
 function parseUrl(address: string, scheme: RegExp): URL | null {
@@ -190,19 +190,28 @@ export const webhookValue = oneText('URL', (seen) => {
   return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
 });
 
-/** `smtp://` or `smtps://`. May hold a password. */
-export const smtpValue = oneText('URL', (seen) => {
-  const write = 'smtp://user:password@mail.example.com:587 or smtps://…';
-  return parseUrl(seen, /^smtps?:$/)?.hostname ? seen : new Refusal('the address of a mail server', write);
+const MAIL_ADDRESS = /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/;
+
+/** `smtp://` or `smtps://`, with the receivers as `to`. May hold a password. */
+export const mailValue = oneText('URL', (seen) => {
+  const write = 'smtp://user:password@mail.example.com:587?to=data-team@example.com';
+  if (!parseUrl(seen, /^smtps?:$/)?.hostname) return new Refusal('the address of a mail server', write);
+  const { to, from } = mailOf(seen);
+  const wrong = [...to, from].find((each) => !MAIL_ADDRESS.test(each));
+  if (wrong !== undefined || to.length === 0)
+    return new Refusal('an address with e-mail addresses to send to', write);
+  return seen;
 });
 
-export const mailAddress = matching(
-  'ADDRESS',
-  /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/,
-  'an e-mail address',
-  'an address alone, for example data-team@example.com',
-);
-export const mailAddresses = eachText('repeated', 'ADDRESS', (seen) => mailAddress.parse([seen]));
+/** Returns server, receivers and sender (default: the first receiver) of an address of mail. */
+export function mailOf(address: string): { server: string; to: readonly string[]; from: string } {
+  const url = new URL(address);
+  // A plus sign is part of an address, not a blank.
+  const given = new URLSearchParams(url.search.replaceAll('+', '%2B'));
+  const to = given.getAll('to').flatMap((each) => each.split(','));
+  url.search = '';
+  return { server: url.href, to, from: given.get('from') ?? to[0] ?? '' };
+}
 
 /** Looks like an address without a scheme; tokens do not look like this. */
 const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;

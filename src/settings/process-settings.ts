@@ -3,11 +3,9 @@ import { isAbsolute, join } from 'node:path';
 import {
   engineValue,
   hostValue,
-  mailAddress,
-  mailAddresses,
+  mailValue,
   originValue,
   proxyValue,
-  smtpValue,
   webhookValue,
 } from './address-values.js';
 import {
@@ -132,16 +130,9 @@ export const PROCESS_SETTINGS = {
     'file that holds only the webhook secret',
     { secrecy: 'token path' },
   ),
-  notifyEmail: notifying('--notify-email', mailAddresses, '').describe(
-    'address to notify by e-mail; repeatable',
-    { note: 'no e-mail' },
-  ),
-  notifyFrom: notifying('--notify-from', mailAddress).describe('sender of those e-mails', {
-    note: 'the first --notify-email',
-  }),
-  smtpUrl: notifying('--smtp-url', smtpValue).describe(
-    'mail server that sends them; if the address has a password, set it in the environment',
-    { secrecy: 'address' },
+  notifyMail: notifying('--notify-mail', mailValue).describe(
+    'mail server and receivers, smtp://HOST?to=ADDRESS; with a password, set it in the environment',
+    { secrecy: 'address', note: 'no e-mail' },
   ),
   notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',

@@ -153,9 +153,6 @@ export const RUN_SETTINGS = {
   rate: limiting('--rate', ratePerSecond).describe('requests per second over all workers; 0 is unpaced', {
     note: '90; on this machine unpaced until the service refuses',
   }),
-  burst: limiting('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
-    note: '10, and 1 with --rate',
-  }),
   plan: money('--plan', choice(['free', 'paid'])).describe(
     'plan of the account; only a paid plan has overage',
     { isMain: true, note: 'no overage' },

@@ -192,9 +192,5 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     add('--month needs --statement', '--month', 'add --statement, or omit it');
   if (command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'))
     add('no figures were given', 'ledger observe', 'give --usage N, --quota N or both');
-  if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
-    const todo = phrase`set ${{ choose: 'smtpUrl', example: 'smtp://HOST:PORT' }}, or BRAND_ENRICH_SMTP_URL`;
-    add('no mail server was given', phrase`${{ setting: 'notifyEmail' }}`, todo);
-  }
   return problems;
 }

@@ -249,7 +249,7 @@ test('what a request may not say is refused in JSON, and nothing is kept or sent
     ['output', '/tmp/x.csv'],
     ['report', '/tmp/x.json'],
     ['notifyUrl', 'https://evil.example'],
-    ['notifyEmail', 'eve@evil.example'],
+    ['notifyMail', 'smtp://evil.example?to=eve@evil.example'],
     ['plan', 'paid'],
     ['overageBudget', '1000'],
     ['account', 'other'],

@@ -80,15 +80,13 @@ describe('without a refusal', () => {
 });
 
 describe('at the beginning', () => {
-  test.each<[string, number | null, number | null, boolean, ReturnType<typeof openingPace>]>([
-    ['remote, without a setting', null, null, false, { rate: 90, burst: 10 }],
-    ['remote, with a burst', null, 3, false, { rate: 90, burst: 3 }],
-    ['loopback: what earlier refusals taught', null, null, true, { rate: undefined, burst: 1 }],
-    ['--rate 98', 98, null, false, { rate: 98, burst: 1 }],
-    ['--rate 98 --burst 5', 98, 5, true, { rate: 98, burst: 5 }],
-    ['--rate 0 is unpaced', 0, null, false, { rate: null, burst: 1 }],
-  ])('%s', (_what, rate, burst, isLoopback, pace) => {
-    expect(openingPace(rate, burst, isLoopback)).toEqual(pace);
+  test.each<[string, number | null, boolean, ReturnType<typeof openingPace>]>([
+    ['remote, without a setting', null, false, { rate: 90, burst: 10 }],
+    ['loopback: what earlier refusals taught', null, true, { rate: undefined, burst: 1 }],
+    ['--rate 98', 98, false, { rate: 98, burst: 1 }],
+    ['--rate 0 is unpaced', 0, false, { rate: null, burst: 1 }],
+  ])('%s', (_what, rate, isLoopback, pace) => {
+    expect(openingPace(rate, isLoopback)).toEqual(pace);
   });
 });
 

@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
       stateFolder,
       name: 'nightly',
       settings: runSettings({ service: SERVICE, ...settings }),
-      pace: openingPace(null, null, true),
+      pace: openingPace(null, true),
       storeTime: clock.now(),
     });
     const standingOf = async ({ record: { id } }: { readonly record: { readonly id: string } }) => {

@@ -196,14 +196,14 @@ describe('problems', () => {
     const error = refused({
       flags: { rate: 'fast', sort: 'qualty' },
       env: { BRAND_ENRICH_MAX_AGE: '7', BRAND_ENRICH_QOUTA: '100' },
-      file: { burst: 0, strickt: true },
+      file: { concurrency: 0, strickt: true },
     });
     expect(error.code).toBe('usage-invalid');
     expect(error.message.split('\n').slice(1)).toEqual([
       '  - no such setting: strickt in /work/brand-enrich.config.json; did you mean strict?',
       '  - no such setting: BRAND_ENRICH_QOUTA; did you mean BRAND_ENRICH_QUOTA?',
+      expect.stringContaining('"0" is not a whole number from 1 to 1000: concurrency in /work/'),
       expect.stringContaining('"fast" is not a number of requests per second: --rate; write'),
-      expect.stringContaining('"0" is not a whole number from 1 to 1000: burst in /work/'),
       expect.stringContaining('"7" is not a duration: BRAND_ENRICH_MAX_AGE; write'),
       '  - "qualty" is not one of quality, none: --sort; did you mean quality?',
     ]);

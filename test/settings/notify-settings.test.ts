@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { showConfig } from '../../src/commands/config.js';
+import { mailOf } from '../../src/settings/address-values.js';
 import { readNotifySecret } from '../../src/settings/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { load as loadWith, refusal, SERVICE } from './refusal.js';
@@ -15,7 +16,7 @@ describe('notification settings', () => {
   it('default to no recipient and to all events', () => {
     expect(load().settings).toMatchObject({
       notifyUrl: null,
-      notifyEmail: [],
+      notifyMail: null,
       notifyOn: ['finish', 'failure', 'limit', 'parked'],
     });
     expect(load({ notifyOn: 'failure, parked' }).settings.notifyOn).toEqual(['failure', 'parked']);
@@ -26,9 +27,9 @@ describe('notification settings', () => {
     [{ notifyUrl: 'hooks.example.com' }, 'is not an http or https address'],
     [{ notifyUrl: 'https://me:word@hooks.example.com' }, 'without credentials'],
     [{ notifyUrl: 'http://hooks.example.com/key' }, 'could be intercepted: http://hooks.example.com/…'],
-    [{ notifyEmail: ['a@b.example'] }, 'no mail server was given'],
-    [{ notifyEmail: ['Ada <a@b.example>'], smtpUrl: 'smtp://m.example' }, 'is not an e-mail address'],
-    [{ notifyEmail: ['a@b.example'], smtpUrl: 'm.example:25' }, 'is not the address of a mail server'],
+    [{ notifyMail: 'smtp://m.example' }, 'is not an address with e-mail addresses to send to'],
+    [{ notifyMail: 'smtp://m.example?to=Ada <a@b.example>' }, 'is not an address with e-mail addresses'],
+    [{ notifyMail: 'm.example:25?to=a@b.example' }, 'is not the address of a mail server'],
   ])('refuses %j', (flags, words) => {
     expect(refusal(() => load(flags)).message).toContain(words);
   });
@@ -48,9 +49,9 @@ describe('secrets of notifications', () => {
     const notifyUrl = 'https://hooks.example.com/T1/SesameOpen?k=SesameOpen';
     const env = {
       BRAND_ENRICH_NOTIFY_SECRET: SECRET,
-      BRAND_ENRICH_SMTP_URL: 'smtp://ada:SesameOpen@mail.example:587',
+      BRAND_ENRICH_NOTIFY_MAIL: 'smtp://ada:SesameOpen@mail.example:587?to=a@b.example',
     };
-    const shown = showConfig(load({ notifyUrl, notifyEmail: ['a@b.example'] }, env), null);
+    const shown = showConfig(load({ notifyUrl }, env), null);
     expect(shown).toContain('https://hooks.example.com/…');
     expect(shown).toContain('smtp://***@mail.example:587');
     expect(shown).toContain('set, not shown');
@@ -85,4 +86,13 @@ describe('secrets of notifications', () => {
     const missing = load({ notifySecretFile: join(folder, 'none.txt') }).settings;
     expect(refusal(() => readNotifySecret(missing)).message).toContain('it does not exist');
   });
+});
+
+it('an address of mail names server, receivers and sender', () => {
+  expect(mailOf('smtps://u:p@m.example:465?to=a+b@c.example,d@e.example&from=f@g.example')).toEqual({
+    server: 'smtps://u:p@m.example:465',
+    to: ['a+b@c.example', 'd@e.example'],
+    from: 'f@g.example',
+  });
+  expect(mailOf('smtp://m.example?to=a@b.example').from).toBe('a@b.example');
 });

@@ -12,7 +12,7 @@ import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
 import type { OutboxMessage } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
-import { isLoopbackUrl } from '../../settings/address-values.js';
+import { isLoopbackUrl, mailOf } from '../../settings/address-values.js';
 import { networkOf } from '../../settings/network.js';
 import { readNotifySecret } from '../../settings/secrets.js';
 import type { Settings } from '../../settings/settings.js';
@@ -107,8 +107,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
 }
 
 function receiversOf(settings: Settings, clock: Clock): Receiver[] {
-  const { notifyUrl: url, notifyEmail: to, smtpUrl } = settings;
-  const from = settings.notifyFrom ?? to[0] ?? '';
+  const { notifyUrl: url, notifyMail } = settings;
   const secret = readNotifySecret(settings);
   const network = networkOf(settings);
   const receivers: Receiver[] = [];
@@ -119,9 +118,10 @@ function receiversOf(settings: Settings, clock: Clock): Receiver[] {
       to: hashOf(url),
       send: (content, id) => postWebhook({ url, content, secret, id }, { ...WEBHOOK_TERMS, clock, network }),
     });
-  if (to.length > 0 && smtpUrl !== null) {
+  if (notifyMail !== null) {
     const { extraCa } = network;
-    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl), extraCa };
+    const { server: url, to, from } = mailOf(notifyMail);
+    const server = { url, allowsPlain: settings.allowHttp || isLoopbackUrl(url), extraCa };
     receivers.push({
       channel: 'e-mail',
       suffix: 'mail',

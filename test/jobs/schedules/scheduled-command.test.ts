@@ -73,8 +73,7 @@ it.each([
   ['--ca-file', 'ca.pem'],
   ['--notify-url', 'https://hooks.example'],
   ['--notify-secret-file', 'secret'],
-  ['--smtp-url', 'smtp://mail.example'],
-  ['--notify-email', 'a@b.example'],
+  ['--notify-mail', 'smtp://mail.example?to=a@b.example'],
   ['--metrics-port', '1'],
   ['--log-file', '/var/log/x'],
 ])('%s belongs to the process that runs it, and is refused by name', (flag, ...value) => {

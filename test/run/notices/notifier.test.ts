@@ -64,13 +64,14 @@ async function notifyNear(
 const eventsOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body).event);
 const NEAR = ledgerState({ period: '2026-03-01', quota: 10, sent: 8 });
 
+const mailFlags = (port: number) => ({ notifyMail: `smtp://127.0.0.1:${port}?to=a@b.example` });
+
 describe('a notifier', () => {
   it('notifies by webhook and e-mail, and waits for both at the end', async () => {
     const hook = await startHook(200);
     const mail = await startMailServer();
-    const flags = { notifyUrl: hook.url, notifyEmail: ['a@b.example'] };
-    const smtpUrl = `smtp://127.0.0.1:${mail.port}`;
-    const notifier = openWith({ ...flags, smtpUrl }, await temporaryFolder());
+    const flags = { notifyUrl: hook.url, ...mailFlags(mail.port) };
+    const notifier = openWith(flags, await temporaryFolder());
     notifier.notify(bareNotice('finish', SCENE, null));
     notifier.notify(null);
     await notifier.close();
@@ -136,7 +137,6 @@ describe('an undelivered notice', () => {
     await closed.close();
     return closed.port;
   }
-  const mailFlags = (port: number) => ({ notifyEmail: ['a@b.example'], smtpUrl: `smtp://127.0.0.1:${port}` });
   const noticeFilesIn = (folder: string) =>
     readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.json'));
   const finish = bareNotice('finish', SCENE, null);
