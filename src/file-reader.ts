@@ -4,26 +4,17 @@
  * else.
  */
 import { Socket } from 'node:net';
-import { createAnswers } from './input/reader/answer-requests.js';
+import { createInterface } from 'node:readline';
+import { answerPass } from './input/reader/answer-pass.js';
 
-const answer = createAnswers();
 const replies = new Socket({ fd: 1, readable: false, writable: true });
-let working = Promise.resolve();
-let rest = '';
-
-process.stdin.setEncoding('utf8').on('data', (text: string) => {
-  const lines = (rest + text).split('\n');
-  rest = lines.pop() ?? '';
-  for (const line of lines) {
-    working = working.then(async () => {
-      const reply = await answer(JSON.parse(line));
-      await new Promise((resolve) => replies.write(reply, resolve));
-    });
-  }
-});
-
-// Without the process that asks there is nothing to do.
-process.stdin.on('close', () => process.exit());
+createInterface({ input: process.stdin })
+  .on('line', async (line) => {
+    for await (const reply of answerPass(JSON.parse(line)))
+      await new Promise((resolve) => replies.write(`${JSON.stringify(reply)}\n`, resolve));
+  })
+  // Without the process that asks there is nothing to do.
+  .on('close', () => process.exit());
 replies.on('error', () => process.exit());
 // These are meant for that process, which ends this one.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

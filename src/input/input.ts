@@ -60,8 +60,6 @@ export interface InputParts {
   readonly limit: number | null;
   /** `wanted`: the columns whose cells are needed, the others may be blank; null: all. */
   openPass(onBytes: OnBytes, wanted: readonly number[] | null): RowPass;
-  /** Gives back what only reading needs; another pass takes it again. */
-  rest?(): void;
   close(): Promise<void>;
   /** Throws if the sample has no columns to choose from. */
   assertSample?(sample: readonly (readonly string[])[]): void;
@@ -149,7 +147,6 @@ export class Input {
       for (const row of batch) tally.note(row);
       yield batch;
     }
-    this.parts.rest?.();
     const digest = hash.digest('hex');
     if (this.#settled === null) {
       const columns = pass.keys?.() ?? pass.columns() ?? shape.columns;

@@ -90,11 +90,15 @@ function partsOf(
         // The process reads meanwhile.
         const first = rows.next();
         first.catch(() => undefined);
-        if (onBytes !== null) for await (const chunk of source.read()) onBytes(chunk);
-        for (let { value, done } = await first; !done; { value, done } = await rows.next()) {
-          width = value.width;
-          if ('rows' in value) yield value.rows;
-          else notes = value.notes;
+        try {
+          if (onBytes !== null) for await (const chunk of source.read()) onBytes(chunk);
+          for (let { value, done } = await first; !done; { value, done } = await rows.next()) {
+            width = value.width;
+            if ('rows' in value) yield value.rows;
+            else notes = value.notes;
+          }
+        } finally {
+          await rows.return(undefined);
         }
       }
       return {
@@ -103,7 +107,6 @@ function partsOf(
         notes: () => [...notes],
       };
     },
-    rest: () => reader.rest(),
     async close() {
       reader.close();
       await source.close();

@@ -4,7 +4,7 @@ import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../
 import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';
 import { chooseColumns } from '../../src/input/identify/choose-columns.js';
 import { findColumn } from '../../src/input/identify/find-column.js';
-import { errorFrame } from '../../src/input/reader/messages.js';
+import { sentError } from '../../src/input/reader/replies.js';
 import { forProgram } from '../../src/library/waiters.js';
 import { loadOptions } from '../../src/settings/load-options.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
@@ -93,8 +93,7 @@ describe('an error', () => {
   });
 
   it('keeps it on its way from the process that reads a file', () => {
-    const frame = errorFrame('a.xlsx', made).subarray(5).toString();
-    const { isUsage: _usage, ...detail } = JSON.parse(frame);
+    const { isUsage: _usage, ...detail } = JSON.parse(JSON.stringify(sentError('a.xlsx', made)));
     expect(new FailFileError(detail).inWords('keys').message).toBe(message);
   });
 

@@ -6,9 +6,9 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Row } from '../../src/core/table.js';
 import type { Input, ReadingSettings } from '../../src/input/input.js';
 import { type InputOpening, openInput } from '../../src/input/open-input.js';
-import { createAnswers } from '../../src/input/reader/answer-requests.js';
-import { createReplyReader, type ReaderReply } from '../../src/input/reader/messages.js';
+import { answerPass } from '../../src/input/reader/answer-pass.js';
 import type { ReadingProcess } from '../../src/input/reader/reading-process.js';
+import type { Pass, Reply } from '../../src/input/reader/replies.js';
 
 export interface Folder {
   readonly path: string;
@@ -65,20 +65,11 @@ export function intakeOptions(
 }
 
 /** Reads a binary file in this process, where its format is the point: a process takes 0.3 s. */
-export function readHere(descriptor: number): ReadingProcess {
-  const answer = createAnswers(descriptor);
-  let working = Promise.resolve<Buffer>(Buffer.alloc(0));
-  return {
-    async ask(request) {
-      working = working.then(() => answer(request));
-      const replies: ReaderReply[] = [];
-      createReplyReader((reply) => replies.push(reply))(await working);
-      const [reply] = replies;
-      if (reply === undefined) throw new Error('the reader sent no reply');
-      return reply;
-    },
-    end: () => undefined,
-  };
+export function readHere(descriptor: number, pass: Pass): ReadingProcess {
+  async function* replies(): AsyncGenerator<Reply> {
+    for await (const reply of answerPass(pass, descriptor)) yield JSON.parse(JSON.stringify(reply));
+  }
+  return { replies: replies(), end: () => undefined };
 }
 
 export async function readAll(input: Input): Promise<Row[]> {

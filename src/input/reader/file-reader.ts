@@ -1,33 +1,40 @@
-/** Reads a workbook, a Parquet file or an archive, in a process that may die of it. */
+/** Reads a workbook, a Parquet file or an archive, in processes that may die of it. */
 import { FailFileError, readingStopped } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
 import type { ByteSource } from '../byte-source.js';
-import type { FoundTable, ReaderReply, ReaderRequest, RowsEnd, TableOpening } from './messages.js';
 import { ReaderEnded, type ReadingProcess, startReadingProcess } from './reading-process.js';
+import {
+  errorOf,
+  type FoundTable,
+  type Pass,
+  type Reply,
+  type RowsEnd,
+  rowOf,
+  type TableOpening,
+} from './replies.js';
 
-/** The second process that dies of a file shows that the file is to blame. */
-const MOST_DEATHS = 2;
+type Asked = Pass extends infer P ? (P extends unknown ? Omit<P, 'name'> : never) : never;
 
-type Asked = ReaderRequest extends infer R ? (R extends unknown ? Omit<R, 'name'> : never) : never;
+/** `nth`: how often this pass began before. */
+type Seen = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: number };
 
 /**
- * All methods throw `FailFileError`: what is wrong with the file, `input-binary` when reading it
- * takes too much memory or time, `reader-failed`; and `InterruptedError` once `stop` is aborted.
+ * Each method is one pass in a process of its own. All throw `FailFileError`: what is wrong with
+ * the file, `input-binary` when reading it takes too much memory or time, `reader-failed`; and
+ * `InterruptedError` once `stop` is aborted.
  */
 export class FileReader {
-  #process: ReadingProcess | null = null;
-  #deaths = 0;
+  readonly #running = new Set<ReadingProcess>();
   #isClosed = false;
-  #opening: TableOpening | null = null;
-  #found: FoundTable | null = null;
-  readonly #onStop = () => this.rest();
+  #opening: TableOpening = { header: true, skipLines: 0, sheet: null };
+  readonly #onStop = () => this.#endAll();
 
   /** The caller closes the source, after the reader. */
   constructor(
     private readonly source: Pick<ByteSource, 'name' | 'descriptor'>,
     private readonly stop: AbortSignal | undefined,
-    private readonly start: (descriptor: number) => ReadingProcess = startReadingProcess,
+    private readonly start: typeof startReadingProcess = startReadingProcess,
   ) {
     stop?.addEventListener('abort', this.#onStop);
   }
@@ -35,35 +42,28 @@ export class FileReader {
   /** The table, which `rows` reads. */
   async open(opening: TableOpening): Promise<FoundTable> {
     this.#opening = opening;
-    return this.#again(async () => this.#found as FoundTable);
+    return this.#end<FoundTable>({ type: 'open', opening });
   }
 
   /** Names of the visible sheets of a workbook. */
   sheets(): Promise<string[]> {
-    return this.#again(async (process) => (await this.#ask<string[]>(process, { type: 'sheets' })) ?? []);
+    return this.#end<string[]>({ type: 'sheets' });
   }
 
   /** Rows of a file that we wrote; `part`: of its sheet, null: it is a Parquet file. */
   count(part: string | null): Promise<number> {
-    return this.#again(async (process) => {
-      await this.#ask(process, { type: 'count', part });
-      let total = 0;
-      for (;;) {
-        const rows = await this.#ask<number>(process, { type: 'next' });
-        if (rows === null) return total;
-        total += rows;
-      }
-    });
+    return this.#end<number>({ type: 'count', part });
   }
 
   /** Bytes of a part of an archive. */
   async *bytes(part: string): AsyncGenerator<Buffer> {
     let given = 0;
     let position = 0;
-    for await (const { reply, isAgain } of this.#series({ type: 'bytes', part })) {
-      if (isAgain) position = 0;
-      if (reply.type !== 'bytes') return;
-      const { bytes } = reply;
+    let pass = 0;
+    for await (const { reply, nth } of this.#pass({ type: 'bytes', part })) {
+      if (!('bytes' in reply)) return;
+      if (nth !== pass) [pass, position] = [nth, 0];
+      const bytes = Buffer.from(reply.bytes, 'base64');
       const known = Math.max(0, given - position);
       position += bytes.length;
       if (known >= bytes.length) continue;
@@ -73,113 +73,77 @@ export class FileReader {
   }
 
   /**
-   * Rows from the first on, in batches, then the end. Another pass may begin before that. `wanted`:
-   * the columns whose cells are needed, the others are blank; null: all.
+   * Rows from the first on, in batches, then the end. `wanted`: the columns whose cells are needed,
+   * the others are blank; null: all.
    */
   async *rows(
     limit: number | null,
     wanted: readonly number[] | null,
   ): AsyncGenerator<{ rows: readonly Row[]; width: number } | RowsEnd> {
     let last = 0;
-    for await (const { reply } of this.#series({ type: 'rows', limit, wanted })) {
-      if (reply.type !== 'rows') {
-        if (reply.type === 'json') yield reply.value as RowsEnd;
-        return;
-      }
-      const { rows, width } = reply;
-      const from = rows.findIndex(({ number }) => number > last);
-      if (from < 0) continue;
-      yield { rows: from === 0 ? rows : rows.slice(from), width };
-      last = rows.at(-1)?.number ?? last;
+    const opening = this.#opening;
+    for await (const { reply } of this.#pass({ type: 'rows', opening, limit, wanted })) {
+      if ('end' in reply) yield reply.end as RowsEnd;
+      if (!('rows' in reply)) return;
+      const { first, width } = reply;
+      const rows = reply.rows.map((sent, at) => rowOf(sent, first + at, wanted));
+      const fresh = rows.filter(({ number }) => number > last);
+      if (fresh.length > 0) yield { rows: fresh, width };
+      last = fresh.at(-1)?.number ?? last;
     }
-  }
-
-  /** Ends the process; the next request starts another one. */
-  rest(): void {
-    this.#process?.end();
-    this.#process = null;
   }
 
   close(): void {
     this.#isClosed = true;
     this.stop?.removeEventListener('abort', this.#onStop);
-    this.rest();
+    this.#endAll();
   }
 
-  async *#series(begin: Asked): AsyncGenerator<{ reply: ReaderReply; isAgain: boolean }> {
-    let isAgain = false;
-    for (;;) {
+  #endAll(): void {
+    for (const process of this.#running) process.end();
+  }
+
+  async #end<T>(asked: Asked): Promise<T> {
+    for await (const { reply } of this.#pass(asked)) if ('end' in reply) return reply.end as T;
+    throw new Error('a pass without an end');
+  }
+
+  /** A pass whose process dies begins once more. */
+  async *#pass(asked: Asked): AsyncGenerator<Seen> {
+    const { name, descriptor } = this.source;
+    for (let nth = 0; ; nth += 1) {
+      if (this.#isClosed || this.stop?.aborted) throw readingStopped(name);
+      const process = this.start(descriptor, { ...asked, name });
+      this.#running.add(process);
       try {
-        const process = await this.#running();
-        await this.#ask(process, begin);
-        const next = () => process.ask({ type: 'next', name: this.source.name });
-        let asked = next();
-        for (;;) {
-          const reply = orThrow(await asked);
-          // The next one is made while this one is used.
-          asked = next();
-          asked.catch(() => undefined);
-          yield { reply, isAgain };
-          isAgain = false;
-          if (reply.type === 'json') return;
+        for await (const reply of process.replies) {
+          if ('error' in reply) throw errorOf(reply.error);
+          yield { reply, nth };
         }
+        return;
       } catch (error) {
-        this.#noteEnd(error);
-        isAgain = true;
+        if (!(error instanceof ReaderEnded)) throw error;
+        if (this.#isClosed || this.stop?.aborted) throw readingStopped(name);
+        if (nth > 0 || !error.mayTryAgain) throw failed(name, error);
+      } finally {
+        process.end();
+        this.#running.delete(process);
       }
     }
-  }
-
-  async #again<T>(action: (process: ReadingProcess) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await action(await this.#running());
-      } catch (error) {
-        this.#noteEnd(error);
-      }
-    }
-  }
-
-  async #running(): Promise<ReadingProcess> {
-    if (this.#isClosed || this.stop?.aborted) throw readingStopped(this.source.name);
-    if (this.#process !== null) return this.#process;
-    const process = this.start(this.source.descriptor);
-    this.#process = process;
-    if (this.#opening !== null)
-      this.#found = await this.#ask<FoundTable>(process, { type: 'open', opening: this.#opening });
-    return process;
-  }
-
-  async #ask<T>(process: ReadingProcess, asked: Asked): Promise<T | null> {
-    const reply = orThrow(await process.ask({ ...asked, name: this.source.name } as ReaderRequest));
-    return reply.type === 'json' ? (reply.value as T) : null;
-  }
-
-  /** Returns when another process may try; throws otherwise. */
-  #noteEnd(error: unknown): void {
-    if (!(error instanceof ReaderEnded)) throw error;
-    this.#process = null;
-    const { name } = this.source;
-    if (this.#isClosed || this.stop?.aborted) throw readingStopped(name);
-    const { why, message, cause } = error;
-    if (why === 'unstarted') {
-      const subject = `${name} (${systemWords(cause)})`;
-      const todo = 'end other programs, or raise the limits of this one, then run again';
-      throw new FailFileError({ code: 'reader-failed', subject, todo, cause });
-    }
-    if (why === 'crashed' || why === 'memory') this.#deaths += 1;
-    if (why !== 'slow' && this.#deaths < MOST_DEATHS) return;
-    throw new FailFileError({
-      code: 'input-binary',
-      what: 'the file is too large or too complex to be read',
-      subject: `${name} (${message})`,
-      todo: 'save it as CSV (UTF-8), or split it into several smaller files',
-      cause,
-    });
   }
 }
 
-function orThrow(reply: ReaderReply): Exclude<ReaderReply, { type: 'error' }> {
-  if (reply.type === 'error') throw reply.error;
-  return reply;
+function failed(name: string, { why, message, cause }: ReaderEnded): FailFileError {
+  if (why === 'unstarted') {
+    const subject = `${name} (${systemWords(cause)})`;
+    const todo = 'end other programs, or raise the limits of this one, then run again';
+    return new FailFileError({ code: 'reader-failed', subject, todo, cause });
+  }
+  return new FailFileError({
+    code: 'input-binary',
+    what: 'the file is too large or too complex to be read',
+    subject: `${name} (${message})`,
+    todo: 'save it as CSV (UTF-8), or split it into several smaller files',
+    cause,
+  });
 }

@@ -5,9 +5,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { byteLines } from '../../core/byte-lines.js';
 import { attempt } from '../../core/lifecycle.js';
-import { createReplyReader, type ReaderReply, type ReaderRequest } from './messages.js';
+import type { Pass, Reply } from './replies.js';
 
 interface ReadingLimits {
   /** MiB for objects and texts; buffers are outside of it. */
@@ -20,6 +22,8 @@ interface ReadingLimits {
 const LIMITS: ReadingLimits = { heapMib: 512, memory: 1024 * 1024 * 1024, cpuMs: 60_000 };
 const LOOK_MS = 100;
 const ERROR_CHARS = 2_000;
+/** The size of a reply; a row has at most 1 MiB, and a schema 4,096 columns. */
+const MOST_REPLY_BYTES = 64 * 1024 * 1024;
 
 /** Tests run the sources, which Node cannot: they start what was built. */
 const isSource = import.meta.url.endsWith('.ts');
@@ -27,7 +31,7 @@ const ENTRY = fileURLToPath(
   new URL(isSource ? '../../../dist/src/file-reader.js' : '../../file-reader.js', import.meta.url),
 );
 
-/** The process ended, or was ended, before it answered. */
+/** The process ended, or was ended, before its pass did. */
 export class ReaderEnded extends Error {
   constructor(
     /** `stopped`: by `end`. `unstarted`: the system refused to start it. */
@@ -39,60 +43,47 @@ export class ReaderEnded extends Error {
   ) {
     super(reason, cause === undefined ? undefined : { cause });
   }
+
+  /** True if the file need not be to blame. */
+  get mayTryAgain(): boolean {
+    return this.why === 'crashed' || this.why === 'memory';
+  }
 }
 
-interface Waiting {
-  readonly resolve: (reply: ReaderReply) => void;
-  readonly reject: (error: unknown) => void;
+export interface ReadingProcess {
+  /** Up to the end or an error, once. Throws `ReaderEnded`. */
+  readonly replies: AsyncIterable<Reply>;
+  /** Ends it at once; safe to call twice. */
+  end(): void;
 }
-
-export type ReadingProcess = ReturnType<typeof startReadingProcess>;
 
 /** `descriptor`: of the open file; the process has its own copy of it. */
-export function startReadingProcess(descriptor: number, limits = LIMITS) {
-  const waiting: Waiting[] = [];
+export function startReadingProcess(descriptor: number, pass: Pass, limits = LIMITS): ReadingProcess {
   let ended: ReaderEnded | null = null;
   let said = '';
-  let looking: NodeJS.Timeout | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the last reply came, in computing time of the process; null: not yet looked. */
   let cpuAtReply: number | null = null;
-
-  function finish(error: ReaderEnded): void {
-    ended ??= error;
-    if (looking !== null) clearInterval(looking);
-    looking = null;
-    for (const { reject } of waiting.splice(0)) reject(ended);
-  }
-
   const child = start(descriptor, limits.heapMib);
-  if (child instanceof ReaderEnded) finish(child);
-  else {
-    child.on('error', (error) => finish(unstarted(error)));
-    child.on('exit', (code, signal) =>
-      finish(new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(said))),
-    );
+  const isGone = new Promise<void>((resolve) => {
+    if (child instanceof ReaderEnded) return resolve();
+    child.on('error', (error) => {
+      ended ??= unstarted(error);
+      resolve();
+    });
+    child.on('close', (code, signal) => {
+      ended ??= new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(said));
+      resolve();
+    });
     child.stdin?.on('error', () => undefined);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, ERROR_CHARS);
     });
-    const read = createReplyReader((reply) => {
-      waiting.shift()?.resolve(reply);
-      if (waiting.length > 0 || looking === null) return;
-      clearInterval(looking);
-      looking = null;
-    });
-    child.stdout?.on('data', (piece: Buffer) => {
-      try {
-        read(piece);
-      } catch (error) {
-        kill('crashed', String(error));
-      }
-    });
-  }
+    child.stdin?.write(`${JSON.stringify(pass)}\n`);
+  });
 
   function kill(why: ReaderEnded['why'], reason: string): void {
-    finish(new ReaderEnded(why, reason));
+    ended ??= new ReaderEnded(why, reason);
     if (!(child instanceof ReaderEnded)) child.kill('SIGKILL');
   }
 
@@ -110,24 +101,32 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
       kill('slow', `no further row was found in ${limits.cpuMs / 1_000} s of computing`);
   }
 
-  return {
-    /** Rejects with `ReaderEnded`. */
-    async ask(request: ReaderRequest): Promise<ReaderReply> {
-      if (ended !== null || child instanceof ReaderEnded) throw ended;
-      const reply = await new Promise<ReaderReply>((resolve, reject) => {
-        waiting.push({ resolve, reject });
-        looking ??= setInterval(() => void look(), LOOK_MS);
-        child.stdin?.write(`${JSON.stringify(request)}\n`);
-      });
+  async function* read(): AsyncGenerator<Reply> {
+    if (child instanceof ReaderEnded) throw child;
+    const lines = byteLines(child.stdout as Readable, MOST_REPLY_BYTES);
+    for (;;) {
+      const looking = setInterval(() => void look(), LOOK_MS);
+      const { value } = await lines.next().finally(() => clearInterval(looking));
       // Replies that come faster than the timer must not hide what they take.
       if (performance.now() - lookedAt >= LOOK_MS) await look();
+      if (value === undefined) await isGone;
       if (ended !== null) throw ended;
+      if (value === undefined) throw new Error('a process without an end');
       cpuAtReply = null;
-      return reply;
-    },
-    /** At once; safe to call twice. */
-    end: () => kill('stopped', 'it was stopped'),
-  };
+      const [, line] = value;
+      if (line === null) throw new ReaderEnded('crashed', 'its structure is too large');
+      const reply: Reply | null = attempt(() => JSON.parse(line.toString()) as Reply, null);
+      // The process died in the middle of it.
+      if (reply === null) {
+        child.kill('SIGKILL');
+        continue;
+      }
+      yield reply;
+      if ('end' in reply || 'error' in reply) return;
+    }
+  }
+
+  return { replies: read(), end: () => kill('stopped', 'it was stopped') };
 }
 
 function start(descriptor: number, heapMib: number): ChildProcess | ReaderEnded {

@@ -6,7 +6,7 @@ import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
 import { valueKind } from '../cell-kinds.js';
-import type { TableOpening } from '../reader/messages.js';
+import type { TableOpening } from '../reader/replies.js';
 import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../text/header-check.js';
 import { isLongerThan, MAX_RECORD_BYTES } from '../text/record-splitter.js';
 import type { ZipArchive } from '../zip-archive.js';

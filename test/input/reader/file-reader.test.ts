@@ -26,12 +26,12 @@ beforeAll(async () => {
 
 async function openReader(
   path: string,
-  limits?: Parameters<typeof startReadingProcess>[1],
+  limits?: Parameters<typeof startReadingProcess>[2],
   stop?: AbortSignal,
 ) {
   const handle = await open(path, 'r');
-  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, (fd) =>
-    startReadingProcess(fd, limits),
+  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, (fd, pass) =>
+    startReadingProcess(fd, pass, limits),
   );
   const close = async () => {
     reader.close();
@@ -47,6 +47,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   it('has limits, and nothing of this one but the file', async () => {
     const { reader, close } = await openReader(book);
     await reader.open(OPENING);
+    await reader.rows(null, null).next();
     const [pid = 0, ...others] = readersOf('self');
     expect(others).toEqual([]);
     expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).toBe('ELECTRON_RUN_AS_NODE=1\0');

@@ -9,14 +9,8 @@ import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/input/binary-table.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { openParquetTable } from '../../../src/input/parquet/parquet-table.js';
-import {
-  bytesFrame,
-  createReplyReader,
-  jsonFrame,
-  type ReaderReply,
-  RowsFrame,
-} from '../../../src/input/reader/messages.js';
 import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
+import { rowOf, sentRow } from '../../../src/input/reader/replies.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
 import { workbookOf } from '../../support/workbooks.js';
@@ -85,7 +79,7 @@ async function expectSame(name: string, content: Buffer): Promise<Read> {
   return there;
 }
 
-describe('messages', () => {
+describe('replies', () => {
   /** Of any code units, halves of pairs among them. */
   const text = fc
     .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0xd83d, 0xde00, 0x61)), {
@@ -93,42 +87,22 @@ describe('messages', () => {
     })
     .map((units) => String.fromCharCode(...units));
   const row = fc.record({
+    number: fc.nat(),
     line: fc.nat(),
     raw: text,
     cells: fc.array(fc.oneof(text, fc.constant('')), { maxLength: 5 }),
     problem: fc.option(text.map((each): RowReason => ({ code: 'unread_earlier', text: each }))),
   });
-  const rows = fc
-    .tuple(fc.nat(1_000_000), fc.array(row, { minLength: 1, maxLength: 5 }))
-    .map(([first, all]) => all.map((each, at) => ({ number: first + at, ...each })));
 
-  it('arrive as they were sent, in pieces of any size', () => {
+  it('have rows as they were sent, and the wanted cells', () => {
+    const sentTo = (each: Row, wanted: readonly number[] | null) =>
+      rowOf(JSON.parse(JSON.stringify(sentRow(each, wanted))), each.number, wanted);
     fc.assert(
-      fc.property(
-        rows,
-        fc.nat(5_000),
-        fc.uint8Array(),
-        fc.array(fc.nat(200)),
-        (sent, width, bytes, sizes) => {
-          const frame = new RowsFrame(null);
-          for (const row of sent) frame.add(row);
-          const frames = [frame.take(width), jsonFrame({ width }), bytesFrame(Buffer.from(bytes))];
-          const whole = Buffer.concat(frames);
-          const replies: ReaderReply[] = [];
-          const read = createReplyReader((reply) => replies.push(reply));
-          let at = 0;
-          for (const size of sizes) {
-            read(whole.subarray(at, at + size));
-            at += size;
-          }
-          read(whole.subarray(at));
-          expect(replies).toEqual([
-            { type: 'rows', rows: sent, width },
-            { type: 'json', value: { width } },
-            { type: 'bytes', bytes: Buffer.from(bytes) },
-          ]);
-        },
-      ),
+      fc.property(row, (each) => {
+        expect(sentTo(each, null)).toEqual(each);
+        const cells = each.cells.map((cell, at) => (at === 1 ? cell : ''));
+        expect(sentTo(each, [1])).toEqual({ ...each, cells });
+      }),
     );
   });
 });

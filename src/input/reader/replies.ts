@@ -1,0 +1,114 @@
+/**
+ * What a process of ours asks the one that reads a binary file for it, and what that replies: one
+ * line of JSON each. A process makes one pass.
+ */
+import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
+import type { RowReason } from '../../core/row-reason.js';
+import type { Row } from '../../core/table.js';
+import { cutText, shortText } from '../../core/terminal-text.js';
+import { type BinaryTable, OverBounds } from '../binary-table.js';
+import type { ReadingSettings } from '../input.js';
+
+/** The file is descriptor 3. `name`: of the input, for messages. */
+export type Pass = { readonly name: string } & (
+  | { readonly type: 'open'; readonly opening: TableOpening }
+  | { readonly type: 'sheets' }
+  /** `wanted`: the columns whose cells are needed; null: all. */
+  | {
+      readonly type: 'rows';
+      readonly opening: TableOpening;
+      readonly limit: number | null;
+      readonly wanted: readonly number[] | null;
+    }
+  | { readonly type: 'bytes'; readonly part: string }
+  /** `part`: of the sheet; null: it is a Parquet file. */
+  | { readonly type: 'count'; readonly part: string | null }
+);
+
+/** The settings that concern binary tables. */
+export type TableOpening = Pick<ReadingSettings, 'header' | 'skipLines' | 'sheet'>;
+
+/** A table, or the name of the only one in an archive. */
+export type FoundTable =
+  | ({ readonly type: 'table' } & Pick<BinaryTable, 'shape' | 'detected' | 'warnings'>)
+  | { readonly type: 'inside'; readonly part: string };
+
+/** What a pass over rows found. */
+export interface RowsEnd {
+  readonly width: number;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Any number of rows, bytes or counts, then the end or an error. `first`: the number of the first
+ * row; `width`: columns seen so far; `bytes`: in Base64.
+ */
+export type Reply =
+  | { readonly first: number; readonly rows: readonly SentRow[]; readonly width: number }
+  | { readonly bytes: string }
+  | { readonly counted: number }
+  | { readonly end: unknown }
+  | { readonly error: SentError };
+
+/**
+ * Its line, raw text, problem, how many cells it has, and cells: the wanted ones, else all but
+ * blank ones at the end.
+ */
+type SentRow = readonly [string, number, RowReason | null, number, readonly string[]];
+
+export function sentRow({ line, raw, problem, cells }: Row, wanted: readonly number[] | null): SentRow {
+  const last = cells.findLastIndex((cell) => cell !== '');
+  const sent = wanted === null ? cells.slice(0, last + 1) : wanted.map((at) => cells[at] ?? '');
+  return [raw, line, problem, cells.length, sent];
+}
+
+export function rowOf(sent: SentRow, number: number, wanted: readonly number[] | null): Row {
+  const [raw, line, problem, width, cells] = sent;
+  const all = wanted === null ? [...cells] : [];
+  while (all.length < width) all.push('');
+  for (const [nth, at] of (wanted ?? []).entries()) if (at < width) all[at] = cells[nth] ?? '';
+  return { number, line, raw, cells: all, problem };
+}
+
+type SentError = Pick<FailFileError['detail'], 'code' | 'what' | 'subject' | 'todo'> & {
+  readonly isUsage: boolean;
+  readonly reason?: string;
+};
+
+/** Other libraries may quote the file, in the message and so in the stack. */
+const CAUSE_AT_MOST = 300;
+const STACK_AT_MOST = 2_000;
+
+/** Anything unexpected comes from what is in the file. */
+export function sentError(name: string, cause: unknown): SentError {
+  const error = damaged(name, cause);
+  const { code, what, subject, todo } = error.detail;
+  const { stack } = error.cause instanceof Error ? error.cause : {};
+  const reason = stack === undefined ? {} : { reason: cutText(stack, STACK_AT_MOST) };
+  return { code, what, subject, todo, isUsage: error instanceof NeverStartError, ...reason };
+}
+
+export function errorOf({ isUsage, reason, ...detail }: SentError): Error {
+  const Kind = isUsage ? NeverStartError : FailFileError;
+  return new Kind({ ...detail, ...(reason && { cause: new Error(reason) }) });
+}
+
+/** `input-binary` with the cause in the message; one of our errors stays. */
+function damaged(name: string, cause: unknown): BrandEnrichError {
+  if (cause instanceof BrandEnrichError) return cause;
+  const isOver = cause instanceof OverBounds;
+  return new FailFileError({
+    code: 'input-binary',
+    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
+    // It is about the engine that runs this, not about the file.
+    subject: `${name} (${
+      cause instanceof RangeError
+        ? 'its structure is nested too deeply, or too large'
+        : shortText(errorText(cause), CAUSE_AT_MOST)
+    })`,
+    todo: isOver
+      ? cause.todo
+      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
+    cause,
+  });
+}
