@@ -1,7 +1,4 @@
-/**
- * Whose folders we work in. The owner of a folder, or of one above it, can replace what is in it by
- * links to other files while we open, change and remove it, and root would do that to any file.
- */
+/** Whose folders we work in, and folders for this user alone. */
 import {
   closeSync,
   constants,
@@ -10,68 +7,32 @@ import {
   lstatSync,
   openSync,
   readFileSync,
-  realpathSync,
+  statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { FailFileError } from './errors.js';
 import { attempt } from './lifecycle.js';
 import { makeFolder } from './make-folder.js';
 import { phrase } from './phrase.js';
 
-interface OwnedPath {
-  readonly path: string;
-  readonly uid: number;
-}
-
-/** The owner that another user namespace's files have for us (kernel.overflowuid). */
-const UNMAPPED = 65_534;
-
 /**
- * The owner who makes a state folder unusable for user `us`; null: it can be used. Root's has no
- * owner but root on the whole way to it, another user's belongs to that user or root. Pure.
- *
- * @param folder null: it is not there yet.
- * @param above Of the folders above it, and of links on the way.
+ * Throws FailFileError `engine-unfit` for a state folder that belongs neither to this user nor to
+ * root: its owner can put links to other files into it.
  */
-export function strangerIn(
-  us: number,
-  folder: OwnedPath | null,
-  above: readonly OwnedPath[],
-): OwnedPath | null {
-  if (folder !== null && folder.uid !== us && folder.uid !== 0) return folder;
-  if (us !== 0) return null;
-  return above.find(({ uid }) => uid !== 0 && uid !== UNMAPPED) ?? null;
-}
-
-/** Throws FailFileError `engine-unfit` for a state folder that is another user's to change. */
 export function assertOwnState(state: string): void {
   const us = process.getuid?.();
-  if (us === undefined) return;
-  const path = resolve(state);
-  const target = attempt(() => realpathSync(path), null);
-  const [folder] = target === null ? [] : ownersOf(target);
-  const above = [...(target === null ? [] : ownersOf(target).slice(1)), ...ownersOf(path)];
-  const stranger = strangerIn(us, folder ?? null, above);
-  if (stranger !== null) throw ofAnotherUser('the state folder', path, stranger);
+  const owner = attempt(() => statSync(state).uid, null);
+  if (us === undefined || owner === null || owner === us || owner === 0) return;
+  throw ofAnotherUser('the state folder', resolve(state), owner);
 }
 
-/** The path and each folder above it, as far as they exist. Links are not followed. */
-function ownersOf(path: string): OwnedPath[] {
-  const facts = attempt(() => lstatSync(path), null);
-  const own = facts === null ? [] : [{ path, uid: facts.uid }];
-  const parent = dirname(path);
-  return parent === path ? own : [...own, ...ownersOf(parent)];
-}
-
-/** `what`: a folder of ours, for the sentence. `stranger`: what belongs to another user there. */
-export function ofAnotherUser(what: string, folder: string, stranger: OwnedPath): FailFileError {
-  const { path, uid } = stranger;
+/** `what`: a folder of ours, for the sentence. `uid`: its owner. */
+export function ofAnotherUser(what: string, folder: string, uid: number): FailFileError {
   const name = nameOf(uid);
-  const where = path === folder ? 'belongs' : `is at a place that belongs (${path})`;
   const account = name ?? `'#${uid}'`;
   return new FailFileError({
     code: 'engine-unfit',
-    what: `${what} ${where} to another user, ${name ?? `number ${uid}`}`,
+    what: `${what} belongs to another user, ${name ?? `number ${uid}`}`,
     subject: folder,
     todo: phrase`run as that user (sudo -u ${account} brand-enrich ...; in a container --user ${
       uid

@@ -1,31 +1,8 @@
 import { chmod, lstat, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makePrivateFolder, strangerIn } from '../../src/core/own-folder.js';
+import { makePrivateFolder } from '../../src/core/own-folder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-
-const [ROOT, ALICE, MALLORY, UNMAPPED] = [0, 1_000, 1_001, 65_534];
-
-describe('a state folder, and the folders above it,', () => {
-  it.each<[us: number, folder: number | null, above: number[], stranger: string | null]>([
-    [ROOT, ROOT, [ROOT, ROOT], null],
-    [ROOT, ALICE, [ROOT], 'state'],
-    [ROOT, ROOT, [ROOT, ALICE, ROOT], 'above 1'],
-    [ROOT, null, [ALICE, ROOT], 'above 0'],
-    [ROOT, null, [ROOT], null],
-    [ROOT, ROOT, [ROOT, UNMAPPED], null],
-    [ROOT, UNMAPPED, [ROOT], 'state'],
-    [ALICE, ALICE, [ALICE, ROOT], null],
-    [ALICE, ROOT, [ROOT], null],
-    [ALICE, MALLORY, [ROOT], 'state'],
-    [ALICE, ALICE, [MALLORY, ROOT], null],
-    [ALICE, null, [ROOT], null],
-  ])('used by %d, owned by %d and %j: stranger %s', (us, folder, above, stranger) => {
-    const own = folder === null ? null : { path: 'state', uid: folder };
-    const others = above.map((uid, index) => ({ path: `above ${index}`, uid }));
-    expect(strangerIn(us, own, others)?.path ?? null).toBe(stranger);
-  });
-});
 
 describe('a private folder', () => {
   it('is closed to others, also when it was there', async () => {

@@ -107,7 +107,7 @@ export function assertOwnHome({ home }: ServerFolders): void {
   if (us === undefined) return;
   const uid = inFolder(home, (_, owner) => owner);
   if (uid === us || (us === 0 && uid === SERVER_ID)) return;
-  throw ofAnotherUser('the folder of the embedded engine', home, { path: home, uid });
+  throw ofAnotherUser('the folder of the embedded engine', home, uid);
 }
 
 /** By `f_type` of statfs(2): file systems that other machines share, where local locks are void. */

@@ -30,7 +30,7 @@ import {
   UNUSABLE_TODO,
 } from './data-folder.js';
 import { LOOK_AGAIN_MS, lockFolder, removeStaleSockets } from './folder-lock.js';
-import { removeEmptyLocks, stopStaleServer } from './lock-files.js';
+import { refuseEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, type StartResult, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
@@ -242,7 +242,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const stuckAt = performance.now() + STUCK_MS;
   const answers = () => isAnswering(connection);
   for (;;) {
-    await removeEmptyLocks(folders, sockets);
+    await refuseEmptyLocks(folders, sockets);
     const result = await startServer(folders, sockets, binaries, user, answers);
     if (result.type === 'running') return removeOtherCopies(folders.home, binaries);
     if (result.type !== 'ended') throw startFailure(folders, result);
