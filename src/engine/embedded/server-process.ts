@@ -237,7 +237,7 @@ export function judgeStart(log: string, end: string): StartResult {
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
 /** The machine that the server was started on last; empty: unknown. */
-export async function readOwner(home: string): Promise<string> {
+async function readOwner(home: string): Promise<string> {
   return (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
 }
 
