@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 3_000,
+  core: 2_950,
   'brand-api': 850,
-  settings: 2_950,
+  settings: 2_900,
   notify: 400,
-  input: 10_500,
-  'local-service': 2_200,
+  input: 10_300,
+  'local-service': 1_800,
   ledger: 1_800,
-  engine: 10_100,
+  engine: 10_050,
   worker: 2_400,
-  run: 10_600,
+  run: 10_550,
   app: 1_000,
   jobs: 5_050,
   library: 1_750,
-  dashboard: 6_650,
-  commands: 2_350,
+  dashboard: 6_350,
+  commands: 2_250,
   roots: 400,
 };
-const CEILING_OF_ALL = 61_700;
+const CEILING_OF_ALL = 60_500;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
