@@ -1,16 +1,11 @@
-/** The numbered texts of a workbook, outside of JavaScript's heap. */
-
-import { cutText } from '../../core/terminal-text.js';
+/** The texts of a workbook: their bounds and escapes, and those that its cells share. */
 import { OverBounds } from '../binary-table.js';
 import { readXml } from './xml-feed.js';
-import {
-  addText,
-  copyEscaped,
-  endOfPlainText,
-  hasBytes,
-  MOST_CELL_CHARS,
-  unescapeXstring,
-} from './xml-text.js';
+
+/** In a cell (Excel specifications and limits). */
+export const MOST_CELL_CHARS = 32_767;
+/** Each of them may be an escape of 7. */
+const MOST_ESCAPED = MOST_CELL_CHARS * 7;
 
 /** What to do about a workbook over a bound. */
 export const SPLIT = 'save the table as CSV, or as several workbooks';
@@ -18,72 +13,55 @@ export const SPLIT = 'save the table as CSV, or as several workbooks';
 const MOST_BYTES = 512 * 1024 * 1024;
 const FIRST_BYTES = 1024 * 1024;
 
-/** In UTF-8, escaped as JSON: cells are made of them without a string. */
+/** A text of several runs, no longer than is needed to see that it is too long for a cell. Pure. */
+export function addText(text: string, more: string): string {
+  if (text === '' && more.length <= MOST_ESCAPED) return more;
+  return text.length > MOST_ESCAPED ? text : text + more.slice(0, MOST_ESCAPED + 1 - text.length);
+}
+
+/**
+ * `_x000D_` is a carriage return: the escape for characters that XML does not allow (ECMA-376,
+ * 22.9.2).
+ */
+export function unescapeXstring(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replace(/_x([0-9a-fA-F]{4})_/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Numbered texts, outside of JavaScript's heap: in UTF-8, escaped as JSON. */
 export class SharedStrings {
-  /** The texts one after the other, without quotes. */
-  bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #ends = new Uint32Array(4096);
   #count = 0;
-  readonly #cut = new Set<number>();
 
-  has(index: number): boolean {
-    return index >= 0 && index < this.#count;
+  /** null: no text has this number. One that is too long for a cell has one character too many. */
+  text(index: number): string | null {
+    if (!Number.isInteger(index) || index < 0 || index >= this.#count) return null;
+    const json = this.#bytes.toString('utf8', this.#start(index), this.#ends[index]);
+    return json.includes('\\') ? JSON.parse(`"${json}"`) : json;
   }
 
-  /** Whether only the beginning of a text was kept. */
-  isCut(index: number): boolean {
-    return this.#cut.size > 0 && this.#cut.has(index);
-  }
-
-  /** Where a text begins in `bytes`. */
-  start(index: number): number {
+  /** Where a text begins. */
+  #start(index: number): number {
     return index === 0 ? 0 : (this.#ends[index - 1] as number);
   }
 
-  end(index: number): number {
-    return this.#ends[index] as number;
-  }
-
-  /** null: no text has this number. */
-  json(index: number): string | null {
-    if (!Number.isInteger(index) || !this.has(index)) return null;
-    return `"${this.bytes.toString('utf8', this.start(index), this.end(index))}"`;
-  }
-
-  add(whole: string): void {
-    const text = cutText(whole, MOST_CELL_CHARS);
-    if (text.length < whole.length) this.#cut.add(this.#count);
-    const json = JSON.stringify(text).slice(1, -1);
-    const from = this.#room(json.length * 3);
-    this.#end(from + this.bytes.write(json, from));
-  }
-
-  /** Of a plain text, as UTF-8. */
-  addPlain(from: Buffer, start: number, end: number): void {
-    const at = this.#room((end - start) * 2);
-    this.#end(copyEscaped(from, start, end, this.bytes, at));
-  }
-
-  /** Where the next text begins, which has at most so many bytes. */
-  #room(bytes: number): number {
-    const from = this.start(this.#count);
-    const most = from + bytes;
+  #add(text: string): void {
+    const json = JSON.stringify(text.slice(0, MOST_CELL_CHARS + 1)).slice(1, -1);
+    const from = this.#start(this.#count);
+    const most = from + json.length * 3;
     if (most > MOST_BYTES) throw new OverBounds('it has more than 512 MiB of distinct text', SPLIT);
-    if (most > this.bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(MOST_BYTES, Math.max(most, this.bytes.length * 2)));
-      this.bytes.copy(larger, 0, 0, from);
-      this.bytes = larger;
+    if (most > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(MOST_BYTES, Math.max(most, this.#bytes.length * 2)));
+      this.#bytes.copy(larger, 0, 0, from);
+      this.#bytes = larger;
     }
-    return from;
-  }
-
-  #end(at: number): void {
     if (this.#count === this.#ends.length) {
       const longer = new Uint32Array(this.#count * 2);
       longer.set(this.#ends);
       this.#ends = longer;
     }
-    this.#ends[this.#count] = at;
+    this.#ends[this.#count] = from + this.#bytes.write(json, from);
     this.#count += 1;
   }
 
@@ -102,29 +80,12 @@ export class SharedStrings {
       text(more) {
         if (isText) text = addText(text, more);
       },
-      wantsText: () => isText,
       close(name) {
         isText = false;
         if (name === 'rPh') isPhonetic = false;
-        else if (name === 'si') strings.add(unescapeXstring(text));
-      },
-      take(parent, xml, from, end) {
-        let at = from;
-        if (parent !== 'sst') return at;
-        for (;;) {
-          const open = hasBytes(xml, at, OPEN) ? OPEN : OPEN_KEEPING;
-          const start = at + open.length;
-          const last = hasBytes(xml, at, open) ? endOfPlainText(xml, start, end) : -1;
-          if (last < 0 || !hasBytes(xml, last, CLOSE) || last + CLOSE.length > end) return at;
-          strings.addPlain(xml, start, last);
-          at = last + CLOSE.length;
-        }
+        else if (name === 'si') strings.#add(unescapeXstring(text));
       },
     });
     return strings;
   }
 }
-
-const OPEN = Buffer.from('<si><t>');
-const OPEN_KEEPING = Buffer.from('<si><t xml:space="preserve">');
-const CLOSE = Buffer.from('</t></si>');

@@ -1,15 +1,20 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
 import type { RowReason } from '../../core/row-reason.js';
-import { shortName } from '../../core/terminal-text.js';
+import { cutText, shortName } from '../../core/terminal-text.js';
+import { type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { OverBounds } from '../binary-table.js';
+import {
+  isLongerThan,
+  KEPT_CHARS,
+  MAX_COLUMNS,
+  MAX_RECORD_BYTES,
+  OVER_RECORD,
+} from '../text/record-splitter.js';
 import type { ZipArchive } from '../zip-archive.js';
-import { createCells } from './cell-json.js';
-import { createPlainCells } from './plain-cells.js';
-import { FEWER_COLUMNS, RowBytes } from './row-bytes.js';
-import { type SharedStrings, SPLIT } from './shared-strings.js';
+import { addText, MOST_CELL_CHARS, type SharedStrings, SPLIT } from './shared-strings.js';
+import { createCells } from './sheet-cells.js';
 import type { Workbook } from './workbook.js';
 import { parseXml } from './xml-feed.js';
-import { addText, MOST_CELL_CHARS } from './xml-text.js';
 
 /** The last row of a sheet (Excel specifications and limits). */
 export const LAST_SHEET_ROW = 1_048_576;
@@ -17,6 +22,12 @@ export const LAST_SHEET_ROW = 1_048_576;
 export const LAST_SHEET_COLUMN = 16_384;
 /** Characters of the rows that are made at once: many large ones may be made of few texts. */
 const BATCH_CHARS = 512 * 1024;
+/** The most empty cells in a row between two filled ones: a sheet can claim any width. */
+const WIDE_GAP = 256;
+/** The most such empty cells in all rows together. */
+const MOST_GAPS = 20_000_000;
+
+const FEWER_COLUMNS = 'delete the cells to the right of the table, and save the workbook again';
 
 export interface SheetRow {
   /** In the sheet, from 1. */
@@ -35,9 +46,6 @@ export interface SheetRow {
   readonly problem: RowReason | null;
 }
 
-/** Of cells that show something, for sure: numbers, truth values, most texts. */
-const INK = /^[^"{]|^"[!#-[\]-~]/;
-
 const OVER_CELL: RowReason = { code: 'long_cell', most: MOST_CELL_CHARS };
 
 /**
@@ -50,13 +58,22 @@ export async function* readSheetRows(
   strings: SharedStrings | null,
   wanted: readonly number[] | null,
 ): AsyncGenerator<readonly SheetRow[]> {
-  const { formatOfStyle } = book;
+  const { formats, formatOfStyle } = book;
   const cellOf = createCells(book, strings);
-  const row = new RowBytes(book.formats);
-  const takePlain = createPlainCells(row, book, strings, cellOf);
+  const isWanted = new Set(wanted);
+  /** Columns up to the last one that is wanted. */
+  const textWidth = wanted === null ? MAX_COLUMNS : Math.max(-1, ...wanted) + 1;
   let rows: SheetRow[] = [];
   let chars = 0;
+  let gaps = 0;
   let line = 0;
+  let cells: TypedCell[] = [];
+  /** Of all cells of the row, also those that another one replaced. */
+  let rowChars = 0;
+  /** Position of the cell that was read last, from 0. */
+  let column = -1;
+  let lacksResult = false;
+  let problem: RowReason | null = null;
   let type = '';
   let format = 0;
   let value = '';
@@ -68,21 +85,33 @@ export async function* readSheetRows(
   let isFormula = false;
 
   const place = () => {
-    const cell = cellOf(type, value, format);
+    const placed = cellOf(type, value, format);
     // Colour alone does not make a cell: headers are often coloured to the sheet's last column.
-    if (cell === null) return;
-    row.addCell(row.column, cell.json);
-    row.hasInk ||= INK.test(cell.json);
-    if (cell.isCut) row.problem ??= OVER_CELL;
+    if (placed === null) return;
+    if (column >= MAX_COLUMNS) {
+      const where = `row ${line} has a cell beyond the first ${MAX_COLUMNS} columns`;
+      throw new OverBounds(where, FEWER_COLUMNS);
+    }
+    const gap = column - cells.length;
+    if (gap > WIDE_GAP) gaps += gap;
+    if (gaps > MOST_GAPS) throw new OverBounds('its filled cells are too far apart', FEWER_COLUMNS);
+    while (cells.length < column) cells.push(null);
+    cells[column] = placed.cell;
+    rowChars += Math.min(placed.chars, MOST_CELL_CHARS);
+    if (placed.chars > MOST_CELL_CHARS) problem ??= OVER_CELL;
   };
 
   const finishRow = () => {
-    const { width, lacksResult, problem } = row;
-    if (width === 0 && problem === null) return;
-    const raw = row.raw();
-    const texts = row.texts(wanted);
-    const isBlank = !row.hasInk && row.texts(null).every((text) => text.trim() === '');
-    rows.push({ line, raw, width, texts, isBlank, lacksResult, problem });
+    if (cells.length === 0) return;
+    const whole = JSON.stringify(cells);
+    if (rowChars > MAX_RECORD_BYTES || isLongerThan(whole, MAX_RECORD_BYTES)) problem = OVER_RECORD;
+    const raw = problem === null ? whole : cutText(whole, KEPT_CHARS);
+    const textAt = (at: number) => textOfCell(cells[at] ?? null, formats);
+    const texts = cells.slice(0, textWidth).map((_cell, at) => {
+      return wanted === null || isWanted.has(at) ? textAt(at) : '';
+    });
+    const isBlank = cells.every((_cell, at) => textAt(at).trim() === '');
+    rows.push({ line, raw, width: cells.length, texts, isBlank, lacksResult, problem });
     chars += raw.length;
   };
 
@@ -91,18 +120,18 @@ export async function* readSheetRows(
       switch (name) {
         case 'c': {
           if (!isRow) return;
-          const reference = attributes.find('r');
-          row.column = reference < 0 ? row.column + 1 : columnOf(attributes.xml, reference);
-          type = attributes.get('t') ?? 'n';
+          const reference = attributes.r?.value;
+          column = reference === undefined ? column + 1 : columnOf(reference);
+          type = attributes.t?.value ?? 'n';
           // The first style is that of cells without one.
-          format = formatOfStyle[Number(attributes.get('s') ?? 0)] ?? 0;
+          format = formatOfStyle[Number(attributes.s?.value ?? 0)] ?? 0;
           value = '';
           isFormula = false;
           isInline = false;
           return;
         }
         case 'v':
-          isValue = !isInline && row.column >= 0;
+          isValue = !isInline && isRow;
           return;
         case 't':
           isValue = isInline && !isPhonetic;
@@ -120,32 +149,34 @@ export async function* readSheetRows(
           return;
         case 'row': {
           isRow = true;
-          const number = attributes.get('r');
+          const number = attributes.r?.value;
           line = Number(number ?? line + 1);
           if (line > LAST_SHEET_ROW)
             throw new OverBounds(`row ${line} is beyond the last row of a sheet, ${LAST_SHEET_ROW}`, SPLIT);
           if (!(line >= 1)) throw new Error(`it has a row ${shortName(String(number))}`);
-          row.begin(line);
+          cells = [];
+          rowChars = 0;
+          column = -1;
+          lacksResult = false;
+          problem = null;
         }
       }
     },
     text(text) {
       if (isValue) value = addText(value, text);
     },
-    wantsText: () => isValue,
     close(name) {
       isValue = false;
       if (name === 'c' && isRow) {
         // The result of type `str` may be an empty text.
-        if (isFormula && value === '' && type !== 'str') row.lacksResult = true;
-        if (!row.isOver) place();
+        if (isFormula && value === '' && type !== 'str') lacksResult = true;
+        if (rowChars <= MAX_RECORD_BYTES) place();
       } else if (name === 'rPh') isPhonetic = false;
       else if (name === 'row' && isRow) {
         isRow = false;
         finishRow();
       }
     },
-    take: (parent, xml, from, end) => (parent === 'row' && isRow ? takePlain(xml, from, end) : from),
     isFull: () => chars > BATCH_CHARS,
   });
 
@@ -158,18 +189,20 @@ export async function* readSheetRows(
   }
 }
 
-/** Position from 0 of the column of `AB12` at `from`. */
-function columnOf(xml: Buffer, from: number): number {
+/** Position from 0 of the column of `AB12`. */
+function columnOf(reference: string): number {
   let column = 0;
-  for (let at = from; ; at += 1) {
-    const letter = ((xml[at] as number) & 0xdf) - 64;
-    if (!(letter >= 1 && letter <= 26 && column <= LAST_SHEET_COLUMN)) break;
+  for (let at = 0; column <= LAST_SHEET_COLUMN; at += 1) {
+    const letter = (reference.charCodeAt(at) | 0x20) - 96;
+    if (!(letter >= 1 && letter <= 26)) break;
     column = column * 26 + letter;
   }
-  const shown = () => xml.toString('utf8', from, from + 20).replace(/["'].*/s, '');
   if (column > LAST_SHEET_COLUMN)
-    throw new OverBounds(`cell ${shown()} is beyond the last column of a sheet, XFD`, FEWER_COLUMNS);
-  if (column === 0) throw new Error(`it has a cell ${shown()}`);
+    throw new OverBounds(
+      `cell ${shortName(reference)} is beyond the last column of a sheet, XFD`,
+      FEWER_COLUMNS,
+    );
+  if (column === 0) throw new Error(`it has a cell ${shortName(reference)}`);
   return column - 1;
 }
 

@@ -5,7 +5,7 @@ import { phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import { BUILT_IN_FORMATS, type CellFormats } from '../../core/typed-cell.js';
 import type { ZipArchive } from '../zip-archive.js';
-import { readXml } from './xml-feed.js';
+import { readXml, type XmlHandler } from './xml-feed.js';
 
 export interface SheetPart {
   readonly name: string;
@@ -41,13 +41,13 @@ export async function readSheets(archive: ZipArchive) {
   let is1904 = false;
   await readXml(archive.read(path), {
     open(name, attributes) {
-      if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.get('date1904') ?? '');
+      if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.date1904?.value ?? '');
       if (name !== 'sheet') return;
-      const relation = relations.get(attributes.relation() ?? '');
+      const relation = relations.get(relationOf(attributes));
       // Charts and macros have their own sheets.
       if (relation?.kind !== 'worksheet') return;
-      const isHidden = (attributes.get('state') ?? 'visible') !== 'visible';
-      sheets.push({ name: attributes.get('name') ?? '', part: relation.part, isHidden });
+      const isHidden = (attributes.state?.value ?? 'visible') !== 'visible';
+      sheets.push({ name: attributes.name?.value ?? '', part: relation.part, isHidden });
     },
   });
   const partOf = (wanted: string) => {
@@ -56,6 +56,11 @@ export async function readSheets(archive: ZipArchive) {
   };
   return { sheets: sheets as readonly SheetPart[], is1904, partOf };
 }
+
+/** The id of a relation of the part: `r:id`; names of both editions of the standard end so. */
+const relationOf = (attributes: Parameters<XmlHandler['open']>[1]) =>
+  Object.values(attributes).find(({ local, uri }) => local === 'id' && uri.endsWith('/relationships'))
+    ?.value ?? '';
 
 /** The types of relations in both editions of the standard, transitional and strict. */
 const RELATION = new RegExp(
@@ -69,10 +74,10 @@ async function readRelations(archive: ZipArchive, source: string) {
   const relations = new Map<string, { readonly kind: string; readonly part: string }>();
   await readXml(archive.read(posix.join(folder, '_rels', `${base}.rels`)), {
     open(name, attributes) {
-      const kind = RELATION.exec(attributes.get('Type') ?? '')?.[1];
+      const kind = RELATION.exec(attributes.Type?.value ?? '')?.[1];
       if (name !== 'Relationship' || kind === undefined) return;
-      const target = (attributes.get('Target') ?? '').replaceAll('\\', '/');
-      relations.set(attributes.get('Id') ?? '', { kind, part: posix.resolve(folder, target) });
+      const target = (attributes.Target?.value ?? '').replaceAll('\\', '/');
+      relations.set(attributes.Id?.value ?? '', { kind, part: posix.resolve(folder, target) });
     },
   });
   return relations;
@@ -94,11 +99,11 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
     await readXml(chunks, {
       open(name, attributes) {
         if (name === 'numFmt') {
-          const code = attributes.get('formatCode') ?? 'General';
-          own.set(Number(attributes.get('numFmtId')), code.length > MOST_CODE_CHARS ? 'General' : code);
+          const code = attributes.formatCode?.value ?? 'General';
+          own.set(Number(attributes.numFmtId?.value), code.length > MOST_CODE_CHARS ? 'General' : code);
         } else if (name === 'cellXfs') isCellStyles = true;
         else if (name === 'xf' && isCellStyles) {
-          const code = codeOf(Number(attributes.get('numFmtId') ?? 0));
+          const code = codeOf(Number(attributes.numFmtId?.value ?? 0));
           if (!positions.has(code)) positions.set(code, positions.size);
           formatOfStyle.push(positions.get(code) ?? 0);
         }

@@ -223,6 +223,14 @@ describe('a cell', () => {
     expect(read).toEqual(MOMENTS.map(([, , cell, text]) => ({ cell, text })));
   });
 
+  it('is the same wherever the pieces end in which its part is parsed', async () => {
+    // Its row has an odd number of characters: the pieces of 2,048 end everywhere in it.
+    const cell = '<c t="str" s="1"><v>a&amp;é𝒳\r\n<![CDATA[<b>]]><!-- no -->&#x1D4B3;_x0041_</v></c>';
+    const read = await cellsOf(Array(2_048).fill(cell));
+    expect(read).toHaveLength(2_048);
+    expect([...new Set(read.map(({ text }) => text))]).toEqual(['a&é𝒳\n<b>𝒳A']);
+  });
+
   it('has the number format that a reference writes', async () => {
     const quotes = styles.replace('yyyy-mm-dd', '&quot;d&amp;y&#x22;0.00');
     const book = await workbookOf(

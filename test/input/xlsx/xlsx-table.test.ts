@@ -3,9 +3,10 @@ import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import type { Input } from '../../../src/input/input.js';
+import { openInput } from '../../../src/input/open-input.js';
 import { findSheetHeader } from '../../../src/input/xlsx/xlsx-table.js';
 import { workbookOf, zipOf } from '../../support/workbooks.js';
-import { folderOfFile, readContent } from '../reading.js';
+import { folderOfFile, intakeOptions, readContent } from '../reading.js';
 
 const folder = folderOfFile();
 
@@ -90,6 +91,19 @@ describe('a workbook of other software', () => {
     expect(said(csv.input).join()).not.toContain('--delimiter does not');
   });
 
+  it('gives only the wanted columns, and every row whole', async () => {
+    const rows = [
+      ['website', 'city', 'x'],
+      ['a.com', 'Rome', 1],
+    ];
+    const path = await folder.write('wanted.xlsx', await bookOf({ name: 'S', rows }));
+    const input = await openInput(path, ...intakeOptions(folder));
+    const row = { cells: ['', 'Rome', ''], raw: '["a.com","Rome",1]' };
+    for await (const batch of input.rows([1, 7])) expect(batch).toMatchObject([row]);
+    await input.close();
+    expect.assertions(1);
+  });
+
   it('reads a first row of data as such, and a bare list', async () => {
     for (const more of [['Rome'], []]) {
       const book = await bookOf({ name: 'S', rows: ['a.com', 'b.com'].map((site) => [site, ...more]) });
@@ -155,10 +169,12 @@ describe('the XML of a workbook', () => {
     expect(read[0]?.cells).toEqual(['a.com', '2024-01-15']);
   });
 
+  const manyAttributes = Array.from({ length: 9_000 }, (_, at) => `a${at}=""`).join(' ');
   const DOCUMENT_TYPE = '<!DOCTYPE x [<!ENTITY a "b">]><sst/>';
   it.each<[string, string, Record<string, string>, string]>([
     ['a document type', '<row/>', { 'xl/sharedStrings.xml': DOCUMENT_TYPE }, 'document type'],
     ['deep elements', '<a>'.repeat(100), {}, 'nests more than 64'],
+    ['many attributes', `<row ${manyAttributes}/>`, {}, 'more than 256 attributes'],
     ['a text without end', `<row><c t="str"><v>${'x'.repeat(9e6)}`, {}, 'a text that is too long'],
     ['XML that breaks off', '<row><c', {}, 'damaged'],
     ['a text that is missing', '<row><c t="s"><v>7</v></c></row>', parts, 'a text 7 that is missing'],
