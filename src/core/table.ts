@@ -58,7 +58,7 @@ export interface TableShape {
     /** Name of the sheet. */
     readonly sheet: string;
   };
-  /** The columns of a Parquet file, its root first; absent for other formats. */
+  /** The columns of a Parquet file, lists and groups as text; absent for other formats. */
   readonly parquet?: {
     readonly schema: readonly ParquetElement[];
     /** Metadata of GeoParquet: which columns are geometries, and their coordinate system. */

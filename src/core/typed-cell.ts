@@ -23,7 +23,7 @@ export type TypedCell =
   | { readonly u: string }
   /** JSON text: a list or an object. */
   | { readonly j: string }
-  /** A stored value of a Parquet file (`formats/parquet/values.ts`), and its cell. */
+  /** A stored value of a Parquet file (`input/parquet/values.ts`), and its cell. */
   | { readonly p: unknown; readonly c: TypedCell };
 
 /** The type of a column, for formats with types. */

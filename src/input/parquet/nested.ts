@@ -1,73 +1,89 @@
-/** Columns of lists, maps and groups: the cell of a row, from the levels of its values. Pure. */
-import { jsonOfCell, NO_FORMATS, type TypedCell, textOfCell } from '../../core/typed-cell.js';
-import { isFlat, isOptional, leavesOf, listOf, mapOf, type SchemaNode } from './schema.js';
-import { packStored, parquetCell } from './values.js';
+/** Columns of lists, maps and groups: each row as JSON, from the levels of its values. */
+import { jsonOfCell, NO_FORMATS, textOfCell } from '../../core/typed-cell.js';
+import { MAX_RECORD_BYTES } from '../text/record-splitter.js';
+import type { ColumnReader } from './pages.js';
+import type { SchemaNode } from './schema.js';
+import { parquetCell } from './values.js';
 
-/** Of one column as it is stored: repetition level, definition level and value of each entry. */
-type Entries = readonly unknown[];
-const PER_ENTRY = 3;
-
-const definitionOf = (entries: Entries | undefined): number => Number(entries?.[1]);
-
-/** The cell of a column in one row: its value, or the entries of all its leaves. */
-export function cellOf(node: SchemaNode, stored: unknown): TypedCell {
-  if (isFlat(node)) return parquetCell(node.element, stored);
-  const entries = stored as readonly Entries[];
-  if (isOptional(node.element) && definitionOf(entries[0]) === 0) return null;
-  return { p: packStored(entries), c: { j: textOf(node, entries) } };
+interface JsonReader {
+  readonly leaves: readonly ColumnReader[];
+  read(): string;
 }
 
-const DIFFERENT = 'its lists have different lengths in different columns';
+/** What the only member of a group is: a list's items or what holds each, a map's pairs. */
+type Role = 'member' | 'items' | 'holders' | 'pairs';
 
-/** JSON; `entries`: of each of its leaves. */
-function textOf(node: SchemaNode, entries: readonly Entries[]): string {
-  if (node.element.repetition_type !== 'REPEATED') return oneOf(node, entries);
-  return `[${itemsOf(node, entries)
-    .map((item) => oneOf(node, item))
-    .join(',')}]`;
-}
-
-/** JSON of one element of what repeats, and of all else. */
-function oneOf(node: SchemaNode, entries: readonly Entries[]): string {
-  if (isOptional(node.element) && definitionOf(entries[0]) < node.definition) return 'null';
-  const { children, element } = node;
-  if (children.length === 0) return jsonOfCell(parquetCell(element, entries[0]?.[2] ?? null), NO_FORMATS);
-  const list = listOf(node);
-  if (list !== null) {
-    const { repeated, item } = list;
-    return `[${itemsOf(repeated, entries)
-      .map((each) => (item === repeated ? oneOf(item, each) : textOf(item, each)))
-      .join(',')}]`;
+/** LogicalTypes.md, "Nested Types", with its "Backward-compatibility rules". */
+function roleIn({ element, children }: SchemaNode): Role {
+  const { name, converted_type: converted, logical_type: logical } = element;
+  const [only] = children;
+  const [first, second] = only?.children ?? [];
+  if (children.length !== 1 || only?.element.repetition_type !== 'REPEATED') return 'member';
+  if (converted === 'LIST' || logical?.type === 'LIST') {
+    const { name: own } = only.element;
+    const isOld = own === 'array' || own === `${name}_tuple` || first?.element.repetition_type === 'REPEATED';
+    return isOld || only.children.length !== 1 ? 'items' : 'holders';
   }
-  const map = mapOf(node);
-  const [key, value] = map?.children ?? [];
-  if (map !== null && key !== undefined && value !== undefined && key.children.length === 0) {
-    const pairs = itemsOf(map, entries).map(([name, ...rest]) => {
-      const cell = parquetCell(key.element, name?.[2] ?? null);
-      return `${JSON.stringify(textOfCell(cell, NO_FORMATS))}:${textOf(value, rest)}`;
-    });
-    return `{${pairs.join(',')}}`;
-  }
-  let at = 0;
-  const members = children.map((child) => {
-    const own = entries.slice(at, at + leavesOf([child]).length);
-    at += own.length;
-    return `${JSON.stringify(child.element.name)}:${textOf(child, own)}`;
-  });
-  return `{${members.join(',')}}`;
+  const isMap = converted === 'MAP' || converted === 'MAP_KEY_VALUE' || logical?.type === 'MAP';
+  return isMap && second && only.children.length === 2 && !first?.children.length ? 'pairs' : 'member';
 }
 
-/** The entries of each element of what repeats, of each leaf. */
-function itemsOf({ repetition, definition }: SchemaNode, entries: readonly Entries[]): Entries[][] {
-  const isEmpty = entries.map((each) => definitionOf(each) < definition);
-  if (isEmpty.every(Boolean)) return [];
-  const split = entries.map((each) => {
-    const starts: number[] = [];
-    for (let at = 0; at < each.length; at += PER_ENTRY)
-      if (at === 0 || Number(each[at]) <= repetition) starts.push(at);
-    return starts.map((start, at) => each.slice(start, starts[at + 1]));
-  });
-  const count = split[0]?.length ?? 0;
-  if (isEmpty.some(Boolean) || split.some(({ length }) => length !== count)) throw new Error(DIFFERENT);
-  return Array.from({ length: count }, (_, at) => split.map((items) => items[at] ?? []));
+function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Role): JsonReader {
+  const { element, children, definition, repetition } = node;
+  const inner = roleIn(node);
+  const members = children.map((child) => jsonReader(child, readers, inner));
+  const leaves = children.length === 0 ? [readers.next().value] : members.flatMap((member) => member.leaves);
+  const [first] = members;
+  const areAll = (test: (leaf: ColumnReader) => boolean): boolean => {
+    const count = leaves.filter(test).length;
+    if (count > 0 && count < leaves.length)
+      throw new Error('its lists have different lengths in different columns');
+    return count > 0;
+  };
+
+  function one(): string {
+    if (children.length === 0) return jsonOfCell(parquetCell(element, leaves[0]?.next()), NO_FORMATS);
+    if (role === 'pairs') {
+      const key = parquetCell(children[0]?.element ?? element, leaves[0]?.next());
+      return `${JSON.stringify(textOfCell(key, NO_FORMATS))}:${members[1]?.read()}`;
+    }
+    if (first !== undefined && (role === 'holders' || inner !== 'member')) return first.read();
+    return `{${members.map((each, at) => `${JSON.stringify(children[at]?.name)}:${each.read()}`).join(',')}}`;
+  }
+
+  function many(): string {
+    const items: string[] = [];
+    let left = MAX_RECORD_BYTES;
+    do {
+      const item = one();
+      if (left >= 0) items.push(item);
+      left -= item.length;
+    } while (areAll((leaf) => leaf.repetition() === repetition));
+    return role === 'pairs' ? `{${items}}` : `[${items}]`;
+  }
+
+  const isRepeated = element.repetition_type === 'REPEATED';
+  return {
+    leaves,
+    read() {
+      const isThere = !areAll((leaf) => leaf.definition() < definition);
+      if (isThere) return isRepeated ? many() : one();
+      for (const leaf of leaves) leaf.next();
+      return isRepeated ? (role === 'pairs' ? '{}' : '[]') : 'null';
+    },
+  };
+}
+
+/**
+ * Reads the column row by row; null: it has none there. `readers`: begins with those of its leaves.
+ * Throws Error for a damaged file.
+ */
+export function rowsAsJson(node: SchemaNode, readers: Iterator<ColumnReader>): () => string | null {
+  const { leaves, read } = jsonReader(node, readers, 'member');
+  return () => {
+    if (leaves.some((leaf) => leaf.repetition() !== 0))
+      throw new Error('its rows do not begin where its footer says');
+    const json = read();
+    return json === 'null' ? null : json;
+  };
 }

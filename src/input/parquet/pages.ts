@@ -1,244 +1,204 @@
-/** The pages of one column of a row group: checked first, then read value by value. */
-import type { ColumnMetaData, CompressionCodec } from 'hyparquet';
+/** The values of one column of a row group: hyparquet decodes its pages, one after the other. */
+import type { ColumnMetaData, DataPageHeader, Encoding, PageHeader } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
+import { decompressPage, readDataPage } from 'hyparquet/src/datapage.js';
+import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { compressors } from 'hyparquet-compressors';
 import { shortName } from '../../core/terminal-text.js';
-import { OverBounds } from '../binary-table.js';
-import {
-  bitPackedLevels,
-  bitWidth,
-  bytesFrom,
-  hybrid,
-  plain,
-  TOO_SHORT,
-  take,
-  type Values,
-  valuesOf,
-} from './encodings.js';
+import { type BinaryFile, OverBounds, readAt } from '../binary-table.js';
 import type { SchemaNode } from './schema.js';
-import { textOrBytes } from './values.js';
-
-/** Bytes of the file, fewer at its end. */
-export type Read = (from: number, bytes: number) => Uint8Array;
+import { keptValue } from './values.js';
 
 /** The common size of a page is 1 MiB. */
 const MOST_PAGE_BYTES = 256 * 1024 * 1024;
+/** The most that is held of all columns of a row group. */
+const MOST_HELD_BYTES = 512 * 1024 * 1024;
 const HEADER_BYTES = 4 * 1024;
 /** Its statistics hold values. */
 const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 /** Old writers left the header of the dictionary out of the size of the column (IMPALA-694). */
 const UNCOUNTED_BYTES = 100;
+/** Of each value of a page: its levels and its place in the dictionary, or a view of its bytes. */
+const DECODED_BYTES = 6;
+const VIEW_BYTES = 128;
 
-export const NEGATIVE = 'it states a negative count';
+const OUT_OF_RANGE = 'one of its pages has a number out of range';
 
-type PageHeader = ReturnType<typeof parquetHeader>;
-
-export function startOf({ dictionary_page_offset: first, data_page_offset }: ColumnMetaData): bigint {
+export function startOf({ dictionary_page_offset: first, data_page_offset }: ColumnMetaData): number {
   // Some writers state 0 where there is none.
-  return first !== undefined && first > 0n && first < data_page_offset ? first : data_page_offset;
+  return Number(first !== undefined && first > 0n && first < data_page_offset ? first : data_page_offset);
 }
 
-/** The pages in order, each with the position of its body, until they have all values. */
-function* pagesOf(chunk: ColumnMetaData, name: string, read: Read) {
-  const counted = Number(startOf(chunk) + chunk.total_compressed_size);
-  const end = counted + UNCOUNTED_BYTES;
-  const wanted = Number(chunk.num_values);
-  let values = 0;
-  for (let at = Number(startOf(chunk)); values < wanted && at < counted; ) {
-    const { header, length } = readHeader(at, end, read);
-    const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header;
-    if (!(packed >= 0) || !(unpacked >= 0)) throw new Error(NEGATIVE);
-    if (unpacked > MOST_PAGE_BYTES)
-      throw new OverBounds('it has a page of more than 256 MiB', 'write it with smaller pages');
-    const from = at + length;
-    at = from + packed;
-    if (at > end) throw new Error('it has a page that is longer than its column');
-    const count = countIn(header);
-    const distinct = header.dictionary_page_header?.num_values ?? 0;
-    if (!(count >= 0) || !(distinct >= 0)) throw new Error(NEGATIVE);
-    // A value of a dictionary has at least one byte.
-    if (distinct > unpacked) throw new Error('it has a dictionary of more values than bytes');
-    values += count;
-    yield { header, from, count };
-  }
-  if (values !== wanted)
-    throw new Error(`column '${name}' has pages of ${values} values instead of ${wanted}`);
+function readerOf({ buffer, byteOffset, byteLength }: Uint8Array) {
+  return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 };
 }
 
-function countIn({ type, data_page_header: v1, data_page_header_v2: v2 }: PageHeader): number {
-  if (type === 'DATA_PAGE' && v1 !== undefined) return v1.num_values;
-  return type === 'DATA_PAGE_V2' && v2 !== undefined ? v2.num_values : 0;
-}
-
-function readHeader(at: number, end: number, read: Read) {
-  for (let bytes = HEADER_BYTES; ; bytes *= 16) {
-    const { view } = bytesFrom(read(at, Math.min(bytes, end - at)));
-    const reader = { view, offset: 0 };
-    try {
-      return { header: parquetHeader(reader), length: reader.offset };
-    } catch (error) {
-      // It is longer, unless all was there.
-      if (bytes >= Math.min(end - at, MOST_HEADER_BYTES)) throw error;
-    }
-  }
-}
-
-/** Lengths of values that are decoded together. */
-const DELTA_BYTES = 16;
-
-/** Bytes that are held at once to read this column. Throws Error if its pages contradict it. */
-export function memoryOf(chunk: ColumnMetaData, name: string, read: Read): number {
-  let dictionary = 0;
-  let most = 0;
-  for (const { header, count } of pagesOf(chunk, name, read)) {
-    const { type, uncompressed_page_size: unpacked } = header;
-    const encoding = (header.data_page_header ?? header.data_page_header_v2)?.encoding ?? '';
-    if (type === 'DICTIONARY_PAGE') dictionary = unpacked;
-    else most = Math.max(most, unpacked + (encoding.startsWith('DELTA') ? count * DELTA_BYTES : 0));
-  }
-  return dictionary + most;
-}
-
-function unpack(body: Uint8Array, size: number, codec: CompressionCodec): Uint8Array {
-  if (codec === 'UNCOMPRESSED') return body;
-  // What compressors make of nothing differs.
-  if (size === 0) return new Uint8Array();
-  const decompress = compressors[codec];
-  if (decompress === undefined)
-    throw new Error(`its pages are compressed in a way that cannot be read: ${codec}`);
-  return decompress(body, size);
-}
-
-/** The values of a column in one row group, row by row. */
+/** Throws Error for a damaged file. */
 export class ColumnReader {
-  readonly #pages: ReturnType<typeof pagesOf>;
-  #dictionary: unknown[] | null = null;
-  #left = 0;
-  #values: Values = { next: () => null };
-  #repetitions = () => 0;
-  #definitions = () => 0;
-  /** Of a value that is there but was not taken; -1: none is. */
-  #waiting = -1;
+  readonly #pages = this.#walk();
+  #dictionary: readonly unknown[] | null = null;
+  #count = 0;
+  #at = 0;
+  #value = (): unknown => null;
+  #repetitions = new Uint8Array();
+  #definitions = new Uint8Array();
 
+  /** `held`: bytes of all columns of the row group. */
   constructor(
     private readonly chunk: ColumnMetaData,
     private readonly leaf: SchemaNode,
-    private readonly read: Read,
-  ) {
-    this.#pages = pagesOf(chunk, shortName(leaf.element.name), read);
+    private readonly input: BinaryFile,
+    private readonly held: { bytes: number },
+  ) {}
+
+  /** Of what is next; -1: nothing is. */
+  repetition(): number {
+    return this.#hasMore() ? (this.#repetitions[this.#at] ?? 0) : -1;
   }
 
-  /** The next row of a column without lists. */
-  value(): unknown {
+  /** Of what is next. */
+  definition(): number {
+    return this.#hasMore() ? (this.#definitions[this.#at] ?? 0) : -1;
+  }
+
+  /** null: it is not there, or one of the lists and groups around it is not. */
+  next(): unknown {
     if (!this.#hasMore()) throw new Error('it has fewer rows than its footer states');
-    return this.#next(this.#definitions());
-  }
-
-  /** The next row: repetition level, definition level and value of each, until `most`. */
-  row(most: number): unknown[] {
-    const entries: unknown[] = [];
-    if (this.#waiting < 0) this.#look();
-    if (this.#waiting !== 0) throw new Error('its rows do not begin where its footer says');
-    do {
-      const repetition = this.#waiting;
-      const definition = this.#definitions();
-      const value = this.#next(definition);
-      if (entries.length < most) entries.push(repetition, definition, value);
-      this.#look();
-    } while (this.#waiting > 0);
-    return entries;
-  }
-
-  /** Throws Error if there are more rows. */
-  end(): void {
-    if (this.#waiting >= 0 || this.#hasMore()) throw new Error('it has more rows than its footer states');
-  }
-
-  #look(): void {
-    this.#waiting = this.#hasMore() ? this.#repetitions() : -1;
-  }
-
-  #next(definition: number): unknown {
-    this.#left -= 1;
-    return definition === this.leaf.definition ? this.#values.next() : null;
+    return (this.#definitions[this.#at++] ?? 0) === this.leaf.definition ? this.#value() : null;
   }
 
   #hasMore(): boolean {
-    while (this.#left === 0) {
-      this.#values.end?.();
-      const { value: page, done } = this.#pages.next();
-      if (done) return false;
-      if (page.header.type === 'DICTIONARY_PAGE') this.#dictionary = this.#readDictionary(page);
-      else if (page.count > 0) this.#open(page);
-    }
+    while (this.#at === this.#count) if (this.#pages.next().done) return false;
     return true;
   }
 
-  #body({ header, from }: { header: PageHeader; from: number }, levels = 0, isPacked = true): Uint8Array {
-    const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header;
-    const stored = this.read(from, packed);
-    if (stored.length !== packed || levels > packed) throw new Error(TOO_SHORT);
-    const codec = isPacked ? this.chunk.codec : 'UNCOMPRESSED';
-    const body = unpack(stored.subarray(levels), unpacked - levels, codec);
-    if (body.length !== unpacked - levels)
-      throw new Error('one of its pages has another length than it states');
-    return body;
-  }
-
-  #readDictionary(page: { header: PageHeader; from: number }): unknown[] {
-    const { num_values = 0, encoding = '' } = page.header.dictionary_page_header ?? {};
-    const isPlain = encoding === 'PLAIN' || encoding === 'PLAIN_DICTIONARY';
-    if (this.#dictionary !== null || !isPlain || this.leaf.element.type === 'BOOLEAN')
-      throw new Error('it has a dictionary that cannot be one');
-    const bytes = bytesFrom(this.#body(page));
-    return Array.from({ length: num_values }, () => this.#meant(plain(bytes, this.leaf.element)));
-  }
-
-  #open(page: { header: PageHeader; from: number; count: number }): void {
-    const { data_page_header: v1, data_page_header_v2: v2 } = page.header;
-    const { repetition, definition, element } = this.leaf;
-    this.#left = page.count;
-    let bytes = bytesFrom(new Uint8Array());
-    let encoding = '';
-    if (v1 !== undefined) {
-      bytes = bytesFrom(this.#body(page));
-      const levels = (most: number, how: string | undefined) => {
-        if (most === 0) return () => 0;
-        const width = bitWidth(most);
-        if (how === 'BIT_PACKED') return bitPackedLevels(bytes, width, page.count, most);
-        bytes.at += 4;
-        const length = bytes.view.getUint32(bytes.at - 4, true);
-        return hybrid(bytesFrom(take(bytes, length)), width, most);
-      };
-      this.#repetitions = levels(repetition, v1.repetition_level_encoding);
-      this.#definitions = levels(definition, v1.definition_level_encoding);
-      encoding = v1.encoding;
-    } else if (v2 !== undefined) {
-      const { repetition_levels_byte_length: first, definition_levels_byte_length: second } = v2;
-      if (v2.num_nulls < 0 || v2.num_nulls > page.count || v2.num_rows < 0) throw new Error(NEGATIVE);
-      const stored = bytesFrom(this.read(page.from, page.header.compressed_page_size));
-      this.#repetitions = hybrid(bytesFrom(take(stored, first)), bitWidth(repetition), repetition);
-      this.#definitions = hybrid(bytesFrom(take(stored, second)), bitWidth(definition), definition);
-      bytes = bytesFrom(this.#body(page, first + second, v2.is_compressed !== false));
-      encoding = v2.encoding;
+  /** Opens one page after the other, until they have all values. */
+  *#walk(): Generator<void> {
+    const { chunk, held, input } = this;
+    const counted = startOf(chunk) + Number(chunk.total_compressed_size);
+    const end = counted + UNCOUNTED_BYTES;
+    let left = Number(chunk.num_values);
+    let dictionary = 0;
+    let own = 0;
+    for (let at = startOf(chunk); left > 0 && at < counted; ) {
+      const { header, from } = this.#headerAt(at, end);
+      const { uncompressed_page_size: size, compressed_page_size: packed } = header;
+      const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: words } = header;
+      const count = (words ?? v1 ?? v2)?.num_values ?? 0;
+      at = from + packed;
+      if (!(Math.min(packed, size, count) >= 0)) throw new Error('it states a negative count');
+      if (at > end) throw new Error('it has a page that is longer than its column');
+      const each = /DELTA.*BYTE/.test((v1 ?? v2)?.encoding ?? '') ? VIEW_BYTES : DECODED_BYTES;
+      if (words) dictionary = size;
+      held.bytes -= own;
+      own = dictionary + (words ? 0 : size + count * each);
+      held.bytes += own;
+      if (size > MOST_PAGE_BYTES || held.bytes > MOST_HELD_BYTES)
+        throw new OverBounds('its pages are too long', 'write it with pages of at most 1 MiB');
+      const stored = readAt(input, from, packed);
+      if (words) {
+        // A value has at least one byte.
+        if (this.#dictionary !== null || count > size)
+          throw new Error('it has a dictionary that cannot be one');
+        this.#dictionary = Array.from(
+          { length: count },
+          this.#valuesIn(this.#unpack(stored, size), 'PLAIN', count),
+        );
+        continue;
+      }
+      left -= count;
+      this.#open(header, count, stored);
+      yield;
     }
-    const isMeant = encoding.endsWith('DICTIONARY') || !isText(this.leaf);
-    // A page of nulls may have no bytes for values.
-    let values: Values | null = null;
-    this.#values = {
-      next: () => {
-        values ??= valuesOf(encoding, bytes, element, this.#dictionary, page.count);
-        return isMeant ? values.next() : this.#meant(values.next());
-      },
-      end: () => values?.end?.(),
+    if (left !== 0)
+      throw new Error(`column '${shortName(this.leaf.name)}' has other values in its pages than it states`);
+  }
+
+  #headerAt(at: number, end: number) {
+    for (let bytes = HEADER_BYTES; ; bytes *= 16) {
+      const reader = readerOf(readAt(this.input, at, Math.min(bytes, end - at)));
+      try {
+        return { header: parquetHeader(reader), from: at + reader.offset };
+      } catch (error) {
+        // It is longer, unless all was there.
+        if (bytes >= Math.min(end - at, MOST_HEADER_BYTES)) throw error;
+      }
+    }
+  }
+
+  #unpack(body: Uint8Array, size: number, isPacked = true): Uint8Array {
+    // What compressors make of nothing differs.
+    if (size === 0) return new Uint8Array();
+    return decompressPage(body, size, isPacked ? this.chunk.codec : 'UNCOMPRESSED', compressors);
+  }
+
+  #open(header: PageHeader, count: number, stored: Uint8Array): void {
+    const { data_page_header: v1, data_page_header_v2: v2, uncompressed_page_size: size } = header;
+    const { repetition, definition } = this.leaf;
+    const body = v2 ? stored : this.#unpack(stored, size);
+    const bytes = readerOf(body);
+    const levels = (most: number, encoding?: Encoding, length?: number) => {
+      const all = new Uint8Array(most > 0 ? count : 0);
+      if (most === 0) return all;
+      if (encoding === 'BIT_PACKED') throw new Error('its levels have an encoding that is out of use');
+      readRleBitPackedHybrid(bytes, 32 - Math.clz32(most), all, length);
+      if (all.some((level) => level > most)) throw new Error(OUT_OF_RANGE);
+      return all;
     };
+    const { repetition_levels_byte_length: first = 0, definition_levels_byte_length: second = 0 } = v2 ?? {};
+    this.#repetitions = levels(repetition, v1?.repetition_level_encoding, v2 && first);
+    this.#definitions = levels(definition, v1?.definition_level_encoding, v2 && second);
+    const there = definition > 0 ? this.#definitions.filter((level) => level === definition).length : count;
+    const rest = body.subarray(v2 ? first + second : bytes.offset);
+    const values = v2 ? this.#unpack(rest, size - first - second, v2.is_compressed) : rest;
+    this.#value = this.#valuesIn(values, (v1 ?? v2)?.encoding, there);
+    [this.#count, this.#at] = [count, 0];
   }
 
-  #meant(value: unknown): unknown {
-    return isText(this.leaf) ? textOrBytes(value as Uint8Array) : value;
+  /** Returns `count` values, one by one. */
+  #valuesIn(page: Uint8Array, encoding: Encoding | undefined, count: number): () => unknown {
+    const { element } = this.leaf;
+    const dictionary = this.#dictionary;
+    // Bytes of their own: hyparquet reads on behind the end of a view.
+    const body = new Uint8Array(page);
+    const bytes = readerOf(body);
+    const { type, type_length } = element.type === 'INT96' ? INT96_ELEMENT : element;
+    const kept = keptValue(element);
+    let at = 0;
+    // A page of nulls may have no bytes for values.
+    if (count === 0) return () => null;
+    const isBits = encoding === 'RLE' && type === 'BOOLEAN';
+    if (isBits || encoding?.endsWith('_DICTIONARY')) {
+      const width = isBits ? 1 : bytes.view.getUint8(bytes.offset++);
+      // hyparquet holds 32 bits, and a packed number begins at any of the first eight.
+      if (width > 24) throw new Error(OUT_OF_RANGE);
+      const numbers = new Uint32Array(count);
+      if (width > 0) readRleBitPackedHybrid(bytes, width, numbers, isBits ? undefined : 0);
+      if (isBits) return () => numbers[at++] === 1;
+      const most = dictionary?.length ?? 0;
+      if (numbers.some((number) => number >= most)) throw new Error(OUT_OF_RANGE);
+      return () => dictionary?.[numbers[at++] ?? 0];
+    }
+    if (encoding === undefined || type === undefined || !READ.test(`${encoding} ${type}`))
+      throw new Error(`it has values of type ${type} in the encoding ${encoding}`);
+    // Each is a view, so that all at once would take far more than the page.
+    if (encoding === 'PLAIN' && type.endsWith('BYTE_ARRAY'))
+      return () => {
+        const size = type === 'BYTE_ARRAY' ? bytes.view.getUint32(at, true) : (type_length ?? 0);
+        const from = type === 'BYTE_ARRAY' ? at + 4 : at;
+        at = from + size;
+        return kept(new Uint8Array(body.buffer, from, size));
+      };
+    const header = { num_values: count, encoding } as DataPageHeader;
+    const decoder = { type, element: { ...element, type_length }, schemaPath: [] as unknown };
+    const { dataPage } = readDataPage(body, header, decoder as Decoder);
+    return () => kept(dataPage[at++]);
   }
 }
 
-function isText({ element: { type, converted_type, logical_type } }: SchemaNode): boolean {
-  return type === 'BYTE_ARRAY' && (converted_type === 'UTF8' || logical_type?.type === 'STRING');
-}
+type Decoder = Parameters<typeof readDataPage>[2];
+
+const INT96_ELEMENT = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const;
+
+/** Encodings and types that hyparquet decodes rightly. */
+const READ = /^(PLAIN|BYTE_STREAM_SPLIT) |^DELTA_BINARY_PACKED INT(32|64)$|^DELTA_.*BYTE_ARRAY .*BYTE_ARRAY$/;

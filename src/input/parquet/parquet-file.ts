@@ -4,7 +4,6 @@
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { writeColumn } from 'hyparquet-writer/src/column.js';
 import { DAY_MS } from '../../core/clock.js';
 import { uniqueNames } from '../../core/table.js';
 import {
@@ -14,20 +13,12 @@ import {
   type TypedCell,
   textOfCell,
 } from '../../core/typed-cell.js';
-import {
-  columnsOf as columnsOfSchema,
-  elementsOf,
-  GEO_KEY,
-  isFlat,
-  leavesOf,
-  type SchemaNode,
-  withRoot,
-} from './schema.js';
+import { GEO_KEY, TEXT_ELEMENT } from './schema.js';
 import { unpackStored } from './values.js';
 
 export interface ParquetPlan {
   readonly formats: CellFormats;
-  /** Elements of a Parquet input, its root first; absent for other inputs. */
+  /** The columns of a Parquet input; absent for other inputs. */
   readonly schema?: readonly SchemaElement[] | undefined;
   /** GeoParquet's metadata of the input. */
   readonly geo?: string | undefined;
@@ -42,15 +33,14 @@ type ParquetColumn =
    * The column of the input at this position, with its type and stored values. INT96 becomes a
    * TIMESTAMP of this unit, NANOS if all its times fit into 64 bits.
    */
-  | { readonly same: number; readonly int96: Int96Unit }
+  | { readonly same: number; readonly int96: 'NANOS' | 'MICROS' }
   /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
   | { readonly type: ColumnType; readonly isUtc: boolean };
 
 /** A row group, whichever comes first. */
 const GROUP_ROWS = 20_000;
 const GROUP_CHARACTERS = 32 * 1024 * 1024;
-
-type Int96Unit = 'NANOS' | 'MICROS';
+const PAGE_BYTES = 1024 * 1024;
 
 /** Takes records of `TypedCell`s, the first a header, and sends its bytes. */
 export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan: ParquetPlan) {
@@ -60,15 +50,21 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
   let rows = 0;
   let characters = 0;
 
-  async function flush(): Promise<void> {
+  async function flush(isLast = false): Promise<void> {
     if (file === null) throw new Error('a Parquet file begins with the names of its columns');
-    if (rows > 0) writeGroup(file, columns, rows);
+    const columnData = columns.map(({ element: { name, type }, values }) => {
+      // In a dictionary -0 and 0 are the same.
+      const isFloat = type === 'FLOAT' || type === 'DOUBLE';
+      return { name, data: values, offsetIndex: false, ...(isFloat && { encoding: 'PLAIN' as const }) };
+    });
+    await file.write({ columnData, rowGroupSize: GROUP_ROWS, pageSize: PAGE_BYTES });
+    for (const { values } of columns) values.length = 0;
     rows = 0;
     characters = 0;
-    await send();
-  }
-
-  async function send(): Promise<void> {
+    if (isLast) {
+      file.schema = withRoot(columns.map(({ element }) => element));
+      await file.finish();
+    }
     const written = Buffer.from(bytes.getBytes());
     bytes.index = 0;
     await output(written);
@@ -78,170 +74,66 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
     async write(record: string): Promise<void> {
       const cells = readTyped(record);
       if (file === null) {
-        columns = columnsOf(
-          cells.map((cell) => textOfCell(cell, plan.formats)),
-          plan,
-        );
-        const schema = withRoot(columns.map(({ node }) => elementsOf(node)));
-        const kvMetadata = plan.geo === undefined ? [] : [{ key: GEO_KEY, value: plan.geo }];
-        const createdBy = 'brand-enrich';
+        const header = cells.map((cell) => textOfCell(cell, plan.formats));
+        columns = columnsOf(header, plan);
+        // Values are given as they are stored: the writer would convert what has a meaning.
+        const stored = columns.map(({ element }) => {
+          const { converted_type, logical_type, ...bare } = element;
+          return bare;
+        });
         file = new ParquetWriter({
           writer: bytes,
-          schema,
-          createdBy,
-          ...(kvMetadata.length > 0 && { kvMetadata }),
+          schema: withRoot(stored),
+          statistics: false,
+          createdBy: 'brand-enrich',
+          ...(plan.geo !== undefined && { kvMetadata: [{ key: GEO_KEY, value: plan.geo }] }),
         });
         return;
       }
-      for (const [at, column] of columns.entries()) column.add(cells[at] ?? null);
+      for (const [at, { values, toStored }] of columns.entries()) values.push(toStored(cells[at] ?? null));
       rows += 1;
       characters += record.length;
       if (rows === GROUP_ROWS || characters > GROUP_CHARACTERS) await flush();
     },
     /** Sends the rest; nothing may be written after it. */
-    async finish(): Promise<void> {
-      await flush();
-      if (file !== null) await file.finish();
-      await send();
-    },
+    finish: () => flush(true),
   };
 }
 
-/** Values of a column as it is stored, and their levels. */
-interface LeafValues {
-  readonly leaf: SchemaNode;
-  values: unknown[];
-  repetitions: number[];
-  definitions: number[];
+function withRoot(elements: readonly SchemaElement[]): SchemaElement[] {
+  return [{ name: 'root', num_children: elements.length }, ...elements];
 }
 
 interface WrittenColumn {
-  readonly node: SchemaNode;
-  readonly leaves: readonly LeafValues[];
-  add(cell: TypedCell): void;
+  readonly element: SchemaElement;
+  readonly values: unknown[];
+  readonly toStored: (cell: TypedCell) => unknown;
 }
-
-/** `ParquetWriter.write` assembles lists anew, and knows fewer kinds of them than there are. */
-function writeGroup(file: ParquetWriter, columns: readonly WrittenColumn[], rows: number): void {
-  const { writer } = file;
-  const compressors = file.compressors as Encoder['compressors'];
-  const start = writer.offset;
-  const chunks = columns
-    .flatMap(({ leaves }) => leaves)
-    .map((values) => {
-      const { leaf } = values;
-      const { type, type_length = 0 } = leaf.element;
-      if (type === undefined) throw new Error('a column has no type');
-      const isFloat = type === 'FLOAT' || type === 'DOUBLE';
-      const column = {
-        columnName: leaf.element.name,
-        // As they are stored; its statistics know only the order of stored values.
-        element: { name: leaf.element.name, type, type_length },
-        schemaPath: [ROOT, ...leaf.path],
-        codec: 'SNAPPY' as const,
-        compressors,
-        stats: false,
-        pageSize: PAGE_BYTES,
-        columnIndex: false,
-        offsetIndex: false,
-        // In a dictionary -0 and 0 are the same.
-        ...(isFloat && { encoding: 'PLAIN' as const }),
-      };
-      const { chunk } = writeColumn({
-        writer,
-        column,
-        pageData: {
-          values: values.values,
-          definitionLevels: leaf.definition === 0 ? [] : values.definitions,
-          repetitionLevels: leaf.repetition === 0 ? [] : values.repetitions,
-          maxDefinitionLevel: leaf.definition,
-        },
-      });
-      Object.assign(values, { values: [], definitions: [], repetitions: [] });
-      return chunk;
-    });
-  let size = 0n;
-  for (const { meta_data } of chunks) size += meta_data?.total_uncompressed_size ?? 0n;
-  file.num_rows += BigInt(rows);
-  file.row_groups.push({
-    columns: chunks,
-    total_byte_size: size,
-    num_rows: BigInt(rows),
-    total_compressed_size: BigInt(writer.offset - start),
-  });
-}
-
-type Encoder = Parameters<typeof writeColumn>[0]['column'];
-
-const ROOT: SchemaElement = { name: 'root' };
-const PAGE_BYTES = 1024 * 1024;
 
 function columnsOf(header: readonly string[], plan: ParquetPlan): readonly WrittenColumn[] {
-  const own = columnsOfSchema(plan.schema ?? []);
   return uniqueNames(header, [...header.keys()]).map((name, at) => {
     const column = plan.columns[at] ?? { type: 'text', isUtc: false };
+    const optional = { name, repetition_type: 'OPTIONAL' as const };
     if (!('same' in column)) {
-      const node = nodeOf([elementOf(name, column)]);
-      return writtenColumn(node, (cell) => valueIn(cell, column.type, plan.formats));
+      const element = { ...elementsOf(column.isUtc)[column.type], ...optional };
+      return { element, values: [], toStored: (cell) => valueIn(cell, column.type, plan.formats) };
     }
-    const before = own[column.same];
+    const before = plan.schema?.[column.same];
     if (before === undefined) throw new Error(`the input has no column ${column.same}`);
-    return sameColumn(before, name, column.int96, plan);
+    const element = { ...writable(before, column.int96), ...(plan.hasUnreadable ? optional : { name }) };
+    const isMicros = before.type === 'INT96' && column.int96 === 'MICROS';
+    return { element, values: [], toStored: (cell) => storedIn(cell, isMicros) };
   });
 }
 
-function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
-  const [node] = columnsOfSchema(withRoot([elements]));
-  if (node === undefined) throw new Error('a column has no element');
-  return node;
-}
-
-function writtenColumn(node: SchemaNode, toStored: (cell: TypedCell) => unknown): WrittenColumn {
-  const leaves = leavesOf([node]).map((leaf) => ({ leaf, values: [], repetitions: [], definitions: [] }));
-  return { node, leaves, add: (cell) => addEntry(leaves[0], 0, null, toStored(cell)) };
-}
-
-/** `definition`: null for a column without lists and groups. */
-function addEntry(
-  to: LeafValues | undefined,
-  repetition: number,
-  definition: number | null,
-  value: unknown,
-): void {
-  to?.values.push(value);
-  to?.repetitions.push(repetition);
-  to?.definitions.push(definition ?? (value === null ? 0 : to.leaf.definition));
-}
-
-function sameColumn(before: SchemaNode, name: string, unit: Int96Unit, plan: ParquetPlan): WrittenColumn {
-  const [first, ...others] = elementsOf(before).map((element) => writable(element, unit));
-  const isNeeded = plan.hasUnreadable && first?.repetition_type === 'REQUIRED';
-  const top = { ...first, name, ...(isNeeded && { repetition_type: 'OPTIONAL' as const }) };
-  const column = writtenColumn(nodeOf([top, ...others]), (cell) => cell);
-  const { node, leaves } = column;
-  const isMicros = leavesOf([before]).map(({ element }) => element.type === 'INT96' && unit === 'MICROS');
-  const inUnit = (value: unknown, at: number) =>
-    isMicros[at] && typeof value === 'bigint' ? microsOf(value) : value;
-  return {
-    ...column,
-    add(cell) {
-      const isCarried = typeof cell === 'object' && cell !== null && 'p' in cell;
-      const stored = isCarried ? unpackStored(cell.p as Parameters<typeof unpackStored>[0]) : cell;
-      if (isFlat(node)) return addEntry(leaves[0], 0, null, inUnit(stored, 0));
-      for (const [at, leaf] of leaves.entries()) {
-        const entries = stored === null ? [0, 0, null] : ((stored as unknown[][])[at] ?? []);
-        for (let from = 0; from < entries.length; from += 3) {
-          const definition = Number(entries[from + 1]) + Number(isNeeded && stored !== null);
-          addEntry(leaf, Number(entries[from]), definition, inUnit(entries[from + 2], at));
-        }
-      }
-    },
-  };
-}
-
-/** Cut towards the past, as the other units are. */
-function microsOf(nanos: bigint): bigint {
-  return (nanos - (((nanos % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
+/** The value in a cell of a Parquet input; lists and groups are JSON. */
+function storedIn(cell: TypedCell, isMicros: boolean): unknown {
+  if (typeof cell !== 'object' || cell === null) return cell;
+  if ('j' in cell) return cell.j;
+  const stored = 'p' in cell ? unpackStored(cell.p as Parameters<typeof unpackStored>[0]) : null;
+  if (!isMicros || typeof stored !== 'bigint') return stored;
+  // Cut towards the past, as the other units are.
+  return (stored - (((stored % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
 }
 
 /**
@@ -250,7 +142,7 @@ function microsOf(nanos: bigint): bigint {
  * pandas and others refuse such a file; the older annotation says the same (LogicalTypes.md,
  * "Integers").
  */
-function writable(element: SchemaElement, unit: Int96Unit): SchemaElement {
+function writable(element: SchemaElement, unit: 'NANOS' | 'MICROS'): SchemaElement {
   const { logical_type: logical, ...rest } = element;
   if (logical?.type === 'INTEGER') {
     const { isSigned, bitWidth } = logical;
@@ -260,30 +152,15 @@ function writable(element: SchemaElement, unit: Int96Unit): SchemaElement {
   return { ...rest, type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit } };
 }
 
-function elementOf(
-  name: string,
-  { type, isUtc }: Extract<ParquetColumn, { type: ColumnType }>,
-): SchemaElement {
-  const optional = { name, repetition_type: 'OPTIONAL' } as const;
-  switch (type) {
-    case 'boolean':
-      return { ...optional, type: 'BOOLEAN' };
-    case 'integer':
-      return { ...optional, type: 'INT64' };
-    case 'number':
-      return { ...optional, type: 'DOUBLE' };
-    case 'day':
-      return { ...optional, type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } };
-    case 'moment':
-      return {
-        ...optional,
-        type: 'INT64',
-        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: isUtc, unit: 'MILLIS' },
-      };
-    default:
-      return { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } };
-  }
-}
+const elementsOf = (isAdjustedToUTC: boolean) =>
+  ({
+    boolean: { type: 'BOOLEAN' },
+    integer: { type: 'INT64' },
+    number: { type: 'DOUBLE' },
+    day: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    moment: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MILLIS' } },
+    text: TEXT_ELEMENT,
+  }) satisfies Record<ColumnType, Partial<SchemaElement>>;
 
 /** null for a cell of another type, which only an odd answer of the service can have. */
 function valueIn(cell: TypedCell, type: ColumnType, formats: CellFormats): unknown {

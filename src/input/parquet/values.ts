@@ -3,54 +3,48 @@
  * their meaning, for every other format.
  */
 import type { SchemaElement } from 'hyparquet';
+import { parseFloat16 } from 'hyparquet/src/convert.js';
 import { isJsonText } from '../../core/json-text.js';
 import type { TypedCell } from '../../core/typed-cell.js';
 
 /** JSON of a stored value; values that JSON lacks are objects with one key. */
-type Stored =
-  | null
-  | string
-  | number
-  | boolean
-  | readonly Stored[]
-  | { readonly i: string }
-  | { readonly b: string }
-  | { readonly n: string };
+type Stored = null | string | number | boolean | { readonly [kind in 'i' | 'b' | 'n']?: string };
 
 export function packStored(value: unknown): Stored {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return { i: String(value) };
-  if (typeof value === 'number') {
-    if (Number.isFinite(value) && !Object.is(value, -0)) return value;
-    return { n: Object.is(value, -0) ? '-0' : String(value) };
-  }
   if (value instanceof Uint8Array) return { b: Buffer.from(value).toString('base64') };
-  return (value as readonly unknown[]).map(packStored);
+  if (typeof value !== 'number') return value as string | boolean | null;
+  if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+  return { n: Object.is(value, -0) ? '-0' : String(value) };
 }
 
 export function unpackStored(stored: Stored): unknown {
   if (stored === null || typeof stored !== 'object') return stored;
-  if (Array.isArray(stored)) return stored.map(unpackStored);
-  if ('i' in stored) return BigInt(stored.i);
-  if ('b' in stored) return new Uint8Array(Buffer.from(stored.b, 'base64'));
-  return 'n' in stored ? Number(stored.n) : null;
+  if (stored.i !== undefined) return BigInt(stored.i);
+  return stored.b === undefined ? Number(stored.n) : new Uint8Array(Buffer.from(stored.b, 'base64'));
 }
 
-/**
- * Whether a stored value is a time that 64 bits of nanoseconds cannot hold: no other integer is
- * larger.
- */
-export function isBeyondNanos(stored: unknown): boolean {
-  if (Array.isArray(stored)) return stored.some(isBeyondNanos);
-  if (typeof stored !== 'object' || stored === null || !('i' in stored)) return false;
-  const value = BigInt(String(stored.i));
-  return BigInt.asIntN(64, value) !== value;
+const DAY_NANOS = 86_400_000_000_000n;
+/** Of 1970-01-01. */
+const JULIAN_DAY = 2_440_588n;
+
+/** What is kept of a value: text, if it is valid; INT96 as nanoseconds since 1970. */
+export function keptValue({ type, type_length, converted_type, logical_type }: SchemaElement) {
+  const isText = type === 'BYTE_ARRAY' && (converted_type === 'UTF8' || logical_type?.type === 'STRING');
+  return (value: unknown): unknown => {
+    if (!(value instanceof Uint8Array)) return value;
+    if (isText) return utf8Text(value) ?? value;
+    if (type === 'FIXED_LEN_BYTE_ARRAY' && value.length !== type_length)
+      throw new Error('it has a value of the wrong length');
+    if (type !== 'INT96') return value;
+    const view = new DataView(value.buffer, value.byteOffset);
+    return (BigInt(view.getInt32(8, true)) - JULIAN_DAY) * DAY_NANOS + view.getBigInt64(0, true);
+  };
 }
 
 /** The cell of a stored value; it includes the value if the cell alone is not enough. */
 export function parquetCell(element: SchemaElement, value: unknown): TypedCell {
-  if (value === null) return null;
+  if (value === null || value === undefined) return null;
   const cell = meaningOf(element, value);
   return Object.is(cell, value) ? cell : { p: packStored(value), c: cell };
 }
@@ -63,16 +57,16 @@ function meaningOf(element: SchemaElement, value: unknown): TypedCell {
     return { n: decimalText(integerOf(value), scale) };
   if (value instanceof Uint8Array) return bytesCell(element, value);
   if (typeof value !== 'number' && typeof value !== 'bigint') return null;
-  if (converted === 'DATE' || logical?.type === 'DATE') return { t: momentText(BigInt(value) * 86_400n, 0) };
-  if (type === 'INT96') return { t: clockText(BigInt(value), 'NANOS') };
-  if (logical?.type === 'TIMESTAMP') {
-    return { t: clockText(BigInt(value), logical.unit) + (logical.isAdjustedToUTC ? 'Z' : '') };
+  if (converted === 'DATE' || logical?.type === 'DATE')
+    return { t: momentText(integerOf(value) * 86_400n, 0) };
+  if (type === 'INT96') return { t: clockText(integerOf(value), 'NANOS') };
+  const [kind, unit] =
+    logical && 'unit' in logical ? [logical.type, logical.unit] : (converted ?? '').split('_');
+  if (unit === 'MILLIS' || unit === 'MICROS' || unit === 'NANOS') {
+    const text = clockText(integerOf(value), unit);
+    if (kind === 'TIME') return text.slice(11);
+    return { t: logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC ? text : `${text}Z` };
   }
-  if (converted === 'TIMESTAMP_MILLIS') return { t: `${clockText(BigInt(value), 'MILLIS')}Z` };
-  if (converted === 'TIMESTAMP_MICROS') return { t: `${clockText(BigInt(value), 'MICROS')}Z` };
-  if (logical?.type === 'TIME') return clockText(BigInt(value), logical.unit).slice(11);
-  if (converted === 'TIME_MILLIS') return clockText(BigInt(value), 'MILLIS').slice(11);
-  if (converted === 'TIME_MICROS') return clockText(BigInt(value), 'MICROS').slice(11);
   if (converted === 'UINT_32' && typeof value === 'number') return value >>> 0;
   if (typeof value === 'bigint') {
     const integer = converted === 'UINT_64' ? BigInt.asUintN(64, value) : value;
@@ -89,7 +83,7 @@ function bytesCell({ converted_type, logical_type }: SchemaElement, bytes: Uint8
   const hex = Buffer.from(bytes).toString('hex');
   if (converted_type === 'INTERVAL' && bytes.length === 12) return durationText(Buffer.from(bytes));
   if (logical_type?.type === 'FLOAT16' && bytes.length === 2) {
-    const half = halfFloat(Buffer.from(bytes).readUInt16LE());
+    const half = parseFloat16(bytes) ?? null;
     return Number.isFinite(half) ? half : String(half);
   }
   if (logical_type?.type === 'UUID')
@@ -109,15 +103,6 @@ function durationText(bytes: Buffer): string {
   return `P${date}${time}`;
 }
 
-/** IEEE 754 half precision. */
-function halfFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
-}
-
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function utf8Text(bytes: Uint8Array): string | null {
@@ -128,11 +113,6 @@ function utf8Text(bytes: Uint8Array): string | null {
   }
 }
 
-/** The text if the bytes are valid UTF-8; otherwise the bytes. */
-export function textOrBytes(bytes: Uint8Array): string | Uint8Array {
-  return utf8Text(bytes) ?? new Uint8Array(bytes);
-}
-
 function integerOf(value: unknown): bigint {
   if (!(value instanceof Uint8Array)) return BigInt(value as number | bigint);
   const hex = Buffer.from(value).toString('hex');
@@ -141,9 +121,8 @@ function integerOf(value: unknown): bigint {
 
 function decimalText(unscaled: bigint, scale: number): string {
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
-  const sign = unscaled < 0n ? '-' : '';
-  if (scale === 0) return sign + digits;
-  return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  const text = scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  return unscaled < 0n ? `-${text}` : text;
 }
 
 const PER_SECOND = { MILLIS: 1_000n, MICROS: 1_000_000n, NANOS: 1_000_000_000n };

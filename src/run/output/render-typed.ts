@@ -11,7 +11,6 @@ import {
   textOfCell,
 } from '../../core/typed-cell.js';
 import type { ParquetPlan } from '../../input/parquet/parquet-file.js';
-import { isBeyondNanos } from '../../input/parquet/values.js';
 import { kindOf, lineOf, type RowSpool, rawOf } from '../scan/row-spool.js';
 import { columnsFor, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { sanitizeCell } from './csv-record.js';
@@ -159,6 +158,13 @@ function typeOf(cell: TypedCell, plan: OutputPlan): ColumnType | null {
     if ('n' in cell && typeof cell.n === 'number' && text === String(cell.n)) return typeOf(cell.n, plan);
   }
   return 'text';
+}
+
+/** Whether a stored value is a time beyond 64 bits of nanoseconds: no other integer is so large. */
+function isBeyondNanos(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null || !('i' in stored)) return false;
+  const value = BigInt(String(stored.i));
+  return BigInt.asIntN(64, value) !== value;
 }
 
 function commonType(seen: ReadonlySet<ColumnType>): ColumnType {
