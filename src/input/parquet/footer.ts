@@ -14,11 +14,8 @@ const ROWS_PER_BYTE = 10n;
 /** The header begins with it. */
 const MAGIC_BYTES = 4;
 
-/** Of a row group, in the order of the columns as they are stored. */
-export interface RowGroup {
-  readonly rows: number;
-  readonly chunks: readonly ColumnMetaData[];
-}
+/** Its chunks are in the order of the columns as they are stored. */
+export type RowGroup = ReturnType<typeof groupsIn>[number];
 
 /** Throws Error if it cannot be that of an intact file. */
 export async function readFooter(input: BinaryFile) {
@@ -29,39 +26,38 @@ export async function readFooter(input: BinaryFile) {
   return { metadata, nodes, groups: groupsIn(metadata, leavesOf(nodes), size) };
 }
 
-/** Arrays are made as long as the counts say. Pure. */
+/** The groups that have rows. Arrays are made as long as the counts say. Pure. */
 export function groupsIn(
-  { row_groups, num_rows }: Pick<FileMetaData, 'row_groups' | 'num_rows'>,
+  { row_groups, num_rows }: FileMetaData,
   leaves: readonly SchemaNode[],
   size: number,
-): RowGroup[] {
-  let rows = 0n;
+) {
+  let all = 0n;
   let bytes = 0n;
-  const groups = row_groups.map((group) => {
-    if (!(group.num_rows >= 0n && group.total_byte_size >= 0n)) throw new Error(NEGATIVE);
-    if (group.total_byte_size > MOST_GROUP_BYTES || group.num_rows > MOST_GROUP_ROWS)
+  const filled = row_groups.filter((group) => group.num_rows !== 0n);
+  const groups = filled.map(({ num_rows: rows, total_byte_size, columns }) => {
+    if (!(rows > 0n && total_byte_size >= 0n)) throw new Error(NEGATIVE);
+    if (total_byte_size > MOST_GROUP_BYTES || rows > MOST_GROUP_ROWS)
       throw new OverBounds(
         'it has a row group of more than 1 GiB or 8,000,000 rows',
         'write it with smaller row groups',
       );
-    const chunks = group.columns.map(({ meta_data, file_path }, at) => {
-      if (meta_data === undefined || file_path)
-        throw new Error('its columns are encrypted, or in another file');
-      assertChunk(meta_data, leaves[at], group.num_rows > 0n ? size : Number.POSITIVE_INFINITY);
-      bytes += meta_data.total_uncompressed_size;
-      return meta_data;
+    if (columns.length !== leaves.length) throw new Error(OTHER_COLUMNS);
+    all += rows;
+    const chunks = columns.map(({ meta_data: chunk, file_path }, at) => {
+      if (chunk === undefined || file_path) throw new Error('its columns are encrypted, or in another file');
+      assertChunk(chunk, leaves[at], size);
+      bytes += chunk.total_uncompressed_size;
+      return chunk;
     });
-    // A row group without rows may have none.
-    if (group.num_rows > 0n && chunks.length !== leaves.length) throw new Error(OTHER_COLUMNS);
-    rows += group.num_rows;
-    return { rows: Number(group.num_rows), chunks };
+    return { rows: Number(rows), chunks };
   });
-  if (rows !== num_rows) throw new Error(`its row groups have ${rows} rows, but the file says ${num_rows}`);
-  if (rows > MANY_ROWS && rows > BigInt(size) * ROWS_PER_BYTE)
+  if (all !== num_rows) throw new Error(`its row groups have ${all} rows, but the file says ${num_rows}`);
+  if (all > MANY_ROWS && all > BigInt(size) * ROWS_PER_BYTE)
     throw new OverBounds('it has far more rows than bytes', 'save it as CSV (UTF-8)');
   if (bytes > MOST_FILE_BYTES)
     throw new OverBounds('it unpacks to more than 64 GiB', 'split it into several smaller files');
-  return groups.filter((group) => group.rows > 0);
+  return groups;
 }
 
 const NEGATIVE = 'it states a negative count';
@@ -73,6 +69,6 @@ function assertChunk(chunk: ColumnMetaData, leaf: SchemaNode | undefined, size: 
   if (!isOwn) throw new Error(OTHER_COLUMNS);
   if (!(num_values >= 0n && packed >= 0n && unpacked >= 0n)) throw new Error(NEGATIVE);
   const start = startOf(chunk);
-  if (start + Number(packed) > size || (start < MAGIC_BYTES && size < Number.POSITIVE_INFINITY))
+  if (start < MAGIC_BYTES || start + Number(packed) > size)
     throw new Error('it has a column that begins or ends outside of it');
 }

@@ -96,19 +96,16 @@ export class ColumnReader {
       if (size > MOST_PAGE_BYTES || held.bytes > MOST_HELD_BYTES)
         throw new OverBounds('its pages are too long', 'write it with pages of at most 1 MiB');
       const stored = readAt(input, from, packed);
+      // A value of a dictionary has at least one byte.
+      if (words && (this.#dictionary !== null || count > size)) throw new Error('it has a wrong dictionary');
       if (words) {
-        // A value has at least one byte.
-        if (this.#dictionary !== null || count > size)
-          throw new Error('it has a dictionary that cannot be one');
-        this.#dictionary = Array.from(
-          { length: count },
-          this.#valuesIn(this.#unpack(stored, size), 'PLAIN', count),
-        );
-        continue;
+        const next = this.#valuesIn(this.#unpack(stored, size), 'PLAIN', count);
+        this.#dictionary = Array.from({ length: count }, next);
+      } else if (count > 0) {
+        left -= count;
+        this.#open(header, count, stored);
+        yield;
       }
-      left -= count;
-      this.#open(header, count, stored);
-      yield;
     }
     if (left !== 0)
       throw new Error(`column '${shortName(this.leaf.name)}' has other values in its pages than it states`);
@@ -165,7 +162,7 @@ export class ColumnReader {
     const { type, type_length } = element.type === 'INT96' ? INT96_ELEMENT : element;
     const kept = keptValue(element);
     let at = 0;
-    // A page of nulls may have no bytes for values.
+    // Pages of nulls may have no bytes for values.
     if (count === 0) return () => null;
     const isBits = encoding === 'RLE' && type === 'BOOLEAN';
     if (isBits || encoding?.endsWith('_DICTIONARY')) {
@@ -184,10 +181,10 @@ export class ColumnReader {
     // Each is a view, so that all at once would take far more than the page.
     if (encoding === 'PLAIN' && type.endsWith('BYTE_ARRAY'))
       return () => {
-        const size = type === 'BYTE_ARRAY' ? bytes.view.getUint32(at, true) : (type_length ?? 0);
-        const from = type === 'BYTE_ARRAY' ? at + 4 : at;
-        at = from + size;
-        return kept(new Uint8Array(body.buffer, from, size));
+        const prefix = type === 'BYTE_ARRAY' ? 4 : 0;
+        const size = prefix > 0 ? bytes.view.getUint32(at, true) : (type_length ?? 0);
+        at += prefix + size;
+        return kept(new Uint8Array(body.buffer, at - size, size));
       };
     const header = { num_values: count, encoding } as DataPageHeader;
     const decoder = { type, element: { ...element, type_length }, schemaPath: [] as unknown };
