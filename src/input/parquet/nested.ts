@@ -31,6 +31,7 @@ function roleIn({ element, children }: SchemaNode): Role {
 function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Role): JsonReader {
   const { element, children, definition, repetition } = node;
   const inner = roleIn(node);
+  const keys = children.map((child) => JSON.stringify(child.element.name));
   const members = children.map((child) => jsonReader(child, readers, inner));
   const leaves = children.length === 0 ? [readers.next().value] : members.flatMap((member) => member.leaves);
   const [first] = members;
@@ -48,7 +49,7 @@ function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Rol
       return `${JSON.stringify(textOfCell(key, NO_FORMATS))}:${members[1]?.read()}`;
     }
     if (first !== undefined && (role === 'holders' || inner !== 'member')) return first.read();
-    return `{${members.map((each, at) => `${JSON.stringify(children[at]?.name)}:${each.read()}`).join(',')}}`;
+    return `{${members.map((each, at) => `${keys[at]}:${each.read()}`)}}`;
   }
 
   function many(): string {

@@ -108,7 +108,9 @@ export class ColumnReader {
       }
     }
     if (left !== 0)
-      throw new Error(`column '${shortName(this.leaf.name)}' has other values in its pages than it states`);
+      throw new Error(
+        `column '${shortName(this.leaf.element.name)}' has other values in its pages than it states`,
+      );
   }
 
   #headerAt(at: number, end: number) {

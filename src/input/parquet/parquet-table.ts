@@ -25,7 +25,7 @@ const ARROW_KEY = 'ARROW:schema';
 /** Throws `input-empty`, and Error for a damaged file. */
 export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> {
   const { metadata, nodes, groups } = await readFooter(input);
-  const columns = nodes.map(({ name }) => name);
+  const columns = nodes.map(({ element }) => element.name);
   const rawHeader = JSON.stringify(columns);
   const geo = metadata.key_value_metadata?.find(({ key }) => key === GEO_KEY)?.value;
   if (columns.length === 0 || groups.length === 0) {
@@ -36,7 +36,9 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
     });
   }
   if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
-  const schema = nodes.map((node) => ({ ...(isFlat(node) ? node.element : TEXT_ELEMENT), name: node.name }));
+  const schema = nodes.map((node) => {
+    return isFlat(node) ? node.element : { ...TEXT_ELEMENT, name: node.element.name };
+  });
 
   return {
     shape: {
@@ -79,21 +81,16 @@ function* rowsOfGroup({ rows, chunks }: RowGroup, nodes: readonly SchemaNode[], 
     throw new Error('it has more rows than its footer states');
 }
 
-/** What Parquet output does not keep, and what was renamed, as sentences. */
-function warningsOf({ key_value_metadata, schema }: FileMetaData, nodes: readonly SchemaNode[]): string[] {
+/** What Parquet output does not keep, as sentences. */
+function warningsOf({ key_value_metadata }: FileMetaData, nodes: readonly SchemaNode[]): string[] {
   const [nested, more] = nodes.filter((node) => !isFlat(node));
-  const isRenamed = (node: SchemaNode): boolean =>
-    node.name !== node.element.name || node.children.some(isRenamed);
   return [
     nested &&
-      `Parquet output has lists and groups as JSON text: '${shortName(nested.name)}'` +
+      `Parquet output has lists and groups as JSON text: '${shortName(nested.element.name)}'` +
         `${more ? ' and others' : ''}`,
     nodes.some(({ element }) => element.type === 'INT96') &&
       'Parquet output has times of type INT96 as TIMESTAMP, because INT96 is deprecated: in ' +
         'microseconds if some of its column are before 1677 or after 2262',
-    schema.slice(1).some(({ type, num_children }) => type === undefined && !num_children) &&
-      'columns and groups without any members are left out',
-    nodes.some(isRenamed) && 'some columns have the same name: a number is added to the others',
     key_value_metadata?.some(({ key }) => key === ARROW_KEY) &&
       'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are ' +
         'written in UTC, dictionaries and durations as their values',

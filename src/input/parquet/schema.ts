@@ -1,6 +1,6 @@
 /** The schema of a Parquet file as a tree, with the levels of its values. Pure. */
 import type { SchemaElement } from 'hyparquet';
-import { uniqueNames } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
 import { OverBounds } from '../binary-table.js';
 import { MAX_COLUMNS } from '../text/record-splitter.js';
 
@@ -16,8 +16,6 @@ interface Levels {
 }
 
 export interface SchemaNode extends Levels {
-  /** Its own beside it: a name that is taken gets a number. */
-  readonly name: string;
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];
 }
@@ -41,13 +39,12 @@ export function columnsOf(schema: readonly SchemaElement[]): SchemaNode[] {
         repetition: above.repetition + Number(how === 'REPEATED'),
         definition: above.definition + Number(how === 'REPEATED' || how === 'OPTIONAL'),
       };
-      return { name, element, children: members(element, levels), ...levels };
+      return { element, children: members(element, levels), ...levels };
     }).filter(({ element, children }) => element.type !== undefined || children.length > 0);
-    const names = nodes.map(({ name }) => name);
-    const unique = uniqueNames(names, [...names.keys()]);
-    return nodes.map((node, at) =>
-      names.indexOf(node.name) < at ? { ...node, name: unique[at] ?? '' } : node,
-    );
+    const names = nodes.map(({ element }) => element.name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined) throw new Error(`it has two columns of the name '${shortName(twice)}'`);
+    return nodes;
   }
   return members(schema[0] ?? {}, { path: [], repetition: 0, definition: 0 });
 }

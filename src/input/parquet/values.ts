@@ -38,7 +38,9 @@ export function keptValue({ type, type_length, converted_type, logical_type }: S
       throw new Error('it has a value of the wrong length');
     if (type !== 'INT96') return value;
     const view = new DataView(value.buffer, value.byteOffset);
-    return (BigInt(view.getInt32(8, true)) - JULIAN_DAY) * DAY_NANOS + view.getBigInt64(0, true);
+    const nanos = (BigInt(view.getInt32(8, true)) - JULIAN_DAY) * DAY_NANOS + view.getBigInt64(0, true);
+    if (BigInt.asIntN(64, nanos / 1_000n) === nanos / 1_000n) return nanos;
+    throw new Error('it has a time that is beyond every calendar');
   };
 }
 
@@ -148,9 +150,6 @@ function momentText(seconds: bigint, part: 0 | 1): string {
 
 /** The shortest number with the same 32-bit float. */
 function shortestFloat(value: number): number {
-  for (let digits = 6; digits < 9; digits += 1) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return value;
+  const shortIn = (digits: number) => Number(value.toPrecision(digits));
+  return shortIn([6, 7, 8].find((digits) => Math.fround(shortIn(digits)) === value) ?? 17);
 }

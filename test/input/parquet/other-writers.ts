@@ -170,14 +170,6 @@ export const OTHER_WRITERS: readonly (readonly [
     ['1 {"x":4}', '2 ', '3 {"x":6}'].map((row) => row.split(' ')),
   ],
   [
-    'two columns of one name, and two members',
-    fileOf(
-      [leaf('n'), leaf('n'), group('g', 2), leaf('x'), leaf('x')],
-      ...[1, 4, 7, 10].map((first) => numbers(first, first + 1, first + 2)),
-    ),
-    ['1 4 {"x":7,"x_2":10}', '2 5 {"x":8,"x_2":11}', '3 6 {"x":9,"x_2":12}'].map((row) => row.split(' ')),
-  ],
-  [
     'a row of a list on two pages',
     fileOf([leaf('n', REPEATED)], {
       pages: [
@@ -211,11 +203,15 @@ const bitPacked = (): Column['pages'][number] => {
 };
 const longText = Buffer.concat([int32s(99), Buffer.from('a.com')]);
 
+const farTimes = times(int96(2_000_000_000, 0n), int96(0, 0n), int96(0, 0n));
+
 /** Broken files that DuckDB or Arrow refuse, and what hyparquet would read wrongly. */
 export const BROKEN: readonly (readonly [what: string, bytes: Buffer])[] = [
   ['fewer values than its page states', flat(page1(3, int32s(1, 2), FULL))],
   ['levels in an encoding that is out of use', flat(bitPacked())],
   ['more values than its pages have', flat(page1(3, int32s(1, 2, 3), FULL), { num_values: 4n })],
+  ['a time that microseconds cannot hold', fileOf([leaf('t', { type: 'INT96' })], farTimes)],
+  ['two columns of one name', fileOf([leaf('n'), leaf('n')], numbers(1, 2, 3), numbers(4, 5, 6))],
   ['an impossible level', flat(page1(3, Buffer.concat([int32s(2), Buffer.from([6, 3]), int32s(1, 2, 3)])))],
   ['a position beyond the dictionary', indexes(2, 0b11, 0b110100, 0)],
   ['positions of 33 bits', indexes(33, 0b11, 0, 0, 0, 0, 0)],
