@@ -191,7 +191,7 @@ function everyNth(first: number, step: number, end: number): number[] {
 }
 
 /** Lower bounds of the bands in which such services give the number of employees. */
-export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
+const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
 
 const LOCATION = ['city', 'country', 'countryCode', 'region', 'state', 'subregion'];
 const PLACES = [
