@@ -1,14 +1,6 @@
-/**
- * The state folder under our feet: removed, in parts or as a whole, while a run works and between
- * runs; and what a crash of the machine leaves in it.
- *
- * @module-tag long
- */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startCli } from '../support/cli.js';
 import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
@@ -113,60 +105,24 @@ describe('between runs', () => {
   });
 });
 
-describe('a lock file without a process', () => {
-  const pidFile = 'state/postgres/data/postmaster.pid';
-  const owner = (scene: Scene) => scene.path('state/postgres/owner');
-
-  test('is removed, whatever it holds, and no answer is lost', { tags: ['long'] }, async () => {
+test.each(['', 'garbled\n/somewhere\n'])(
+  'a lock file without a process (%o) waits for a person',
+  LONG,
+  async (text) => {
     const scene = await usedScene();
-    for (const text of ['', '\0'.repeat(64), 'garbled\n/somewhere\n', '-0\n']) {
-      for (const path of [pidFile, 'state/postgres/data/.s.PGSQL.5432.lock'])
-        await writeFile(scene.path(path), text);
-      await expectAnswers(scene);
-    }
-  });
-
-  test('stays where the server was last started after another boot or in another container', {
-    ...LONG,
-    timeout: 150_000,
-  }, async () => {
-    const scene = await usedScene();
-    await writeFile(scene.path(pidFile), '');
-    const [host, boot, namespace] = (await readFile(owner(scene), 'utf8')).trim().split(' ');
-    for (const other of [`${host} another-boot ${namespace}`, `${host} ${boot} pid:[1]`]) {
-      await writeFile(owner(scene), `${other}\n`);
-      const result = await ends(5, scene.run(['status', '--start-empty']));
-      expect(result.stderr).toContain(`then remove ${scene.path(pidFile)} and run again: no answer is lost`);
-      expect(result.stderr).not.toContain('--start-empty');
-      expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
-    }
-    await rm(scene.path(pidFile));
-    await expectAnswers(scene);
-  });
-
-  test('stays while a process works in the data', LONG, async () => {
-    const scene = await usedScene();
-    await writeFile(scene.path(pidFile), '');
-    const other = spawn('/bin/sleep', ['600'], { cwd: scene.path('state/postgres/data') });
-    onTestFinished(() => void other.kill('SIGKILL'));
-    await once(other, 'spawn');
-    const result = await ends(5, scene.run(['status']));
-    expect(result.stderr).toContain(`process ${other.pid} uses the data`);
+    const locks = ['postmaster.pid', '.s.PGSQL.5432.lock'].map((name) =>
+      scene.path(`state/postgres/data/${name}`),
+    );
+    for (const path of locks) await writeFile(path, text);
+    const result = await ends(5, scene.run(['status']), `then rm ${locks.join(' ')} and run again`);
     expect(result.stderr).not.toContain('--start-empty');
-    expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
-    other.kill('SIGKILL');
-    await once(other, 'exit');
+    for (const path of locks) {
+      expect(await readFile(path, 'utf8')).toBe(text);
+      await rm(path);
+    }
     await expectAnswers(scene);
-  });
-
-  test('a link in its place is removed, and what it leads to stays', LONG, async () => {
-    const scene = await usedScene();
-    await writeFile(scene.path('other'), '');
-    await symlink(scene.path('other'), scene.path(pidFile));
-    await expectAnswers(scene);
-    expect(await readFile(scene.path('other'), 'utf8')).toBe('');
-  });
-});
+  },
+);
 
 test('a folder in place of a file of the engine is said in words', LONG, async () => {
   const scene = await usedScene();

@@ -289,15 +289,6 @@ describe('the private server', () => {
     expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  test('with an empty lock file, as a power cut leaves it, waits for a person', LONG, async () => {
-    await (await open()).close();
-    await writeFile(home('data', 'postmaster.pid'), '');
-    const message = expect.stringMatching(/lock file .* is empty.*then rm \S+postmaster\.pid and run again/);
-    await expect(open()).rejects.toMatchObject({ code: 'engine-unfit', message });
-    await rm(home('data', 'postmaster.pid'));
-    await (await open()).close();
-  });
-
   describe('of another machine or container', { tags: ['long'] }, () => {
     test('is left alone while it writes its heartbeat', { timeout: 90_000 }, async () => {
       await (await open()).close();
