@@ -88,7 +88,9 @@ export class ColumnReader {
       at = from + packed;
       if (!(Math.min(packed, size, count) >= 0)) throw new Error('it states a negative count');
       if (at > end) throw new Error('it has a page that is longer than its column');
-      const each = /DELTA.*BYTE/.test((v1 ?? v2)?.encoding ?? '') ? VIEW_BYTES : DECODED_BYTES;
+      const each = /^DELTA_(LENGTH_)?BYTE_ARRAY$/.test((v1 ?? v2)?.encoding ?? '')
+        ? VIEW_BYTES
+        : DECODED_BYTES;
       if (words) dictionary = size;
       held.bytes -= own;
       own = dictionary + (words ? 0 : size + count * each);
@@ -200,4 +202,4 @@ type Decoder = Parameters<typeof readDataPage>[2];
 const INT96_ELEMENT = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const;
 
 /** Encodings and types that hyparquet decodes rightly. */
-const READ = /^(PLAIN|BYTE_STREAM_SPLIT) |^DELTA_BINARY_PACKED INT(32|64)$|^DELTA_.*BYTE_ARRAY .*BYTE_ARRAY$/;
+const READ = /^(PLAIN|BYTE_STREAM_SPLIT) |^DELTA_(BINARY_PACKED INT|(LENGTH_)?BYTE_ARRAY [BF]\w+Y$)/;

@@ -97,6 +97,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
     const module = fileURLToPath(new URL('../../../dist/src/input/open-input.js', import.meta.url));
     const script = `import { openInput } from ${JSON.stringify(module)};
       const input = await openInput(${JSON.stringify(book)}, ${JSON.stringify(READING)}, { spoolFolder: '/nowhere' });
+      await input.rows().next();
       console.log('open'); setInterval(() => undefined, 1000);`;
     const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],
