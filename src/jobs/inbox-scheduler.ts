@@ -74,7 +74,7 @@ export function inTurn(places: Places): SeenFile[] {
   return ordered.filter((file) => mayBegin(places, file));
 }
 
-/** When to begin more, by the monotonic clock; null: when something has changed. Pure. */
+/** Returns when to begin more, by the monotonic clock, or null to wait for a change. Pure. */
 export function nextAt(places: Places, now: number): number | null {
   if (places.holdUntil > now) return places.holdUntil;
   const next = Math.min(...places.due.filter((each) => mayGoOn(places, each)).map(({ at }) => at));
@@ -97,7 +97,7 @@ async function keep({ due, clock }: Watcher, own: OwnJob, inMs: number): Promise
   due.push({ ...own, at: clock.monotonic() + inMs, isLong });
 }
 
-/** Takes no file for a while. `at`: the key of the fault in `faults`; null: the service is down. */
+/** Takes no file for a while. `at`: the key of the fault in `faults`, or null for an outage. */
 function hold(watcher: Watcher, forMs: number, why: string, at: string | null): void {
   if (at !== null) watcher.faults.set(at, why);
   const now = watcher.clock.monotonic();
@@ -112,7 +112,7 @@ async function isAllowed(watcher: Watcher, file: SeenFile, path: string): Promis
   return mayBegin(watcher, file);
 }
 
-/** The next one to begin; null when there is none. Throws errors of the file system. */
+/** Returns the next job to begin, or null. Throws errors of the file system. */
 async function next(watcher: Watcher): Promise<OwnJob | null> {
   const { folders, clock, due } = watcher;
   const now = clock.monotonic();

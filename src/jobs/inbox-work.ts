@@ -121,7 +121,7 @@ async function hasJustChanged({ clock }: DaemonContext, paths: readonly string[]
   return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
 }
 
-/** Of an inbox: whether its next run opens the account. The first does, and one that goes ahead. */
+/** Whether the next run of an inbox opens the account: the first does, and one that goes ahead. */
 type Account = { isToOpen: boolean };
 
 function createEnrich(folder: string, context: DaemonContext, notices: InboxNotices, account: Account) {

@@ -1,30 +1,26 @@
 /** Requests under way, of each worker of this process: who ends it must say the possible cost. */
-const counts: (() => number)[] = [];
+const counts = new Map<number, () => number>();
+let next = 0;
 
 /** Counts those of one more worker, until what is returned is called. */
 export function countInFlight(count: () => number): () => void {
-  const at = counts.push(count) - 1;
-  return () => {
-    counts[at] = () => 0;
-  };
+  const key = next;
+  next += 1;
+  counts.set(key, count);
+  return () => counts.delete(key);
 }
 
 /** Adds requests that a worker cut off at its stop. */
 export function addCutOff(requests: number): void {
-  if (requests > 0) counts.push(() => requests);
+  if (requests > 0) countInFlight(() => requests);
 }
 
-/** A moment from which on `unansweredRequests` counts. */
-export function requestsMark(): number {
-  return counts.length;
-}
+/** Returns the moment from which on `unansweredRequests` counts. */
+export const requestsMark = (): number => next;
 
-/**
- * The requests whose answers this process does not have if it ends now, of workers after `mark`: a
- * process of tests runs several commands.
- */
+/** Returns the requests since then whose answers are lost if this process ends now. */
 export function unansweredRequests(mark: number): number {
-  return counts.slice(mark).reduce((sum, count) => sum + count(), 0);
+  return [...counts].reduce((sum, [key, count]) => (key < mark ? sum : sum + count()), 0);
 }
 
 /** What it means that a process ends without the answers to so many requests. */

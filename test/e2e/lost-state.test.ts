@@ -1,3 +1,9 @@
+/**
+ * The state folder under our feet: removed, in parts or as a whole, while a run works and between
+ * runs; and what a crash of the machine leaves in it.
+ *
+ * @module-tag long
+ */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

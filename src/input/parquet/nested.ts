@@ -76,8 +76,8 @@ function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Rol
 }
 
 /**
- * Reads the column row by row; null: it has none there. `readers`: begins with those of its leaves.
- * Throws Error for a damaged file.
+ * Returns what reads the column row by row, and gives null where a row has no value. `readers`:
+ * those of its leaves come first. Throws Error for a damaged file.
  */
 export function rowsAsJson(node: SchemaNode, readers: Iterator<ColumnReader>): () => string | null {
   const { leaves, read } = jsonReader(node, readers, 'member');

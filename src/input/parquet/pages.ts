@@ -18,8 +18,9 @@ const HEADER_BYTES = 4 * 1024;
 const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 /** Old writers left the header of the dictionary out of the size of the column (IMPALA-694). */
 const UNCOUNTED_BYTES = 100;
-/** Of each value of a page: its levels and its place in the dictionary, or a view of its bytes. */
+/** Each value of a page takes so many bytes: its levels and its place in the dictionary. */
 const DECODED_BYTES = 6;
+/** The same where a value is a view of its bytes. */
 const VIEW_BYTES = 128;
 
 const OUT_OF_RANGE = 'one of its pages has a number out of range';
@@ -51,17 +52,17 @@ export class ColumnReader {
     private readonly held: { bytes: number },
   ) {}
 
-  /** Of what is next; -1: nothing is. */
+  /** The repetition level of the next value; -1 after the last. */
   repetition(): number {
     return this.#hasMore() ? (this.#repetitions[this.#at] ?? 0) : -1;
   }
 
-  /** Of what is next. */
+  /** The same of its definition. */
   definition(): number {
     return this.#hasMore() ? (this.#definitions[this.#at] ?? 0) : -1;
   }
 
-  /** null: it is not there, or one of the lists and groups around it is not. */
+  /** Returns the next value, or null if it or a list or group around it is missing. */
   next(): unknown {
     if (!this.#hasMore()) throw new Error('it has fewer rows than its footer states');
     return (this.#definitions[this.#at++] ?? 0) === this.leaf.definition ? this.#value() : null;

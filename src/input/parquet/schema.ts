@@ -10,7 +10,7 @@ export const GEO_KEY = 'geo';
 interface Levels {
   /** The names in the file from the column down to it. */
   readonly path: readonly string[];
-  /** Of a value that is there, with all lists and groups around it. */
+  /** The levels of a value that has all lists and groups around it. */
   readonly repetition: number;
   readonly definition: number;
 }

@@ -74,7 +74,7 @@ export class FileReader {
 
   /**
    * Rows from the first on, in batches, then the end. `wanted`: the columns whose cells are needed,
-   * the others are blank; null: all.
+   * or null for all; other cells are blank.
    */
   async *rows(
     limit: number | null,

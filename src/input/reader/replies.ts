@@ -13,7 +13,7 @@ import type { ReadingSettings } from '../input.js';
 export type Pass = { readonly name: string } & (
   | { readonly type: 'open'; readonly opening: TableOpening }
   | { readonly type: 'sheets' }
-  /** `wanted`: the columns whose cells are needed; null: all. */
+  /** `wanted`: the columns whose cells are needed, or null for all. */
   | {
       readonly type: 'rows';
       readonly opening: TableOpening;
@@ -21,7 +21,7 @@ export type Pass = { readonly name: string } & (
       readonly wanted: readonly number[] | null;
     }
   | { readonly type: 'bytes'; readonly part: string }
-  /** `part`: of the sheet; null: it is a Parquet file. */
+  /** `part`: the path of the sheet in the archive, or null for a Parquet file. */
   | { readonly type: 'count'; readonly part: string | null }
 );
 

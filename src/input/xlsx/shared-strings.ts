@@ -34,7 +34,7 @@ export class SharedStrings {
   #ends = new Uint32Array(4096);
   #count = 0;
 
-  /** null: no text has this number. One that is too long for a cell has one character too many. */
+  /** Returns null if no text has this number. One too long for a cell has one character more. */
   text(index: number): string | null {
     if (!Number.isInteger(index) || index < 0 || index >= this.#count) return null;
     const json = this.#bytes.toString('utf8', this.#start(index), this.#ends[index]);

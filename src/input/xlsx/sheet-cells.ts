@@ -1,5 +1,4 @@
 /** Cells of a sheet, by their types (ECMA-376, 18.18.11). */
-
 import { cutText } from '../../core/terminal-text.js';
 import {
   momentShown,
@@ -13,7 +12,7 @@ import type { Workbook } from './workbook.js';
 
 interface Cell {
   readonly cell: TypedCell;
-  /** Of the whole text: one that is too long for a cell is cut. */
+  /** Characters of the whole text, which is cut where it is too long for a cell. */
   readonly chars: number;
 }
 

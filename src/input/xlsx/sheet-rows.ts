@@ -68,7 +68,7 @@ export async function* readSheetRows(
   let gaps = 0;
   let line = 0;
   let cells: TypedCell[] = [];
-  /** Of all cells of the row, also those that another one replaced. */
+  /** Characters of all cells of the row, replaced ones included. */
   let rowChars = 0;
   /** Position of the cell that was read last, from 0. */
   let column = -1;

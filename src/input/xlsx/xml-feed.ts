@@ -22,7 +22,7 @@ export interface XmlHandler {
 const DEEPEST = 64;
 /** Characters without a tag: a cell has 32,767 at most, each perhaps an escape of 7. */
 const LONGEST_RUN = 4 * 1024 * 1024;
-/** Of an element; programs write up to 50, and the parser keeps those of all open elements. */
+/** Attributes of an element. Programs write up to 50; the parser keeps those of open elements. */
 const MOST_ATTRIBUTES = 256;
 /** Characters that are read at once: a handler may make 32,767 out of each 20. */
 const PIECE_CHARS = 2048;
