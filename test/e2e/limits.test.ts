@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainList } from '../support/scene.js';
-import { ends, expectPaidOnce, onEngines } from './commands.js';
+import { ends, expectPaidOnce, LONG, onEngines } from './commands.js';
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('a quota of 100 buys exactly 100 of 300, and once raised the same command buys the other 200', async () => {
@@ -28,7 +28,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(countStatuses(await readRows(scene.path('list.enriched.csv'))).deferred).toBeUndefined();
   });
 
-  test('a run ends at its own cap while another one of the account is busy', async () => {
+  test('a run ends at its own cap while another one of the account is busy', LONG, async () => {
     const scene = await createScene(engine, { latencyMs: 100 });
     const { meter } = scene.service;
     await scene.write('long.csv', domainList(2_000));

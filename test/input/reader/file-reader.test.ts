@@ -13,7 +13,7 @@ import { commandOf, readersOf } from '../../support/reading-processes.js';
 import { OFFICE, workbookOf } from '../../support/workbooks.js';
 import { folderOfFile, intakeOptions, READING } from '../reading.js';
 
-const ROWS = 30_000;
+const ROWS = 10_000;
 const folder = folderOfFile();
 let book = '';
 beforeAll(async () => {

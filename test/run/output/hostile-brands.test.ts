@@ -10,6 +10,7 @@ import { jsonOf } from '../../../src/core/json-text.js';
 import { fieldAt } from '../../../src/run/output/brand-fields.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';
+import { CASES, sampleOf } from '../../support/properties.js';
 import { BRAND, MATCHED, planFor } from './plans.js';
 
 /** Several times the depth that the stack allows. */
@@ -54,12 +55,13 @@ const PATHS = [
   'constructor.name',
 ];
 
-describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
-  it.each(FIELDS)('%s: all outputs are written, one row each', (field) => {
+const cases = Object.entries(VALUES).map(([name, value], at) => [name, value, sampleOf(FIELDS, at)] as const);
+describe.each(cases)('%s in any field', CASES, (_, value, fields) => {
+  it.each(fields)('%s: all outputs are written, one row each', (field) => {
     const profile = `${JSON.stringify({ ...BRAND, [field]: undefined }).slice(0, -1)},${JSON.stringify(field)}:${value}}`;
     const view = { ...MATCHED, profile, brand: JSON.parse(profile) as Brand };
-    for (const fields of [null, PATHS]) {
-      const renderer = createRenderer(planFor({ fields }));
+    for (const paths of [null, PATHS]) {
+      const renderer = createRenderer(planFor({ fields: paths }));
       const csv = (renderer.header() ?? '') + renderer.row('1,acme.example', renderer.answer(view), null);
       const [header, row, ...more] = parse(csv);
       expect(more).toEqual([]);

@@ -245,7 +245,7 @@ it('uses the first of several candidates that has an outcome', async () => {
 });
 
 it('keeps the order of the input for ties, however many there are', async () => {
-  const rows = Array.from({ length: 30_000 }, (_, at) => `${at},b${at % 3_000}.com,${'x'.repeat(at % 90)}`);
+  const rows = Array.from({ length: 10_000 }, (_, at) => `${at},b${at % 3_000}.com,${'x'.repeat(at % 300)}`);
   const rank = (id: number) => ((id % 3_000) % 7 === 0 ? -1 : ((id % 3_000) % 10) / 10);
   const scores = Array.from({ length: 3_000 }, (_, at) => [`b${at}.com`, rank(at)] as const);
   const answered = Object.fromEntries(scores.filter(([, score]) => score >= 0));
@@ -254,7 +254,7 @@ it('keeps the order of the input for ties, however many there are', async () => 
   const ids = lines.map((line) => Number(line.split(',', 1)[0]));
   const expected = rows.map((_, id) => id).sort((a, b) => rank(b) - rank(a) || a - b);
   expect(ids).toEqual(expected);
-  expect(result.readBack).toBe(30_000);
+  expect(result.readBack).toBe(10_000);
 });
 
 it('distinguishes scores that differ in their last bit', async () => {
