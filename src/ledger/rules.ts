@@ -72,8 +72,6 @@ export const RULES = {
    * kept clocks differ by less.
    */
   turnMarginMs: 900_000,
-  /** Runs of which an account remembers what may turn out to be overage, or not. */
-  billsKept: 50,
   /** Days of its period of which an account knows its use: two months. */
   daysKept: 62,
 

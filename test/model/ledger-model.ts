@@ -38,8 +38,6 @@ const FALL_MS = 600_000;
 const FALL_LAGS = 2;
 /** Kept clocks differ by less. */
 const TURN_MARGIN_MS = 900_000;
-/** Runs whose bookings may still change. */
-const BILLS_KEPT = 50;
 const UNUSABLE_ALLOWED = 2;
 const WORKER_HEARTBEAT_MS = 5_000;
 const WORKER_DEAD_AFTER_MS = 15_000;
@@ -78,28 +76,16 @@ interface ModelCaps {
   held: number;
 }
 
-interface Payer {
-  readonly run: string;
-  readonly generation: string;
-}
-
 /**
  * A permit that was closed as billed in this call: which run pays, and in which period, as the
  * account counts them. Without a date it is the one that the permit was granted in.
  */
-interface Billed extends Payer {
+interface Billed {
+  readonly run: string;
+  readonly generation: string;
   readonly period: 'this' | 'next' | 'last';
-  /** In `this` for want of a date: it may be billed in the next one. */
-  readonly isUndated: boolean;
   /** Its own header shows a usage beyond the quota. */
   readonly isBeyond: boolean;
-}
-
-/** What a run was billed, as long as it may turn out otherwise which of it is overage. */
-interface Bill extends Payer {
-  readonly count: number;
-  /** Booked as overage. */
-  readonly booked: number;
 }
 
 export interface ModelRun {
@@ -140,19 +126,8 @@ export class ModelAccount {
   pendingSent = 0;
   /** Billed requests of the next period: they count in both until it opens. */
   pendingDated = 0;
-  /** Of `pendingDated`, by run: should the next period turn out not to have begun. */
-  pendingBills: readonly Bill[] = [];
-  /** Of `sent`, by run, as long as the service has not shown its quota. */
-  bills: readonly Bill[] = [];
-  /** Of `pendingSent`, by run; `booked` is all overage of this period since the first of them. */
-  undatedBills: readonly Bill[] = [];
   /** Of `sent`: requests that count to be safe, and are billed in the period before. */
   early = 0;
-  /** What `undatedBills` were in the period before, as long as they may be billed in this one. */
-  earlyBills: readonly Bill[] = [];
-  /** The period before, and what was used of it: answers that are dated in it may still come. */
-  lastPeriod: string | null = null;
-  lastStanding = 0;
   /** How far the service's clock is behind the store's; 0 where kept clocks may differ so. */
   behindMs = 0;
   sent = 0;
@@ -360,13 +335,7 @@ function close(call: Call, { permit: id, as, period: datedIn = null, isBeyond }:
   }
   account.fallReadings = 0;
   const { run, generation } = permit;
-  billed.push({
-    run,
-    generation,
-    period,
-    isUndated: period === 'this' && datedIn === null,
-    isBeyond: isBeyond ?? false,
-  });
+  billed.push({ run, generation, period, isBeyond: isBeyond ?? false });
   count(account, now);
 }
 
@@ -461,8 +430,8 @@ function judgeLooks(account: ModelAccount, usage: number, looks: Looks, now: num
 function periodOf({ account, now }: Call, datedIn: string | null, permit: ModelPermit): Billed['period'] {
   if (isLater(datedIn ?? permit.period, account.period)) return 'next';
   // The clocks of the service's servers differ by minutes at most.
-  const isLate = datedIn !== null && datedIn === account.lastPeriod && isLater(account.period, datedIn);
-  return isLate && now < startOf(account.period ?? '') + TURN_MARGIN_MS ? 'last' : 'this';
+  const isLate = now < startOf(account.period ?? '') + TURN_MARGIN_MS;
+  return isLate && isLater(account.period, datedIn) ? 'last' : 'this';
 }
 
 /** When a period begins, by its name. */
@@ -475,155 +444,52 @@ function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
 }
 
-/** How far the account is in its period: the requests that the service bills in it. */
-function standing(account: ModelAccount): number {
-  return account.sent - account.pendingDated - account.early + account.others;
-}
-
 /** How the account stands after closing requests and before the reading. */
-function standingOf(account: ModelAccount) {
-  const { period, pendingDated: dated, lastStanding, quota, bills } = account;
-  return { period, standing: standing(account), dated, lastStanding, quota, bills };
+function standingOf({ account, now }: Call) {
+  const { period, sent, others, early, pendingSent, pendingDated } = account;
+  const isNear = isPendingNear(account, now);
+  const next = isNear ? pendingDated : 0;
+  return {
+    period,
+    isNear,
+    /** Requests that the service bills in the period, and in the next one. */
+    this: sent - next - early + others,
+    next,
+    last: 0,
+    /** The same, where each counts in both. */
+    most: Math.max(sent + others, pendingSent + pendingDated),
+  };
 }
 type Standing = ReturnType<typeof standingOf>;
 
 /**
- * Records which of the requests just closed are overage: those beyond the quota in the period that
- * they are billed in. `isProbeWithin`: a request beyond the limit was answered with a usage below
- * the quota.
+ * Records which of the requests just closed are overage: those beyond the quota by their own
+ * header, or in the period that they are billed in. Caps count those that may be, in either of two
+ * periods, so that they are never passed. `isProbeWithin`: a request beyond the limit was answered
+ * with a usage below the quota.
  */
 function bookOverage(call: Call, quota: number, before: Standing, isProbeWithin = false): void {
   const { world, account, billed } = call;
-  const counts = { this: 0, next: 0, last: 0 };
-  for (const { period } of billed) counts[period] += 1;
-  const hasOpened = isLater(account.period, before.period);
-  const at = {
-    this: (hasOpened ? before.standing : standing(account)) - counts.this,
-    next: (hasOpened ? before.dated : account.pendingDated) - counts.next,
-    last: before.lastStanding,
-  };
-  let undated = hasOpened ? account.earlyBills : account.undatedBills;
-  const isUndatedKept = hasOpened || account.pendingSent > 0;
-  if (before.quota === null && account.quota !== null) {
-    const known = bookAnew(world, before.bills, at.this, quota);
-    if (undated.length > 0) for (const bill of known) undated = withBill(undated, bill, bill.booked, 0);
-    const next = bookAnew(world, hasOpened ? account.bills : account.pendingBills, at.next, quota);
-    account.pendingBills = hasOpened ? [] : next;
-    account.bills = [];
+  const at = isLater(account.period, before.period) ? { ...before } : standingOf(call);
+  const kindOf = ({ period }: Billed) => (period === 'next' && !at.isNear ? 'this' : period);
+  for (const each of billed) at[kindOf(each)] -= 1;
+  at.most -= billed.length;
+  for (const each of billed) {
+    const { run, generation, isBeyond } = each;
+    const kind = kindOf(each);
+    at[kind] += 1;
+    at.most += 1;
+    const isOver = isBeyond || (!isProbeWithin && at[kind] > quota);
+    const mayBe = isOver || (!isProbeWithin && (kind === 'last' || at.most > quota));
+    world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + (isOver ? 1 : 0));
+    const caps = world.caps.get(generation);
+    if (caps && mayBe) caps.overage += 1;
   }
-  for (const { period, isUndated, isBeyond, ...payer } of billed) {
-    at[period] += 1;
-    const over = isBeyond || (!isProbeWithin && at[period] > quota) ? 1 : 0;
-    book(world, payer, over);
-    if (period === 'next' && !hasOpened) account.pendingBills = withBill(account.pendingBills, payer, over);
-    else if (account.quota === null && period === (hasOpened ? 'next' : 'this'))
-      account.bills = withBill(account.bills, payer, over);
-    if (period === 'this' && isUndatedKept && (isUndated || (over > 0 && undated.length > 0)))
-      undated = withBill(undated, payer, over, isUndated ? 1 : 0);
-    else if (period === 'last' && over > 0 && !hasOpened && account.earlyBills.length > 0)
-      account.earlyBills = withBill(account.earlyBills, payer, over, 0);
-  }
-  if (hasOpened) account.earlyBills = undated;
-  else {
-    account.undatedBills = undated;
-    account.lastStanding += counts.last;
-  }
-}
-
-/**
- * The requests of the period cannot be fewer than its usage: so many of those that were not dated
- * are billed in this one, and no longer in the one before.
- */
-function bookEarly(world: ModelWorld, account: ModelAccount, quota: number): void {
-  const { earlyBills, lastStanding, usage } = account;
-  const inDoubt = earlyBills.reduce((sum, { count: each }) => sum + each, 0);
-  const notUsed = account.sent + account.held + account.probes + account.others - (usage ?? 0);
-  const moved = usage === null ? 0 : Math.min(inDoubt, account.early - Math.max(0, notUsed));
-  if (moved <= 0) return;
-  const over = (top: number) => Math.max(0, top - quota);
-  const top = standing(account);
-  let taken = moved;
-  let added = over(top + moved) - over(top);
-  let released = over(lastStanding) - over(lastStanding - moved);
-  const bills = earlyBills.map((bill) => ({ ...bill }));
-  const rebook = (bill: (typeof bills)[number], less: number, more: number) => {
-    book(world, bill, more - less);
-    bill.booked -= less;
-    released -= less;
-    added -= more;
-  };
-  // Who is billed more is first in being billed less.
-  for (const bill of bills.toReversed()) {
-    const count = Math.min(bill.count, taken);
-    rebook(bill, Math.min(count, bill.booked, released), Math.min(count, added));
-    bill.count -= count;
-    taken -= count;
-  }
-  for (const bill of bills) rebook(bill, Math.min(bill.booked, released), 0);
-  account.earlyBills = moved < inDoubt ? bills : [];
-  account.early -= moved;
-  account.lastStanding -= moved;
-}
-
-function book(world: ModelWorld, { run, generation }: Payer, overage: number): void {
-  world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + overage);
-  const caps = world.caps.get(generation);
-  if (caps) caps.overage += overage;
-}
-
-/** Those at the end are the last that were billed: the last of them stands at `top`. */
-function bookAnew(world: ModelWorld, bills: readonly Bill[], top: number, quota: number): Bill[] {
-  let end = top;
-  return bills
-    .toReversed()
-    .map((bill) => {
-      const booked = Math.min(bill.count, Math.max(0, end - quota));
-      book(world, bill, booked - bill.booked);
-      end -= bill.count;
-      return { ...bill, booked };
-    })
-    .toReversed();
-}
-
-function withBill(bills: readonly Bill[], payer: Payer, over: number, more = 1): readonly Bill[] {
-  const { run, generation } = payer;
-  const isOf = (bill: Bill) => bill.run === run && bill.generation === generation;
-  if (!bills.some(isOf)) return [...bills, { ...payer, count: more, booked: over }].slice(-BILLS_KEPT);
-  return bills.map((bill) =>
-    isOf(bill) ? { ...bill, count: bill.count + more, booked: bill.booked + over } : bill,
-  );
 }
 
 /** Whether the store's clock agrees that the pending period may have begun. */
 function isPendingNear(account: ModelAccount, now: number): boolean {
   return account.pendingPeriod !== null && now >= startOf(account.pendingPeriod) - TURN_MARGIN_MS;
-}
-
-/** The next period has not begun: what was dated in it is billed in this one. */
-function takeBackPending(world: ModelWorld, account: ModelAccount, quota: number): void {
-  account.pendingSent += account.pendingDated;
-  account.pendingDated = 0;
-  const bills = bookAnew(world, account.pendingBills, standing(account), quota);
-  for (const bill of bills) {
-    const { booked, count: requests } = bill;
-    account.undatedBills = withBill(account.undatedBills, bill, booked, requests);
-    if (account.quota === null) account.bills = withBill(account.bills, bill, booked, requests);
-  }
-  account.pendingBills = [];
-}
-
-/** Requests of a generation that are overage if they are billed in another period than it seems. */
-function maybeOverageOf(account: ModelAccount, generation: string, now: number): number {
-  const isAwaited = account.pendingPeriod !== null;
-  const bills = [
-    ...account.earlyBills,
-    ...(isAwaited ? account.undatedBills : []),
-    ...(isAwaited && !isPendingNear(account, now) ? account.pendingBills : []),
-  ];
-  let count = 0;
-  for (const bill of bills)
-    if (bill.generation === generation) count += Math.max(0, bill.count - bill.booked);
-  return count;
 }
 
 /** What the service bills as quota: its header, or the user's setting as long as there is none. */
@@ -749,8 +615,9 @@ function applyReading(call: Call, reading: Reading, hasConfirmed: boolean, looks
       account.pendingSince = now;
       account.pendingSeenAt = 0;
       if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
-        account.pendingSent = 0;
-        account.undatedBills = [];
+        // What was dated in the next one is in doubt for as long again.
+        account.pendingSent = isPendingNear(account, now) ? 0 : account.pendingDated;
+        account.pendingDated -= account.pendingSent;
         account.pendingKeptAt = now;
       }
     }
@@ -795,6 +662,7 @@ function applyNumbers({ account, now }: Call, reading: Reading, looks: Looks): v
   // Answers arrive out of order, and within a period usage only grows.
   account.usage = Math.max(account.usage ?? 0, reading.usage);
   account.others = Math.max(account.others, candidateOf(reading.usage));
+  account.early = Math.min(account.early, account.others - candidateOf(reading.usage));
 }
 
 /** The service may correct its usage: others' part of it falls, ours never does. */
@@ -857,8 +725,6 @@ function isTurnUnconfirmed(account: ModelAccount, now: number): boolean {
 }
 
 function openPeriod(account: ModelAccount): void {
-  account.lastPeriod = account.period;
-  account.lastStanding = standing(account);
   account.period = account.pendingPeriod;
   account.pendingPeriod = null;
   account.pendingSince = 0;
@@ -867,10 +733,6 @@ function openPeriod(account: ModelAccount): void {
   account.pendingAsked = null;
   account.sent = account.pendingSent + account.pendingDated;
   account.early = account.pendingSent;
-  account.earlyBills = account.undatedBills;
-  account.undatedBills = [];
-  account.bills = account.quota === null ? account.pendingBills : [];
-  account.pendingBills = [];
   account.pendingSent = 0;
   account.pendingDated = 0;
   account.others = 0;
@@ -909,10 +771,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   followClock(call);
   if (account.pendingPeriod === null) {
     account.pendingDated = 0;
-    if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
-      account.pendingSent = 0;
-      account.undatedBills = [];
-    }
+    if (now - account.pendingKeptAt >= PENDING_KEPT_MS) account.pendingSent = 0;
   }
   restoreSeen(account, request, now);
   const looks = {
@@ -943,8 +802,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     close(call, settlement);
   }
   hasConfirmed ||= isAskedSettled;
-  const before = standingOf(account);
-  const keptMs = now - account.pendingKeptAt;
+  const before = standingOf(call);
   if (request.reading) applyReading(call, request.reading, hasConfirmed, looks);
   else if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
   if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
@@ -969,17 +827,6 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isProbeWithin =
     usage !== null && usage < billedQuota(call) && request.settle.length === 1 && isVisible;
   bookOverage(call, billedQuota(call), before, isProbeWithin);
-  bookEarly(world, account, billedQuota(call));
-  if (
-    usage !== null &&
-    request.reading?.period === account.period &&
-    isDrained(account) &&
-    now - looks.spentAt >= looks.quietMs
-  )
-    account.earlyBills = [];
-  const isStillThis = request.reading?.period === before.period && account.pendingFalls < 2;
-  if (isStillThis && !isPendingNear(account, now) && (hasConfirmed || keptMs >= PENDING_KEPT_MS))
-    takeBackPending(world, account, billedQuota(call));
   const isProvenWithin = isProbeWithin && !isLater(account.period, request.reading?.period ?? null);
   const limit = limitOf(call);
   if (probedAt !== null && !isProvenWithin && limit !== null && account.sent + account.others > limit)
@@ -1118,11 +965,9 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
     const { maxRequests, maxOverageRequests } = run.settings;
     if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
     const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(call));
-    if (maxOverageRequests !== null && beyond > 0) {
-      const maybeOverage = maybeOverageOf(account, run.generation, now);
-      if (caps.overage + Math.min(caps.held + maybeOverage + 1, beyond) > maxOverageRequests)
+    if (maxOverageRequests !== null && beyond > 0)
+      if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
-    }
     if (beyond > overageLeftByOthers(world, request.account, run.generation))
       return { permit, answer: 'denied' };
     const slot = slotOf(account, now);
@@ -1294,10 +1139,7 @@ function stateOf(call: Call, runId: string | null): LedgerState {
             requests: caps.requests,
             overageRequests: caps.overage,
             held: (run.settings.maxRequests ?? run.settings.maxOverageRequests) === null ? 0 : caps.held,
-            overageInFlight:
-              run.settings.maxOverageRequests === null
-                ? 0
-                : Math.min(caps.held + maybeOverageOf(account, run.generation, now), beyond),
+            overageInFlight: run.settings.maxOverageRequests === null ? 0 : Math.min(caps.held, beyond),
             overageBilled: world.overageBilled.get(runId ?? '') ?? 0,
             maxRequests: run.settings.maxRequests,
             maxOverageRequests: run.settings.maxOverageRequests,
@@ -1323,7 +1165,7 @@ function correct(world: ModelWorld, name: string, now: number, change: (call: Ca
   const call = callOn(world, name, now);
   followClock(call);
   sweep(call);
-  bookOverage(call, billedQuota(call), standingOf(call.account));
+  bookOverage(call, billedQuota(call), standingOf(call));
   call.billed.length = 0;
   change(call);
   call.account.version += 1;
@@ -1355,7 +1197,6 @@ export function raise(world: ModelWorld, name: string, spending: Spending, now: 
       if (account.pendingPeriod === null) {
         account.pendingSent = 0;
         account.pendingDated = 0;
-        account.undatedBills = [];
       }
       account.pendingPeriod = period;
       account.pendingFalls = 2;
@@ -1363,14 +1204,12 @@ export function raise(world: ModelWorld, name: string, spending: Spending, now: 
     }
     account.period ??= period;
     if (period !== null && account.period !== period && ![account.period, period].includes('none')) return;
-    const before = standingOf(account);
     const ours = account.sent + account.held + account.probes;
     const missing = Math.max(0, sent + others - ours - account.others);
     const missingOurs = Math.min(missing, Math.max(0, sent - ours));
     account.sent += missingOurs;
     account.others += missing - missingOurs;
     account.quota ??= quota;
-    bookOverage(call, account.quota ?? Infinity, before);
   });
 }
 
@@ -1382,12 +1221,9 @@ export function observe(
 ): LedgerState {
   return correct(world, name, now, (call) => {
     const { account } = call;
-    const before = standingOf(account);
     if (seen.quota !== undefined) account.quota = seen.quota;
-    bookOverage(call, account.quota ?? Infinity, before);
     if (seen.usage !== undefined) {
       account.early = 0;
-      account.earlyBills = [];
       account.usage = seen.usage;
       account.sent = Math.min(account.sent, seen.usage);
       account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);

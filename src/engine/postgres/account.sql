@@ -56,10 +56,6 @@ CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RE
   SELECT coalesce(brand_enrich.spent_of(a) < p_limit, true)
 $$;
 
-CREATE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT a.sent - a.pending_dated - a.early + a.others
-$$;
-
 -- Whether a period comes after another; false where one of them is unknown or there are no periods.
 CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$

@@ -19,7 +19,7 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_m
   SET jit = off AS $$
 DECLARE
   v_recorded_at bigint; a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
-  v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint;
+  v_now bigint; v_spent_at bigint; v_quota bigint; v_limit bigint;
   v_is_probe_within boolean; v_reading jsonb := nullif(p->'reading', 'null');
   v_lag_ms float8 := (p->>'usageLagMs')::float8; v_policy record; v_run brand_enrich.run; s record;
   r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
@@ -41,7 +41,6 @@ BEGIN
   a := s.a;
   v_billed := r.billed || s.billed;
   v_before := a;
-  v_kept_ms := v_now - a.pending_kept_at;
   IF v_reading IS NOT NULL THEN
     a := brand_enrich.apply_reading(a, v_reading, s.has_confirmed, v_was, v_lag_ms, v_now);
   ELSIF a.pending_period IS NOT NULL THEN
@@ -66,17 +65,7 @@ BEGIN
     AND s.probed_until - (p->>'permitMs')::float8 - v_spent_at >= greatest(brand_enrich.probe_every_ms(),
       v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
-  a := brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
-  IF a.early_bills <> '[]' THEN
-    a := brand_enrich.book_early(a, v_quota);
-    IF v_reading->>'usage' IS NOT NULL AND v_reading->>'period' = a.period AND brand_enrich.is_drained(a)
-      AND v_now - v_spent_at >= brand_enrich.quiet_lags() * v_lag_ms THEN a.early_bills := '[]'; END IF;
-  END IF;
-  IF v_reading->>'period' = v_before.period AND a.pending_falls < 2
-    AND NOT brand_enrich.is_pending_near(a, v_now)
-    AND (s.has_confirmed OR v_kept_ms >= brand_enrich.pending_kept_ms()) THEN
-    a := brand_enrich.take_back_pending(a, v_quota);
-  END IF;
+  PERFORM brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within, v_now);
   -- The usage of an earlier period says nothing of this one.
   IF s.probed_until IS NOT NULL AND a.sent + a.others > v_limit
     AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN
@@ -101,8 +90,7 @@ CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now 
 BEGIN
   IF a.pending_period IS NOT NULL THEN RETURN; END IF;
   a.pending_dated := 0;
-  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
-    a.pending_sent := 0; a.undated_bills := '[]'; END IF;
+  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; END IF;
 END $$;
 
 -- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
@@ -177,8 +165,7 @@ BEGIN
       v_held := brand_enrich.held_of(p_run.generation, a.name, p_now);
     END IF;
     IF p_run.max_overage_requests IS NOT NULL THEN
-      v_in_flight := least(brand_enrich.beyond_quota(a, p_quota_cap, 0),
-        v_held + brand_enrich.maybe_overage_of(a, p_run.generation, p_now));
+      v_in_flight := least(brand_enrich.beyond_quota(a, p_quota_cap, 0), v_held);
     END IF;
     v_run := json_build_array(
       brand_enrich.run_status(p_run, p_now), g.requests, g.overage_requests, v_held, v_in_flight,
@@ -209,7 +196,9 @@ BEGIN
   a := brand_enrich.follow_clock(a, brand_enrich.now_ms(p_offset));
   SELECT * INTO r FROM brand_enrich.sweep(a, a.changed_at);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, a.changed_at);
-  RETURN brand_enrich.book_overage(r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false);
+  PERFORM brand_enrich.book_overage(
+    r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false, a.changed_at);
+  RETURN r.a;
 END $$;
 
 -- What all that change the account end with.
@@ -283,12 +272,10 @@ CREATE FUNCTION brand_enrich.observe_account(
   p_offset bigint, p_account text, p_usage bigint, p_quota bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
-  v_before brand_enrich.account := a;
 BEGIN
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
-  a := brand_enrich.book_overage(a, v_before, a.quota, NULL, false);
   IF p_usage IS NOT NULL THEN
-    a.usage := p_usage; a.early := 0; a.early_bills := '[]';
+    a.usage := p_usage; a.early := 0;
     a.sent := least(a.sent, p_usage);
     a.serves_overage := false;
     a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
@@ -307,11 +294,10 @@ CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
-        v_missing bigint; v_ours bigint; v_before brand_enrich.account; r record;
+        v_missing bigint; v_ours bigint; r record;
 BEGIN
   IF brand_enrich.is_later(p_period, a.period) THEN
-    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; a.undated_bills := '[]';
-      END IF;
+    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
     a.pending_period := p_period;
     a.pending_falls := 2;
     SELECT * INTO r FROM brand_enrich.open_due_period(a, a.changed_at);
@@ -323,9 +309,7 @@ BEGIN
     v_ours := least(v_missing, greatest(0, p_sent - a.sent - a.held - a.probes));
     a.sent := a.sent + v_ours;
     a.others := a.others + v_missing - v_ours;
-    v_before := a;
     a.quota := coalesce(a.quota, p_quota);
-    a := brand_enrich.book_overage(a, v_before, a.quota, NULL, false);
   END IF;
   RETURN brand_enrich.finish_account(a);
 END $$;

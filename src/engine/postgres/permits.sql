@@ -1,9 +1,8 @@
 -- Permits: closing them (settled, past their deadline, of dead workers), and those of a generation.
 
 -- A request that was billed or perhaps billed: by whom it is paid, and whether in this period of the
--- account, the `next` or the `last` one; `is_undated`: in this one for want of a date; `is_beyond`:
--- its own header shows a usage beyond the quota.
-CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_undated bool, is_beyond bool);
+-- account, the `next` or the `last` one; `is_beyond`: its own header shows a usage beyond the quota.
+CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_beyond bool);
 
 -- Settles permits of the account that are out; others in the list change nothing. p_settle:
 -- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
@@ -17,16 +16,14 @@ CREATE FUNCTION brand_enrich.close_permits(
 DECLARE
   v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint;
     v_unknown bigint; v_unknown_until bigint; v_freed text[];
-  v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[]; v_beyond text[];
+  v_is_early boolean := false; v_next text; v_ids text[]; v_as text[]; v_periods text[]; v_beyond text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
   is_asked_settled := false;
   IF p_settle = '[]' THEN RETURN; END IF;
   -- The clocks of the service's servers differ by minutes at most.
-  IF brand_enrich.is_later(a.period, a.last_period) THEN
-    IF p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms() THEN
-      v_last := a.last_period; END IF;
-  END IF;
+  IF a.period <> 'none' THEN
+    v_is_early := p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms(); END IF;
   SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord),
     array_agg(x->>'period' ORDER BY ord), array_agg(x->>'isBeyond' ORDER BY ord)
     INTO v_ids, v_as, v_periods, v_beyond FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
@@ -44,7 +41,8 @@ BEGIN
       NOT brand_enrich.is_later(a.period, p.period) AS is_counted,
       -- The period of its date, else the one that the permit was granted in.
       CASE WHEN brand_enrich.is_later(coalesce(w.dated_in, p.period), a.period) THEN 'next'
-           WHEN w.dated_in = v_last THEN 'last' ELSE 'this' END AS billed_in
+           WHEN v_is_early AND brand_enrich.is_later(a.period, w.dated_in) THEN 'last' ELSE 'this' END
+        AS billed_in
       FROM deleted p, LATERAL (SELECT v_as[p.ord] AS settled, v_periods[p.ord] AS dated_in) w
   ), refunded AS (
     UPDATE brand_enrich.generation g SET requests = g.requests - f.requests
@@ -71,9 +69,8 @@ BEGIN
          max(deadline) FILTER (WHERE probe AND settled = 'billed'),
          coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
-         array_agg(ROW(run, generation, billed_in, billed_in = 'this'
-           AND dated_in IS NULL, v_beyond[ord] IS NOT NULL)::brand_enrich.billed ORDER BY ord)
-           FILTER (WHERE is_billed),
+         array_agg(ROW(run, generation, billed_in, v_beyond[ord] IS NOT NULL)::brand_enrich.billed
+           ORDER BY ord) FILTER (WHERE is_billed),
          count(*) FILTER (WHERE settled <> 'free' AND free), coalesce(bool_or(id = a.look_out), false),
          count(*) FILTER (WHERE is_billed AND is_own),
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),

@@ -32,14 +32,11 @@ LANGUAGE plpgsql AS $$
 BEGIN
   has_opened := brand_enrich.is_period_due(a, p_now) AND brand_enrich.is_drained(a);
   IF NOT has_opened THEN RETURN; END IF;
-  a.last_period := a.period; a.last_standing := brand_enrich.standing_of(a);
   a.period := a.pending_period;
   a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
   a.pending_asked := NULL;
-  a.bills := CASE WHEN a.quota IS NULL THEN a.pending_bills ELSE '[]' END; a.pending_bills := '[]';
   a.sent := a.pending_sent + a.pending_dated; a.early := a.pending_sent; a.pending_sent := 0;
     a.pending_dated := 0;
-  a.early_bills := a.undated_bills; a.undated_bills := '[]';
   a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.fall_readings := 0;
     a.days := '';
   a.free := 0;
@@ -112,7 +109,10 @@ BEGIN
     -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
     a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
     IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
-      a.pending_sent := 0; a.undated_bills := '[]'; a.pending_kept_at := p_now;
+      -- What was dated in the next one is in doubt for as long again.
+      a.pending_sent := CASE WHEN brand_enrich.is_pending_near(a, p_now) THEN 0 ELSE a.pending_dated END;
+      a.pending_dated := a.pending_dated - a.pending_sent;
+      a.pending_kept_at := p_now;
     END IF;
   END IF;
 END $$;
@@ -169,6 +169,7 @@ BEGIN
   -- Answers overtake each other, and within a period usage only grows.
   a.usage := greatest(a.usage, v_usage);
   a.others := greatest(a.others, v_usage - a.sent - a.held - a.probes);
+  a.early := least(a.early, brand_enrich.spent_of(a) + a.probes - v_usage);
 END $$;
 
 -- The ledger went back in time: the highest state that the caller saw is written back, and spending

@@ -124,13 +124,12 @@ DECLARE
   v_allowed bigint := brand_enrich.in_flight_allowed(a, p_quota_cap, p_limit, p_run);
   v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}';
     v_ids text[] := '{}';
-  g brand_enrich.generation; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
+  g brand_enrich.generation; v_spent bigint := 0; v_held bigint := 0; v_others_room bigint; v_beyond bigint;
   v_is_opening boolean; v_is_probe boolean; v_slot float8; r record; v_paced record;
 BEGIN
   SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;
   IF p_run.max_overage_requests IS NOT NULL THEN
-    v_unsure := brand_enrich.held_of(p_run.generation, a.name, p_now)
-      + brand_enrich.maybe_overage_of(a, p_run.generation, p_now);
+    v_held := brand_enrich.held_of(p_run.generation, a.name, p_now);
   END IF;
   IF brand_enrich.beyond_quota(a, p_quota_cap, jsonb_array_length(p->'take')) > 0 THEN
     v_others_room := brand_enrich.overage_room_of_others(a.name, p_run.generation);
@@ -179,7 +178,7 @@ BEGIN
     CONTINUE WHEN v_is_probe IS NULL OR g.requests >= p_run.max_requests;
     v_beyond := brand_enrich.beyond_quota(a, p_quota_cap, 1);
     CONTINUE WHEN v_beyond > 0
-      AND g.overage_requests + least(v_unsure + 1, v_beyond) > p_run.max_overage_requests;
+      AND g.overage_requests + least(v_held + 1, v_beyond) > p_run.max_overage_requests;
     CONTINUE WHEN v_beyond > v_others_room;
     IF a.rate IS NULL AND a.floor_until <= p_now THEN
       v_slot := p_now;
@@ -196,7 +195,7 @@ BEGIN
       a.held := a.held + 1;
     END IF;
     g.requests := g.requests + 1;
-    v_unsure := v_unsure + 1;
+    v_held := v_held + 1;
     v_spent := v_spent + 1;
     v_ids := v_ids || r.permit;
     v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.generation, r.key, v_deadline,

@@ -7,16 +7,15 @@ local NAMES = {
   'pendingSeenAt', 'pendingFalls', 'pendingAsked', 'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
   'suspectSince', 'minute', 'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore',
-  'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'bills', 'pendingBills',
-  'undatedBills', 'early', 'earlyBills', 'lastPeriod', 'lastStanding', 'behindMs', 'fallReadings',
+  'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'early',
+  'behindMs', 'fallReadings',
   'fallSince', 'fallUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
   'lookBase', 'lookSince', 'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt',
   'lookOut', 'lookOutAt',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text',
-  servesOverage = 'flag', bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text',
-  lastPeriod = 'text', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
+  servesOverage = 'flag', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
   closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag', lookBase = 'some',
   lookSince = 'flag', lookOut = 'text',
 }
@@ -141,12 +140,6 @@ end
 -- Requests of the period, in flight included, and whether one more fits.
 local function spentOf(account) return account.sent + account.held + account.others end
 local function hasRoom(account, limit) return limit == nil or spentOf(account) < limit end
-
--- The requests that the service bills in the period: without those of the next one, and those that
--- count only to be safe.
-local function standingOf(account)
-  return account.sent - account.pendingDated - account.early + account.others
-end
 
 -- Whether period comes after current; false where one of them is unknown or there are no periods.
 local function isLater(period, current)

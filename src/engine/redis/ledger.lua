@@ -17,8 +17,7 @@ local function stateOf(account, policy, run)
   local spending = cjson.null
   if run then
     local used = capsOf(run.generation)
-    local inFlight = run.maxOverageRequests
-      and math.min(used.held + maybeOverageOf(account, run.generation), beyondQuota(account, policy, 0)) or 0
+    local inFlight = run.maxOverageRequests and math.min(used.held, beyondQuota(account, policy, 0)) or 0
     local overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0)
     local held = (run.maxRequests or run.maxOverageRequests) and used.held or 0
     spending = {
@@ -72,10 +71,7 @@ end
 local function forgetPending(account)
   if account.pendingPeriod ~= nil then return end
   account.pendingDated = 0
-  if now - account.pendingKeptAt >= rules.pendingKeptMs then
-    account.pendingSent = 0
-    account.undatedBills = nil
-  end
+  if now - account.pendingKeptAt >= rules.pendingKeptMs then account.pendingSent = 0 end
 end
 
 -- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
@@ -135,7 +131,7 @@ function operations.exchange()
   was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut
     and permits[account.lookOut]
   local settled = settle(account, request.settle)
-  local before, keptMs = snapshotOf(account), now - account.pendingKeptAt
+  local before = snapshotOf(account)
   if reading then
     applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs)
   else
@@ -156,14 +152,6 @@ function operations.exchange()
   local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
-  bookEarly(account, quota)
-  if reading and reading.usage ~= nil and reading.period == account.period and isDrained(account)
-    and now - was.spentAt >= rules.quietLags * request.usageLagMs then account.earlyBills = nil end
-  local isStillThis = reading ~= nil and reading.period == before.period and account.pendingFalls < 2
-  if isStillThis and not isPendingNear(account)
-    and (settled.hasConfirmed or keptMs >= rules.pendingKeptMs) then
-    takeBackPending(account, quota)
-  end
   -- The usage of an earlier period says nothing of this one.
   local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
   if settled.probedUntil and not isProvenWithin
@@ -204,13 +192,10 @@ end
 function operations.observe_account()
   local account = beginAccount()
   local usage, quota = number(), number()
-  local before = snapshotOf(account)
   if quota ~= nil then account.quota = quota end
-  bookOverage(account, account.quota, before)
   if usage ~= nil then
     account.usage = usage
     account.early = 0
-    account.earlyBills = nil
     account.sent = math.min(account.sent, usage)
     account.servesOverage = false
     account.others = math.max(0, usage - account.sent - account.held - account.probes)
@@ -232,7 +217,6 @@ function operations.raise_account()
     if account.pendingPeriod == nil then
       account.pendingSent = 0
       account.pendingDated = 0
-      account.undatedBills = nil
     end
     account.pendingPeriod = period
     account.pendingFalls = 2
@@ -240,14 +224,12 @@ function operations.raise_account()
   end
   account.period = account.period or period
   if period == nil or account.period == period or account.period == 'none' or period == 'none' then
-    local before = snapshotOf(account)
     local ours = account.sent + account.held + account.probes
     local missing = math.max(0, sent + others - ours - account.others)
     local missingOurs = math.min(missing, math.max(0, sent - ours))
     account.sent = account.sent + missingOurs
     account.others = account.others + missing - missingOurs
     account.quota = account.quota or quota
-    bookOverage(account, account.quota, before)
   end
   return finishAccount(account)
 end

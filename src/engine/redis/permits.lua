@@ -62,9 +62,8 @@ end
 local function periodBilledIn(account, datedIn, grantedIn)
   if isLater(datedIn or grantedIn, account.period) then return 'next' end
   -- The clocks of the service's servers differ by minutes at most.
-  local isLate = datedIn ~= nil and datedIn == account.lastPeriod and isLater(account.period, datedIn)
-  if isLate and now < startOf(account.period) + rules.turnMarginMs then return 'last' end
-  return 'this'
+  local isLate = isLater(account.period, datedIn) and now < startOf(account.period) + rules.turnMarginMs
+  return isLate and 'last' or 'this'
 end
 
 local function closePermit(account, id, as, datedIn, isBeyond)
@@ -114,8 +113,7 @@ local function closePermit(account, id, as, datedIn, isBeyond)
   end
   account.fallReadings = 0
   billed[#billed + 1] = {
-    run = permit.run, generation = permit.generation, period = period,
-    isUndated = period == 'this' and datedIn == nil, isBeyond = isBeyond or false,
+    run = permit.run, generation = permit.generation, period = period, isBeyond = isBeyond,
   }
   turn(account)
   account.minuteSent = account.minuteSent + 1

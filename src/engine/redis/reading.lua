@@ -18,8 +18,6 @@ end
 -- Opens the pending period once nothing of the old one is out.
 local function openDuePeriod(account)
   if not isPeriodDue(account) or not isDrained(account) then return false end
-  account.lastPeriod = account.period
-  account.lastStanding = standingOf(account)
   account.period = account.pendingPeriod
   account.pendingPeriod = nil
   account.pendingSince = 0
@@ -28,10 +26,6 @@ local function openDuePeriod(account)
   account.pendingAsked = nil
   account.sent = account.pendingSent + account.pendingDated
   account.early = account.pendingSent
-  account.earlyBills = account.undatedBills
-  account.undatedBills = nil
-  account.bills = account.quota == nil and account.pendingBills or nil
-  account.pendingBills = nil
   account.pendingSent = 0
   account.pendingDated = 0
   account.others = 0
@@ -113,8 +107,9 @@ local function followPeriod(account, reading, hasConfirmed)
       account.pendingSince = now
       account.pendingSeenAt = 0
       if now - account.pendingKeptAt >= rules.pendingKeptMs then
-        account.pendingSent = 0
-        account.undatedBills = nil
+        -- What was dated in the next one is in doubt for as long again.
+        account.pendingSent = isPendingNear(account) and 0 or account.pendingDated
+        account.pendingDated = account.pendingDated - account.pendingSent
         account.pendingKeptAt = now
       end
     end
@@ -169,6 +164,7 @@ local function applyReading(account, reading, hasConfirmed, was, usageLagMs)
   -- Answers overtake each other, and within a period usage only grows.
   account.usage = math.max(account.usage or 0, reading.usage)
   if jump > 0 then account.others = candidate end
+  account.early = math.min(account.early, account.others - candidate)
 end
 
 local function restoreSeen(account, seen, usageLagMs)

@@ -135,8 +135,7 @@ local function grant(account, policy, limit, request, run, id, key, own)
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
   local beyond = beyondQuota(account, policy, 1)
   if beyond > 0 and run.maxOverageRequests ~= nil then
-    local unsure = used.held + maybeOverageOf(account, run.generation) + 1
-    if used.overage + math.min(unsure, beyond) > run.maxOverageRequests then return 'denied' end
+    if used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'denied' end
   end
   if beyond > request.overageRoomOfOthers then return 'denied' end
   local slot = slotOf(account)

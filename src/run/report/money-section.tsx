@@ -1,5 +1,7 @@
 /** The section of the page on money, the account, and the age of the answers. */
 import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
+import { periodStart } from '../../ledger/period.js';
+import { RULES } from '../../ledger/rules.js';
 import { UNREPORTED } from '../words/say-run.js';
 import { Bar, Card, Dot, type Fact, Facts } from './kit/parts.js';
 import type { RunReport } from './report.js';
@@ -24,6 +26,11 @@ export function MoneySection({ report }: { report: RunReport }) {
   );
 }
 
+/** Whether the billing period began while it ran, or so shortly before that few could know it. */
+function hasTurned({ account, startedAt }: RunReport): boolean {
+  return periodStart(account?.period ?? 'none') + RULES.turnMarginMs > Date.parse(startedAt);
+}
+
 function Spent({ report }: { report: RunReport }) {
   const { requests, identifiers, currency } = report;
   const free = requests.sent - requests.billed;
@@ -44,6 +51,8 @@ function Spent({ report }: { report: RunReport }) {
       <p class="note">
         {countOf(identifiers.distinct, 'distinct identifier')} in the file.
         {currency === null && ' The cost is in the currency of the plan.'}
+        {hasTurned(report) &&
+          ' A billing period began during the run: the overage may be off by what was in flight then.'}
       </p>
     </>
   );

@@ -455,7 +455,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         answer 0 1/2 ${old}; answer 1 2/2 ${old}; answer 2 1/2 ${next}; take 3 4 -> granted, denied
         answer 3 2/2 ${next}; take 5 0 1, before 2/2 -> 3 granted
         // By a server that is still in the old month.
-        answer 5 3/2 ${old}; answer 6 3/2 ${next}; lost 7; show 0`),
+        beyond 5 3/2 ${old}; answer 6 3/2 ${next}; lost 7; show 0`),
       );
       expect(store).toMatchObject({ period: `${next}-01`, others: 0, run: { overageBilled: 3 } });
       clock.advance(-aheadMs);

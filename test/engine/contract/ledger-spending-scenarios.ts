@@ -85,7 +85,7 @@ wait 40s; take 3 -> granted
 billed 3; take 4 -> granted
 billed 4; take 5 -> granted
 billed 5; take 0 -> denied
-# answers lost at the turn of a month are overage of the one whose usage shows them
+# answers lost at the turn of a month are overage of the one that they were sent in
 start, plan paid, overage 9; start, plan paid, overage 9, maxOverageRequests 3, key 1; read 8/10
 read 8/10; read 8/100 undated; take 0 1 2 3 -> 4 granted
 run 1, take 4 5 -> 2 granted
@@ -94,18 +94,15 @@ lost 5; show 1; read 2/10 2020-02; show 1; read 12/10 2020-02; show 1; run 1, ta
 # a request that is lost before the ledger knows the new month counts in that month too, for a minute
 start, plan paid, overage 9; read 8/10; read 8/10; take 0 1 2 3, before 8/10 -> 4 granted
 lost 0; wait 64s; lost 1; ask; answer 2 2/10 2020-02; answer 3 3/10 2020-02; show 0
-# until its usage has caught up, they are held against a cap on overage
-start, plan paid, overage 9, maxOverageRequests 1; read 8/10; read 8/10
-take 0 1 2, before 8/10 -> 3 granted
-answer 0 1/2 2020-02; lost 1; answer 2 2/2 2020-02; take 3 -> denied
-wait 125s; read 2/2 2020-02; take 3 -> granted
-answer 4 3/2 2020-02; show 0
-# a reading that comes with an ordinary request ends that too
-start, plan paid, overage 9, maxOverageRequests 1; start, plan paid, overage 9, key 1; read 8/10
-read 8/10; take 0 1 2, before 8/10 -> 3 granted
-answer 0 1/2 2020-02; lost 1; answer 2 2/2 2020-02; take 3 -> denied
-run 1, take 4 -> granted
-wait 125s; answer 4 3/2 2020-02; take 3 -> granted
+# a cap on overage counts what is beyond the quota in either of two months
+start, plan paid, overage 9, maxOverageRequests 2; read 8/10; read 8/10
+take 0 1 2 3, before 8/10 -> 4 granted
+answer 0 9/10; answer 1 1/10 2030-02; answer 2 2/10 2030-02; show 0; take 4 -> denied
+answer 3 3/10 2030-02; show 0; take 4 -> denied
+# what was dated in a month that has not begun counts in this one, at once as overage
+start, plan paid, overage 9, maxOverageRequests 9; read 8/10; read 8/10
+take 0 1 2 3, before 8/10 -> 4 granted
+answer 0 1/10 2030-02; answer 1 9/10; answer 2 10/10; answer 3 11/10; show 0
 # a ledger that went back is restored, and rests until the header has caught up
 start; read 0/10; seen ahead, take 0 -> denied
 wait 40s; seen last, take 1 -> denied

@@ -101,6 +101,16 @@ describe('a page shows', () => {
     for (const each of words) expect(text).toContain(each);
   });
 
+  it.each([
+    ['that began during the run', '2026-03-16', true],
+    ['that began before', '2026-03-15', false],
+    ['without an end', 'none', false],
+  ])('a billing period %s', (_, period, isSaid) => {
+    const account = { ...(figures().account as NonNullable<RunReport['account']>), period };
+    const text = textOf(renderPage(pageData({ report: figures({ account }) })));
+    expect(text.includes('A billing period began during the run')).toBe(isSaid);
+  });
+
   it('an unknown quota, and brands without any score', () => {
     const unknown = { period: null, quota: null, limit: null, left: null };
     const account = { ...(figures().account as NonNullable<RunReport['account']>), ...unknown };
