@@ -549,17 +549,18 @@ export function isWorkerAlive(world: ModelWorld, worker: string, now: number): b
 /** Fields of an account that hold a time; 0 or null where there is none. */
 const NAMES_A_TIME = /(At|Since|Until)$/;
 
-/** When the clock was set back, its times go back too, so that nothing waits longer than before. */
-function followClock({ world, name, account, now }: Call): void {
-  const backMs = account.changedAt - now;
-  if (backMs > CLOCK_BACK_MS) {
-    for (const [field, at] of Object.entries(account))
-      if (NAMES_A_TIME.test(field) && typeof at === 'number' && at !== 0)
-        Object.assign(account, { [field]: at - backMs });
-    account.behindMs = Math.max(0, account.behindMs - backMs);
-    for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
-  }
+/**
+ * When the clock was set back, no time is further ahead of it than it was: what was past is past,
+ * and nothing waits for longer than it would have.
+ */
+function followClock({ account, now }: Call): void {
+  const last = account.changedAt;
   account.changedAt = now;
+  if (last <= now) return;
+  for (const [field, at] of Object.entries(account))
+    if (NAMES_A_TIME.test(field) && typeof at === 'number')
+      Object.assign(account, { [field]: Math.min(at, now + Math.max(0, at - last)) });
+  account.behindMs = Math.max(0, account.behindMs - last + now);
 }
 
 /** Permits whose answers are lost count as sent, the oldest first: unknown is spent. */
@@ -797,7 +798,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     world.permits.has(carrier.permit);
   for (const settlement of request.settle) {
     const permit = world.permits.get(settlement.permit);
-    if (permit?.probe && settlement.as === 'billed') probedAt = permit.deadline - request.permitMs;
+    if (permit?.probe && settlement.as === 'billed')
+      probedAt = Math.min(permit.deadline - request.permitMs, now);
     if (permit && settlement.permit === account.pendingAsked) isAskedSettled = true;
     close(call, settlement);
   }
@@ -818,7 +820,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   const run = request.run === null ? undefined : world.runs.get(request.run);
   // Permits of dead workers count as sent as soon as a request waits for their end.
-  if (request.take.length > 0 && waitsForOthers(account, inFlightAllowed(call, run), now))
+  const isWaiting = request.take.length > 0 && waitsForOthers(account, inFlightAllowed(call, run), now);
+  if (isWaiting || request.look !== null || account.lookOut !== null)
     closeLost(call, ({ worker }) => !isWorkerAlive(world, worker, now));
   // It went alone, and was sent long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;

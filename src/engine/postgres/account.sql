@@ -110,37 +110,37 @@ CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETUR
     a.sent + a.others)) END
 $$;
 
+-- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
+-- nothing waits for longer than it would have.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
-DECLARE v_back_ms bigint := a.changed_at - p_now;
+DECLARE v_last bigint := a.changed_at;
 BEGIN
-  IF a.changed_at / 86400000 <> p_now / 86400000 THEN a := brand_enrich.turn_day(a, p_now); END IF;
+  IF v_last / 86400000 <> p_now / 86400000 THEN a := brand_enrich.turn_day(a, p_now); END IF;
   a.changed_at := p_now;
-  IF v_back_ms <= brand_enrich.clock_back_ms() THEN RETURN; END IF;
-  a.confirmed_at := brand_enrich.earlier(a.confirmed_at, v_back_ms);
-  a.answered_at := a.answered_at - v_back_ms;
-  a.closed_at := a.closed_at - v_back_ms;
-  a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
-  a.rests_until := brand_enrich.earlier(a.rests_until, v_back_ms);
-  a.suspect_since := brand_enrich.earlier(a.suspect_since, v_back_ms);
-  a.fall_since := brand_enrich.earlier(a.fall_since, v_back_ms);
-  a.pending_since := brand_enrich.earlier(a.pending_since, v_back_ms);
-  a.pending_seen_at := brand_enrich.earlier(a.pending_seen_at, v_back_ms);
-  a.pending_kept_at := brand_enrich.earlier(a.pending_kept_at, v_back_ms);
-  a.tat := CASE WHEN a.tat = 0 THEN 0 ELSE a.tat - v_back_ms END;
-  a.floor_until := brand_enrich.earlier(a.floor_until, v_back_ms);
-  a.sweep_at := a.sweep_at - v_back_ms;
-  a.look_tries_since := brand_enrich.earlier(a.look_tries_since, v_back_ms);
-  a.look_mark_at := brand_enrich.earlier(a.look_mark_at, v_back_ms);
-  a.spent_at := brand_enrich.earlier(a.spent_at, v_back_ms);
-  a.checked_at := brand_enrich.earlier(a.checked_at, v_back_ms);
-  a.look_out_at := brand_enrich.earlier(a.look_out_at, v_back_ms);
-  a.behind_ms := greatest(0, a.behind_ms - v_back_ms);
-  UPDATE brand_enrich.permit SET deadline = deadline - v_back_ms WHERE account = a.name;
+  IF v_last <= p_now THEN RETURN; END IF;
+  a.confirmed_at := brand_enrich.as_near(a.confirmed_at, v_last, p_now);
+  a.answered_at := brand_enrich.as_near(a.answered_at, v_last, p_now);
+  a.closed_at := brand_enrich.as_near(a.closed_at, v_last, p_now);
+  a.next_probe_at := brand_enrich.as_near(a.next_probe_at, v_last, p_now);
+  a.rests_until := brand_enrich.as_near(a.rests_until, v_last, p_now);
+  a.suspect_since := brand_enrich.as_near(a.suspect_since, v_last, p_now);
+  a.fall_since := brand_enrich.as_near(a.fall_since, v_last, p_now);
+  a.pending_since := brand_enrich.as_near(a.pending_since, v_last, p_now);
+  a.pending_seen_at := brand_enrich.as_near(a.pending_seen_at, v_last, p_now);
+  a.pending_kept_at := brand_enrich.as_near(a.pending_kept_at, v_last, p_now);
+  a.tat := brand_enrich.as_near(a.tat, v_last, p_now);
+  a.floor_until := brand_enrich.as_near(a.floor_until, v_last, p_now);
+  a.look_tries_since := brand_enrich.as_near(a.look_tries_since, v_last, p_now);
+  a.look_mark_at := brand_enrich.as_near(a.look_mark_at, v_last, p_now);
+  a.spent_at := brand_enrich.as_near(a.spent_at, v_last, p_now);
+  a.checked_at := brand_enrich.as_near(a.checked_at, v_last, p_now);
+  a.look_out_at := brand_enrich.as_near(a.look_out_at, v_last, p_now);
+  a.behind_ms := greatest(0, a.behind_ms - v_last + p_now);
 END $$;
 
-CREATE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigint
+CREATE FUNCTION brand_enrich.as_near(p_time float8, p_last bigint, p_now bigint) RETURNS float8
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN p_time = 0 THEN 0 ELSE p_time - p_by_ms END
+  SELECT CASE WHEN p_time > p_now THEN p_now + greatest(0, p_time - p_last) ELSE p_time END
 $$;
 
 CREATE FUNCTION brand_enrich.is_paused(p_owner text) RETURNS boolean LANGUAGE sql STABLE AS $$

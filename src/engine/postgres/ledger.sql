@@ -54,7 +54,7 @@ BEGIN
   v_quota := coalesce(a.quota, v_policy.quota_cap);
   v_limit := brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage);
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
-  IF p->'take' <> '[]' AND brand_enrich.waits_for_others(
+  IF p->'look' <> 'null' OR a.look_out IS NOT NULL OR p->'take' <> '[]' AND brand_enrich.waits_for_others(
     a, brand_enrich.in_flight_allowed(a, v_policy.quota_cap, v_limit, v_run), v_now) THEN
     SELECT * INTO r FROM brand_enrich.close_dead(a, v_now);
     a := r.a;
@@ -62,8 +62,8 @@ BEGIN
   END IF;
   -- It went alone, and was sent long enough after all others for its header to show them.
   v_is_probe_within := s.probed_until IS NOT NULL AND jsonb_array_length(p->'settle') = 1
-    AND s.probed_until - (p->>'permitMs')::float8 - v_spent_at >= greatest(brand_enrich.probe_every_ms(),
-      v_lag_ms)
+    AND least(s.probed_until - (p->>'permitMs')::float8, v_now) - v_spent_at
+      >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   PERFORM brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within, v_now);
   -- The usage of an earlier period says nothing of this one.

@@ -77,7 +77,8 @@ local function daysOf(account)
   return account.days and account.days .. ' ' .. current or current
 end
 
--- When the clock was set back, what is dated by it goes back too: times that were near stay near.
+-- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
+-- nothing waits for longer than it would have.
 local DATED = {
   'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince',
   'pendingSince', 'pendingSeenAt', 'pendingKeptAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
@@ -85,17 +86,14 @@ local DATED = {
 }
 local function followClock(account)
   turnDay(account)
-  local backMs = account.changedAt - now
+  local last = account.changedAt
   account.changedAt = now
-  if backMs <= rules.clockBackMs then return end
+  if last <= now then return end
   for _, field in ipairs(DATED) do
-    if account[field] ~= nil and account[field] ~= 0 then account[field] = account[field] - backMs end
+    local at = account[field]
+    if at ~= nil then account[field] = math.min(at, now + math.max(0, at - last)) end
   end
-  account.behindMs = math.max(0, account.behindMs - backMs)
-  local deadlines = root .. 'deadlines:' .. account.name
-  for _, id in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
-    redis.call('ZINCRBY', deadlines, shown(-backMs), id)
-  end
+  account.behindMs = math.max(0, account.behindMs - last + now)
 end
 
 local function turn(account)

@@ -75,18 +75,17 @@ local function forgetPending(account)
 end
 
 -- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
--- probedUntil: the deadline of a probe that was billed.
-local function settle(account, settlements)
-  local settled = { probedUntil = nil, isAskedSettled = false, hasConfirmed = isDrained(account) }
+-- probedAt: when a probe that was billed was granted.
+local function settle(account, settlements, permitMs)
+  local settled = { probedAt = nil, isAskedSettled = false, hasConfirmed = isDrained(account) }
   for _, each in ipairs(settlements) do
     local permit = permits[each.permit]
     if not (permit and permit.free) then settled.hasConfirmed = false end
   end
   for _, each in ipairs(settlements) do
     local permit = permits[each.permit]
-    -- What is packed does not follow the clock.
     if permit and permit.probe and each.as == 'billed' then
-      settled.probedUntil = tonumber(redis.call('ZSCORE', root .. 'deadlines:' .. account.name, each.permit))
+      settled.probedAt = math.min(permit.deadline - permitMs, now)
     end
     if permit and each.permit == account.pendingAsked then settled.isAskedSettled = true end
     closePermit(account, each.permit, each.as, each.period, each.isBeyond)
@@ -130,7 +129,7 @@ function operations.exchange()
   local isAlone = #request.settle == 1
   was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut
     and permits[account.lookOut]
-  local settled = settle(account, request.settle)
+  local settled = settle(account, request.settle, request.permitMs)
   local before = snapshotOf(account)
   if reading then
     applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs)
@@ -140,21 +139,21 @@ function operations.exchange()
   if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then
     account.pendingAsked = nil
   end
-  noteAnswer(account, request, settled.probedUntil ~= nil)
+  noteAnswer(account, request, settled.probedAt ~= nil)
   local policy = policyOf(account.name)
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   local run = loadRun(request.run)
   local isWaiting = waitsForOthers(account, inFlightAllowed(account, policy, limit, run))
-  if #request.take > 0 and isWaiting then closeDead(account) end
+  if #request.take > 0 and isWaiting or request.look or account.lookOut then closeDead(account) end
   -- It went alone, and was sent long enough after all others for its header to show them.
-  local isVisible = settled.probedUntil ~= nil and settled.probedUntil - request.permitMs - was.spentAt
-    >= math.max(rules.probeEveryMs, request.usageLagMs)
+  local isVisible = settled.probedAt ~= nil
+    and settled.probedAt - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
   local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
   -- The usage of an earlier period says nothing of this one.
   local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
-  if settled.probedUntil and not isProvenWithin
+  if settled.probedAt and not isProvenWithin
     and limit ~= nil and account.sent + account.others > limit then
     account.servesOverage = true
   end

@@ -74,9 +74,9 @@ take 2 -> denied
 start; handover; read 0/4; refused; wait 64s; worker 1, take 0 -> granted
 wait 10s; wait 10s; wait 64s; take 1 -> granted
 # a clock that is set back by three days makes nothing wait, and frees nothing
-start; read 0/100; pace 3 1 5s; wait 8s; take 0, deadline 6s -> granted
+start; handover; read 0/100; pace 3 1 5s; wait 8s; worker 1, take 0, deadline 6s -> granted
 wait -3d; take 1 -> granted
-read 0/3; wait 8s; billed 1; take 2 3 -> granted, denied
+read 0/3; wait 8s; wait 10s; billed 1; take 2 3 -> granted, denied
 # of two live runs the lower quota and the lower overage hold, until it is dead
 start, quotaCap 4, overage 2; start, plan paid, quotaCap 2, key 1; read 0/3; take 0 -> granted
 billed 0; take 1 -> granted
