@@ -41,13 +41,13 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(billed.reduce((sum, each) => sum + each, 0)).toBe(beyond(scene));
   });
 
-  test('a quota that only a refusal shows: what was beyond --quota and within it is no overage', async () => {
+  test('as long as no header shows the quota, what is beyond --quota is overage', async () => {
     const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' }, domainList(60));
     const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '4'];
     await ends(7, scene.run(command));
     expect(scene.service.meter.billed).toBe(20);
     const report = (await scene.files()).find((name) => name.endsWith('report.json')) ?? '';
-    expect(await overageIn(scene, report)).toMatchObject({ billed: 20, overage: 0, overageCost: '0' });
+    expect(await overageIn(scene, report)).toMatchObject({ billed: 20, overage: 4, overageCost: '0.4' });
   });
 
   test('a cost cap is used up fully, and a second start keeps it', async () => {

@@ -445,16 +445,12 @@ function isLater(period: string | null, current: string | null): boolean {
 }
 
 /** How the account stands after closing requests and before the reading. */
-function standingOf({ account, now }: Call) {
-  const { period, sent, others, early, pendingSent, pendingDated } = account;
-  const isNear = isPendingNear(account, now);
-  const next = isNear ? pendingDated : 0;
+function standingOf({ period, sent, others, early, pendingSent, pendingDated }: ModelAccount) {
   return {
     period,
-    isNear,
     /** Requests that the service bills in the period, and in the next one. */
-    this: sent - next - early + others,
-    next,
+    this: sent - pendingDated - early + others,
+    next: pendingDated,
     last: 0,
     /** The same, where each counts in both. */
     most: Math.max(sent + others, pendingSent + pendingDated),
@@ -470,17 +466,14 @@ type Standing = ReturnType<typeof standingOf>;
  */
 function bookOverage(call: Call, quota: number, before: Standing, isProbeWithin = false): void {
   const { world, account, billed } = call;
-  const at = isLater(account.period, before.period) ? { ...before } : standingOf(call);
-  const kindOf = ({ period }: Billed) => (period === 'next' && !at.isNear ? 'this' : period);
-  for (const each of billed) at[kindOf(each)] -= 1;
+  const at = isLater(account.period, before.period) ? { ...before } : standingOf(account);
+  for (const { period } of billed) at[period] -= 1;
   at.most -= billed.length;
-  for (const each of billed) {
-    const { run, generation, isBeyond } = each;
-    const kind = kindOf(each);
-    at[kind] += 1;
+  for (const { run, generation, period, isBeyond } of billed) {
+    at[period] += 1;
     at.most += 1;
-    const isOver = isBeyond || (!isProbeWithin && at[kind] > quota);
-    const mayBe = isOver || (!isProbeWithin && (kind === 'last' || at.most > quota));
+    const isOver = isBeyond || (!isProbeWithin && at[period] > quota);
+    const mayBe = isOver || (!isProbeWithin && (period === 'last' || at.most > quota));
     world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + (isOver ? 1 : 0));
     const caps = world.caps.get(generation);
     if (caps && mayBe) caps.overage += 1;
@@ -804,7 +797,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     close(call, settlement);
   }
   hasConfirmed ||= isAskedSettled;
-  const before = standingOf(call);
+  const before = standingOf(account);
   if (request.reading) applyReading(call, request.reading, hasConfirmed, looks);
   else if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
   if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
@@ -1168,7 +1161,7 @@ function correct(world: ModelWorld, name: string, now: number, change: (call: Ca
   const call = callOn(world, name, now);
   followClock(call);
   sweep(call);
-  bookOverage(call, billedQuota(call), standingOf(call));
+  bookOverage(call, billedQuota(call), standingOf(call.account));
   call.billed.length = 0;
   change(call);
   call.account.version += 1;

@@ -79,7 +79,7 @@ class Story {
   reportedMonth = 0;
   /**
    * Requests in flight when the month turned, those until the ledger was in the next one, and those
-   * of servers that were not.
+   * of servers that date them otherwise.
    */
   inTurn = 0;
   /** Of those, billed in the month before though they were sent in a ledger that had left it. */
@@ -142,10 +142,10 @@ class Story {
     const month = isLost ? (knownMonth ?? this.month) : isLate ? 0 : this.month;
     const usage = (this.billed[month] ?? 0) + 1;
     this.billed[month] = usage;
-    if (this.isTurning || isLate) this.inTurn += 1;
     if (!this.isTurning && isLate) this.late += 1;
     if (isLost && wanted === 'killed') return;
     const isLie = wanted === 'lie' && this.mayLie;
+    if (this.isTurning || isLate || isLie) this.inTurn += 1;
     const period = isLost ? null : (MONTHS[isLie ? 2 : month] ?? null);
     this.outbox.push({ permit, as: isLost ? 'maybe_billed' : 'billed', period });
     if (period !== null) this.reading = { usage: isLie ? 0 : usage, period };

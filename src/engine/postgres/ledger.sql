@@ -65,7 +65,7 @@ BEGIN
     AND least(s.probed_until - (p->>'permitMs')::float8, v_now) - v_spent_at
       >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
-  PERFORM brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within, v_now);
+  PERFORM brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
   -- The usage of an earlier period says nothing of this one.
   IF s.probed_until IS NOT NULL AND a.sent + a.others > v_limit
     AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN
@@ -197,7 +197,7 @@ BEGIN
   SELECT * INTO r FROM brand_enrich.sweep(a, a.changed_at);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, a.changed_at);
   PERFORM brand_enrich.book_overage(
-    r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false, a.changed_at);
+    r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false);
   RETURN r.a;
 END $$;
 

@@ -7,31 +7,28 @@
 -- usage below the quota.
 CREATE FUNCTION brand_enrich.book_overage(
   a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_billed brand_enrich.billed[],
-  p_is_probe_within boolean, p_now bigint
+  p_is_probe_within boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_is_near boolean; v_next bigint; v_this bigint; v_most bigint; v_runs text[]; v_generations text[];
+  v_this bigint; v_most bigint; v_runs text[]; v_generations text[];
 BEGIN
   IF p_billed IS NULL THEN RETURN; END IF;
   IF brand_enrich.is_later(a.period, p_before.period) THEN a := p_before; END IF;
-  v_is_near := brand_enrich.is_pending_near(a, p_now);
-  v_next := CASE WHEN v_is_near THEN a.pending_dated ELSE 0 END;
-  v_this := a.sent - v_next - a.early + a.others;
+  v_this := a.sent - a.pending_dated - a.early + a.others;
   v_most := greatest(a.sent + a.others, a.pending_sent + a.pending_dated);
   -- Nearly always: all of them are in this period, and within the quota.
   IF v_most <= p_quota AND NOT EXISTS (SELECT FROM unnest(p_billed) WHERE is_beyond OR period = 'last') THEN
     RETURN; END IF;
   WITH placed AS (
     -- The last of its kind stands where the account does.
-    SELECT e.*, v_most - count(*) OVER (ORDER BY e.ord DESC) + 1 AS most,
-      CASE e.kind WHEN 'this' THEN v_this WHEN 'next' THEN v_next END
-        - count(*) OVER (PARTITION BY e.kind ORDER BY e.ord DESC) + 1 AS place
-      FROM (SELECT u.*, CASE WHEN u.period = 'next' AND NOT v_is_near THEN 'this' ELSE u.period END AS kind
-        FROM unnest(p_billed) WITH ORDINALITY u(run, generation, period, is_beyond, ord)) e
+    SELECT u.*, v_most - count(*) OVER (ORDER BY u.ord DESC) + 1 AS most,
+      CASE u.period WHEN 'this' THEN v_this WHEN 'next' THEN a.pending_dated END
+        - count(*) OVER (PARTITION BY u.period ORDER BY u.ord DESC) + 1 AS place
+      FROM unnest(p_billed) WITH ORDINALITY u(run, generation, period, is_beyond, ord)
   )
   SELECT array_agg(run) FILTER (WHERE is_beyond OR NOT p_is_probe_within AND place > p_quota),
          array_agg(generation) FILTER (WHERE is_beyond
-           OR NOT p_is_probe_within AND (kind = 'last' OR place > p_quota OR most > p_quota))
+           OR NOT p_is_probe_within AND (period = 'last' OR place > p_quota OR most > p_quota))
     INTO v_runs, v_generations FROM placed;
   UPDATE brand_enrich.generation g SET overage_requests = g.overage_requests + f.requests
     FROM (SELECT u.id, count(*) AS requests FROM unnest(v_generations) u(id) GROUP BY u.id ORDER BY u.id) f

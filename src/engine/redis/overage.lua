@@ -6,11 +6,9 @@
 -- How the account stands after closing requests and before the reading: what the service bills in
 -- the period and in the next one, and the most that it may.
 local function snapshotOf(account)
-  local isNear = isPendingNear(account)
-  local following = isNear and account.pendingDated or 0
   return {
-    period = account.period, isNear = isNear, next = following, last = 0,
-    this = account.sent - following - account.early + account.others,
+    period = account.period, next = account.pendingDated, last = 0,
+    this = account.sent - account.pendingDated - account.early + account.others,
     most = math.max(account.sent + account.others, account.pendingSent + account.pendingDated),
   }
 end
@@ -19,15 +17,13 @@ end
 -- limit was answered with a usage below the quota.
 local function bookOverage(account, quota, before, isProbeWithin)
   local at = isLater(account.period, before.period) and before or snapshotOf(account)
-  local function kindOf(each) return each.period == 'next' and not at.isNear and 'this' or each.period end
-  for _, each in ipairs(billed) do at[kindOf(each)] = at[kindOf(each)] - 1 end
+  for _, each in ipairs(billed) do at[each.period] = at[each.period] - 1 end
   at.most = at.most - #billed
   for _, each in ipairs(billed) do
-    local kind = kindOf(each)
-    at[kind], at.most = at[kind] + 1, at.most + 1
-    local isOver = each.isBeyond or not isProbeWithin and at[kind] > quota
+    at[each.period], at.most = at[each.period] + 1, at.most + 1
+    local isOver = each.isBeyond or not isProbeWithin and at[each.period] > quota
     if isOver then countFor(each.run, 'overageBilled', 1) end
-    local mayBe = isOver or not isProbeWithin and (kind == 'last' or at.most > quota)
+    local mayBe = isOver or not isProbeWithin and (each.period == 'last' or at.most > quota)
     if mayBe and each.generation ~= '' then
       capsOf(each.generation).overage = capsOf(each.generation).overage + 1
       touchedCaps[each.generation] = true

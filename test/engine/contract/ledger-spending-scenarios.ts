@@ -99,10 +99,10 @@ start, plan paid, overage 9, maxOverageRequests 2; read 8/10; read 8/10
 take 0 1 2 3, before 8/10 -> 4 granted
 answer 0 9/10; answer 1 1/10 2030-02; answer 2 2/10 2030-02; show 0; take 4 -> denied
 answer 3 3/10 2030-02; show 0; take 4 -> denied
-# what was dated in a month that has not begun counts in this one, at once as overage
+# what was dated in a month that has not begun counts in this one after a minute
 start, plan paid, overage 9, maxOverageRequests 9; read 8/10; read 8/10
 take 0 1 2 3, before 8/10 -> 4 granted
-answer 0 1/10 2030-02; answer 1 9/10; answer 2 10/10; answer 3 11/10; show 0
+answer 0 1/10 2030-02; answer 1 9/10; wait 64s; answer 2 10/10; show 0; wait 64s; answer 3 11/10; show 0
 # a ledger that went back is restored, and rests until the header has caught up
 start; read 0/10; seen ahead, take 0 -> denied
 wait 40s; seen last, take 1 -> denied
