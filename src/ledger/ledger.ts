@@ -215,6 +215,8 @@ export const LEDGER_STATE = {
   /** The headers as last read; null while unknown. */
   quota: nullOr(count),
   usage: nullOr(count),
+  /** The last one of the period; `usage` is the highest. */
+  lastUsage: nullOr(count),
   /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
   confirmedAt: number,
   /** When the service last answered a request of any worker (store's clock); null: never. */

@@ -14,7 +14,7 @@
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
-import { clockText } from '../core/figures.js';
+import { clockText, countOf, countText, spanText } from '../core/figures.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { count, type OneOf } from '../core/shapes.js';
 import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
@@ -137,6 +137,30 @@ export function ownDomainWarning(
   return phrase`${{ setting: 'ownDomain' }} ${seen}, set ${{
     setting: 'ownDomain',
   }} to the domain of the service itself, or leave it out`;
+}
+
+/** What may be wrong with what the service shows of an account that is used up; '': nothing. */
+export function doubtOf(
+  state: Pick<LedgerState, 'usage' | 'lastUsage' | 'sent' | 'held' | 'probes' | 'behindMs'>,
+): Phrase {
+  const { usage, lastUsage, sent, held, probes, behindMs } = state;
+  if (Math.abs(behindMs) > RULES.dateAgreesMs)
+    return `the engine's clock is ${spanText(Math.abs(behindMs))} ${
+      behindMs > 0 ? 'ahead of' : 'behind'
+    } the service's: set the one that is wrong`;
+  if (usage === null || lastUsage === null) return '';
+  if (2 * lastUsage < usage)
+    return phrase`the usage fell from ${countText(usage)} to ${countText(
+      lastUsage,
+    )} within the billing period: if the quota renews on another day, set ${{
+      choose: 'period',
+      example: 'DAY',
+    }}`;
+  if (usage <= 2 * (sent + held + probes)) return '';
+  return (
+    `the usage of ${countText(usage)} is far above the ${countOf(sent, 'request')} of ours: if nobody else ` +
+    'spends, `brand-enrich ledger observe --usage N` corrects it'
+  );
 }
 
 /** The run's period setting, and whether the denied request could ask for the next period. */

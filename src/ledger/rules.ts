@@ -42,21 +42,8 @@ export const RULES = {
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
 
-  /**
-   * A reading that raises `others` by more than the first, and by more than 10 x our own rate, must
-   * be seen for the second.
-   */
-  jumpFloor: 1_000,
-  jumpConfirmMs: 60_000,
-
-  /**
-   * A service that corrects its usage is believed after so many readings over this time and this
-   * many times `--usage-lag`, none higher than the one before, all after the last request.
-   */
-  fallReadings: 3,
-  fallMs: 600_000,
-  fallLags: 2,
-
+  /** A `Date` further from the store's clock than this disagrees with it. */
+  dateAgreesMs: 1.5 * DAY_MS,
   /** The next period opens at the latest so long after the service's date was first in it. */
   periodGraceMs: 900_000,
   /**

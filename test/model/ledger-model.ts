@@ -23,8 +23,6 @@ const PROBE_EVERY_MS = 60_000;
 const UNKNOWN_QUOTA_HELD = 8;
 const LEFT_PER_IN_FLIGHT = 4;
 const PACE_HORIZON_MS = 1_000;
-const JUMP_CONFIRM_MS = 60_000;
-const JUMP_FLOOR = 1_000;
 const PERIOD_GRACE_MS = 900_000;
 const DAY_MS = 86_400_000;
 const DAYS_KEPT = 62;
@@ -32,10 +30,6 @@ const DAYS_KEPT = 62;
 const LONGEST_PERIOD_MS = 32 * DAY_MS;
 /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
 const PENDING_KEPT_MS = 60_000;
-/** A usage that falls is believed after so many readings, over this time and so many lags. */
-const FALL_READINGS = 3;
-const FALL_MS = 600_000;
-const FALL_LAGS = 2;
 /** Kept clocks differ by less. */
 const TURN_MARGIN_MS = 900_000;
 const UNUSABLE_ALLOWED = 2;
@@ -136,6 +130,7 @@ export class ModelAccount {
   others = 0;
   quota: number | null = null;
   usage: number | null = null;
+  lastUsage: number | null = null;
   confirmedAt = 0;
   answeredAt: number | null = null;
   /** Use of the period on each day, as it was after the last operation of that day. */
@@ -146,15 +141,6 @@ export class ModelAccount {
   nextProbeAt = 0;
   restsUntil = 0;
   servesOverage = false;
-  suspectSince = 0;
-  /** Readings since our last request, none higher than the one before: how many, since when. */
-  fallReadings = 0;
-  fallSince = 0;
-  fallUsage = 0;
-  /** Billed requests settled in the current and the previous minute of the store's clock. */
-  minute = 0;
-  minuteSent = 0;
-  minuteBefore = 0;
   second = 0;
   secondSent = 0;
   secondBefore = 0;
@@ -333,7 +319,6 @@ function close(call: Call, { permit: id, as, period: datedIn = null, isBeyond }:
       account.pendingKeptAt = Math.min(now, permit.deadline);
     account.pendingSent += 1;
   }
-  account.fallReadings = 0;
   const { run, generation } = permit;
   billed.push({ run, generation, period, isBeyond: isBeyond ?? false });
   count(account, now);
@@ -383,8 +368,6 @@ interface Looks {
   readonly quietMs: number;
   /** The reading came with the last look that was granted. */
   isCarried: boolean;
-  /** How long a usage that falls is not believed. */
-  readonly fallMs: number;
 }
 
 /**
@@ -492,17 +475,10 @@ function billedQuota({ account, policy }: Call): number {
 
 function count(account: ModelAccount, now: number): void {
   turn(account, now);
-  account.minuteSent += 1;
   account.secondSent += 1;
 }
 
 function turn(account: ModelAccount, now: number): void {
-  const minute = Math.floor(now / 60_000);
-  if (minute !== account.minute) {
-    account.minuteBefore = minute === account.minute + 1 ? account.minuteSent : 0;
-    account.minuteSent = 0;
-    account.minute = minute;
-  }
   const second = Math.floor(now / 1_000);
   if (second !== account.second) {
     account.secondBefore = second === account.second + 1 ? account.secondSent : 0;
@@ -642,38 +618,13 @@ function applyNumbers({ account, now }: Call, reading: Reading, looks: Looks): v
     account.quota = reading.quota;
   }
   if (reading.usage === null) return;
-  followFall(account, reading.usage, looks.fallMs, now);
-  const candidateOf = (usage: number) => usage - account.sent - account.held - account.probes;
-  const jump = candidateOf(reading.usage) - account.others;
-  turn(account, now);
-  const allowed = Math.max(JUMP_FLOOR, 10 * (account.minuteSent + account.minuteBefore));
-  if (account.confirmedAt !== 0 && account.usage !== null && jump > allowed) {
-    if (account.suspectSince === 0) account.suspectSince = now;
-    if (now - account.suspectSince < JUMP_CONFIRM_MS) return;
-  }
-  account.suspectSince = 0;
   judgeLooks(account, reading.usage, looks, now);
+  const seen = reading.usage - account.sent - account.held - account.probes;
+  account.others = Math.max(account.others, seen);
+  account.early = Math.min(account.early, account.others - seen);
+  account.lastUsage = reading.usage;
   // Answers arrive out of order, and within a period usage only grows.
   account.usage = Math.max(account.usage ?? 0, reading.usage);
-  account.others = Math.max(account.others, candidateOf(reading.usage));
-  account.early = Math.min(account.early, account.others - candidateOf(reading.usage));
-}
-
-/** The service may correct its usage: others' part of it falls, ours never does. */
-function followFall(account: ModelAccount, usage: number, fallMs: number, now: number): void {
-  if (account.held + account.probes > 0) {
-    account.fallReadings = 0;
-    return;
-  }
-  if (account.fallReadings === 0 || usage > account.fallUsage) {
-    account.fallReadings = 0;
-    account.fallSince = now;
-  }
-  account.fallReadings += 1;
-  account.fallUsage = usage;
-  if (account.fallReadings < FALL_READINGS || now - account.fallSince < fallMs) return;
-  account.others = Math.min(account.others, Math.max(0, usage - account.sent));
-  account.usage = Math.min(account.usage ?? usage, usage);
 }
 
 /** A reading of a later period. `hasConfirmed`: it came with the lone probe for that period. */
@@ -732,8 +683,7 @@ function openPeriod(account: ModelAccount): void {
   account.others = 0;
   account.usage = null;
   account.closedAt = null;
-  account.suspectSince = 0;
-  account.fallReadings = 0;
+  account.lastUsage = null;
   account.days = [];
   account.free = 0;
   endLooks(account);
@@ -773,7 +723,6 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     spentAt: account.spentAt,
     quietMs: QUIET_LAGS * request.usageLagMs,
     isCarried: false,
-    fallMs: Math.max(FALL_MS, FALL_LAGS * request.usageLagMs),
   };
   const swept = sweep(call);
   // Facts of this call's settlements are judged with the reading that came with them.
@@ -1110,6 +1059,7 @@ function stateOf(call: Call, runId: string | null): LedgerState {
     checkedAt: account.checkedAt,
     quota: account.quota,
     usage: account.usage,
+    lastUsage: account.lastUsage,
     confirmedAt: account.confirmedAt,
     answeredAt: account.answeredAt,
     days: account.days,
@@ -1221,14 +1171,13 @@ export function observe(
     if (seen.usage !== undefined) {
       account.early = 0;
       account.usage = seen.usage;
+      account.lastUsage = seen.usage;
       account.sent = Math.min(account.sent, seen.usage);
       account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
       account.servesOverage = false;
       endLooks(account);
     }
     account.closedAt = null;
-    account.suspectSince = 0;
-    account.fallReadings = 0;
     account.nextProbeAt = now;
   });
 }

@@ -119,20 +119,6 @@ export const FALLS_AT_ONCE = but((account, { reading }) => {
   return {};
 });
 
-/** Lets our own count fall too, once a lower usage is believed. */
-export const OWN_COUNT_FALLS: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    const answer = exchange(ledger, { ...request, take: [] }, now);
-    const account = accountIn(ledger);
-    const isBelieved = account.fallReadings >= 3 && now - account.fallSince >= 600_000;
-    if (isBelieved) account.sent = Math.min(account.sent, account.fallUsage);
-    return request.take.length === 0
-      ? answer
-      : exchange(ledger, { ...request, settle: [], reading: null }, now);
-  },
-};
-
 /** Opens a month because one answer says so, whatever the store's clock says. */
 export const BELIEVES_ONE_ANSWER: LedgerRules = {
   ...SOUND,

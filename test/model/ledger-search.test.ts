@@ -115,7 +115,6 @@ describe('the search catches a ledger', LONG, () => {
     ['that begins a month at zero', rules.MONTH_FROM_ZERO, { turn: 1 }, FEBRUARY],
     ["that asks for a month by the store's clock", rules.BELIEVES_STORE_CLOCK, { time: 3 }, FEBRUARY],
     ['that believes every fall of the usage', rules.FALLS_AT_ONCE, { others: 2 }],
-    ['that lets its own count fall', rules.OWN_COUNT_FALLS, { loss: 1, glance: 3, rest: 2 }, { workers: 1 }],
     ['that opens a month for one answer', rules.BELIEVES_ONE_ANSWER, { lie: 1 }],
     [
       'that attributes our requests in flight to others',

@@ -82,6 +82,8 @@ class Story {
    * of servers that date them otherwise.
    */
   inTurn = 0;
+  /** From then on what is lost may have been sent in either month. */
+  hasLied = false;
   /** Of those, billed in the month before though they were sent in a ledger that had left it. */
   late = 0;
 
@@ -143,9 +145,10 @@ class Story {
     const usage = (this.billed[month] ?? 0) + 1;
     this.billed[month] = usage;
     if (!this.isTurning && isLate) this.late += 1;
-    if (isLost && wanted === 'killed') return;
     const isLie = wanted === 'lie' && this.mayLie;
-    if (this.isTurning || isLate || isLie) this.inTurn += 1;
+    this.hasLied ||= isLie;
+    if (this.isTurning || isLate || isLie || (isLost && this.hasLied)) this.inTurn += 1;
+    if (isLost && wanted === 'killed') return;
     const period = isLost ? null : (MONTHS[isLie ? 2 : month] ?? null);
     this.outbox.push({ permit, as: isLost ? 'maybe_billed' : 'billed', period });
     if (period !== null) this.reading = { usage: isLie ? 0 : usage, period };

@@ -221,7 +221,6 @@ export function keyOfWorld(world: SmallWorld): string {
     `${account.sent},${account.held},${account.others},${account.confirmedAt > 0 ? 'h' : ''}${account.behindMs > 0 ? 'b' : ''}`,
     `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFalls}${account.pendingPeriod && `${account.pendingSent}+${account.pendingDated}`}${life(account.pendingAsked ?? '')}`,
     world.left.turn > 0 || world.month > 0 ? account.usage : '',
-    world.left.glance > 0 ? [account.fallReadings, account.fallUsage, world.now - account.fallSince] : '',
     account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
     world.disk === null
       ? ''

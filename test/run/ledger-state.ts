@@ -20,6 +20,7 @@ export function ledgerState(some: Partial<LedgerState> = {}): LedgerState {
     checkedAt: 0,
     quota: null,
     usage: null,
+    lastUsage: null,
     confirmedAt: 0,
     answeredAt: null,
     days: [],

@@ -75,16 +75,10 @@ RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     0))
 $$;
 
--- Moves the windows of a minute and of a second on.
+-- Moves the window of a second on.
 CREATE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
-DECLARE
-  v_minute bigint := p_now / 60000; v_second bigint := p_now / 1000;
+DECLARE v_second bigint := p_now / 1000;
 BEGIN
-  IF v_minute <> a.minute THEN
-    a.minute_before := CASE WHEN v_minute = a.minute + 1 THEN a.minute_sent ELSE 0 END;
-    a.minute_sent := 0;
-    a.minute := v_minute;
-  END IF;
   IF v_second <> a.second THEN
     a.second_before := CASE WHEN v_second = a.second + 1 THEN a.second_sent ELSE 0 END;
     a.second_sent := 0;
@@ -123,8 +117,6 @@ BEGIN
   a.closed_at := brand_enrich.as_near(a.closed_at, v_last, p_now);
   a.next_probe_at := brand_enrich.as_near(a.next_probe_at, v_last, p_now);
   a.rests_until := brand_enrich.as_near(a.rests_until, v_last, p_now);
-  a.suspect_since := brand_enrich.as_near(a.suspect_since, v_last, p_now);
-  a.fall_since := brand_enrich.as_near(a.fall_since, v_last, p_now);
   a.pending_since := brand_enrich.as_near(a.pending_since, v_last, p_now);
   a.pending_seen_at := brand_enrich.as_near(a.pending_seen_at, v_last, p_now);
   a.pending_kept_at := brand_enrich.as_near(a.pending_kept_at, v_last, p_now);

@@ -178,8 +178,8 @@ BEGIN
     v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, p_quota_cap, p_run.plan)),
     a.sent, a.held, a.probes, v_free_out, a.others, a.free,
     json_build_array(a.look_of, a.look_proven, a.look_booked, a.look_rises),
-    a.checked_at, a.quota, a.usage, a.confirmed_at, a.answered_at, brand_enrich.days_of(a, p_now),
-      a.closed_at, a.next_probe_at,
+    a.checked_at, a.quota, a.usage, a.last_usage, a.confirmed_at, a.answered_at,
+      brand_enrich.days_of(a, p_now), a.closed_at, a.next_probe_at,
     CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END, a.serves_overage,
     brand_enrich.is_paused('*'), p_quota_cap, p_overage,
     json_build_array(a.pace_version, a.rate, a.burst, greatest(0, a.floor_until - p_now), a.second_before,
@@ -275,15 +275,13 @@ DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account
 BEGIN
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
   IF p_usage IS NOT NULL THEN
-    a.usage := p_usage; a.early := 0;
+    a.usage := p_usage; a.last_usage := p_usage; a.early := 0;
     a.sent := least(a.sent, p_usage);
     a.serves_overage := false;
     a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
     a := brand_enrich.end_looks(a);
   END IF;
   a.closed_at := NULL;
-  a.suspect_since := 0;
-  a.fall_readings := 0;
   a.next_probe_at := a.changed_at;
   RETURN brand_enrich.finish_account(a);
 END $$;

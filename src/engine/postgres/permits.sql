@@ -106,9 +106,7 @@ BEGIN
   a.look_tries := greatest(0, a.look_tries - v_untried);
   IF v_spent > 0 THEN
     a.spent_at := p_now;
-    a.fall_readings := 0;
     a := brand_enrich.turn(a, p_now);
-    a.minute_sent := a.minute_sent + v_spent;
     a.second_sent := a.second_sent + v_spent;
   END IF;
 END $$;

@@ -37,9 +37,7 @@ BEGIN
   a.pending_asked := NULL;
   a.sent := a.pending_sent + a.pending_dated; a.early := a.pending_sent; a.pending_sent := 0;
     a.pending_dated := 0;
-  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.fall_readings := 0;
-    a.days := '';
-  a.free := 0;
+  a.others := 0; a.usage := NULL; a.last_usage := NULL; a.closed_at := NULL; a.days := ''; a.free := 0;
   a := brand_enrich.end_looks(a);
 END $$;
 
@@ -117,32 +115,12 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8,
-  p_now bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-  IF NOT brand_enrich.is_drained(a) THEN
-    a.fall_readings := 0;
-    RETURN;
-  END IF;
-  IF a.fall_readings = 0 OR p_usage > a.fall_usage THEN
-    a.fall_readings := 0; a.fall_since := p_now;
-  END IF;
-  a.fall_readings := a.fall_readings + 1;
-  a.fall_usage := p_usage;
-  IF a.fall_readings < brand_enrich.fall_readings()
-     OR p_now - a.fall_since < greatest(brand_enrich.fall_ms(), brand_enrich.fall_lags() * p_lag_ms) THEN
-       RETURN; END IF;
-  a.others := least(a.others, greatest(0, p_usage - a.sent));
-  a.usage := least(a.usage, p_usage);
-END $$;
-
 CREATE FUNCTION brand_enrich.apply_reading(
   INOUT a brand_enrich.account, p jsonb, p_has_confirmed boolean,
   p_was brand_enrich.account, p_lag_ms float8, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_quota bigint := (p->>'quota')::bigint; v_usage bigint := (p->>'usage')::bigint; v_jump bigint; r record;
+  v_quota bigint := (p->>'quota')::bigint; v_usage bigint := (p->>'usage')::bigint; r record;
   v_behind_ms bigint := p_now - (p->>'date')::bigint;
 BEGIN
   IF v_behind_ms IS NOT NULL THEN
@@ -156,18 +134,10 @@ BEGIN
     a.quota := v_quota;
   END IF;
   IF v_usage IS NULL THEN RETURN; END IF;
-  a := brand_enrich.follow_fall(a, v_usage, p_lag_ms, p_now);
-  v_jump := v_usage - a.sent - a.held - a.probes - a.others;
-  a := brand_enrich.turn(a, p_now);
-  IF a.confirmed_at <> 0 AND a.usage IS NOT NULL
-     AND v_jump > greatest(brand_enrich.jump_floor(), 10 * (a.minute_sent + a.minute_before)) THEN
-    IF a.suspect_since = 0 THEN a.suspect_since := p_now; END IF;
-    IF p_now - a.suspect_since < brand_enrich.jump_confirm_ms() THEN RETURN; END IF;
-  END IF;
-  a.suspect_since := 0;
   a := brand_enrich.judge_looks(a, v_usage, p_was, p_lag_ms, p_now);
   -- Answers overtake each other, and within a period usage only grows.
   a.usage := greatest(a.usage, v_usage);
+  a.last_usage := v_usage;
   a.others := greatest(a.others, v_usage - a.sent - a.held - a.probes);
   a.early := least(a.early, brand_enrich.spent_of(a) + a.probes - v_usage);
 END $$;

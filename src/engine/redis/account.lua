@@ -6,18 +6,17 @@ local NAMES = {
   'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince',
   'pendingSeenAt', 'pendingFalls', 'pendingAsked', 'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
-  'suspectSince', 'minute', 'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore',
+  'second', 'secondSent', 'secondBefore',
   'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'early',
-  'behindMs', 'fallReadings',
-  'fallSince', 'fallUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
+  'behindMs', 'lastUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
   'lookBase', 'lookSince', 'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt',
   'lookOut', 'lookOutAt',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text',
   servesOverage = 'flag', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
-  closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag', lookBase = 'some',
-  lookSince = 'flag', lookOut = 'text',
+  lastUsage = 'some', closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag',
+  lookBase = 'some', lookSince = 'flag', lookOut = 'text',
 }
 
 local function loadAccount(name)
@@ -80,8 +79,8 @@ end
 -- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
 -- nothing waits for longer than it would have.
 local DATED = {
-  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince',
-  'pendingSince', 'pendingSeenAt', 'pendingKeptAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
+  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'pendingSince',
+  'pendingSeenAt', 'pendingKeptAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
   'spentAt', 'checkedAt', 'lookOutAt',
 }
 local function followClock(account)
@@ -97,12 +96,6 @@ local function followClock(account)
 end
 
 local function turn(account)
-  local minute = math.floor(now / 60000)
-  if minute ~= account.minute then
-    account.minuteBefore = minute == account.minute + 1 and account.minuteSent or 0
-    account.minuteSent = 0
-    account.minute = minute
-  end
   local second = math.floor(now / 1000)
   if second ~= account.second then
     account.secondBefore = second == account.second + 1 and account.secondSent or 0

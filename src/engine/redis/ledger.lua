@@ -31,8 +31,8 @@ local function stateOf(account, policy, run)
     isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
     account.sent, account.held, account.probes, look and look.free and 1 or 0, account.others, account.free,
       own,
-    account.checkedAt, orNull(account.quota), orNull(account.usage), account.confirmedAt,
-    orNull(account.answeredAt),
+    account.checkedAt, orNull(account.quota), orNull(account.usage), orNull(account.lastUsage),
+    account.confirmedAt, orNull(account.answeredAt),
     daysOf(account), orNull(account.closedAt), account.nextProbeAt,
     account.restsUntil > now and account.restsUntil or 0, account.servesOverage,
     isPaused(allSpending), orNull(policy.quotaCap), policy.overage, pace, spending,
@@ -193,7 +193,7 @@ function operations.observe_account()
   local usage, quota = number(), number()
   if quota ~= nil then account.quota = quota end
   if usage ~= nil then
-    account.usage = usage
+    account.usage, account.lastUsage = usage, usage
     account.early = 0
     account.sent = math.min(account.sent, usage)
     account.servesOverage = false
@@ -201,8 +201,6 @@ function operations.observe_account()
     endLooks(account)
   end
   account.closedAt = nil
-  account.suspectSince = 0
-  account.fallReadings = 0
   account.nextProbeAt = now
   return finishAccount(account)
 end

@@ -85,7 +85,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
 }
 
 /** Raise it with a change of a key, or of what a key holds. */
-const VERSION = '7';
+const VERSION = '8';
 
 /** The version of the keys, written where there is none. */
 async function schemaOf(redis: Redis, key: string, isReadOnly = false): Promise<string> {

@@ -111,12 +111,10 @@ local function closePermit(account, id, as, datedIn, isBeyond)
     end
     account.pendingSent = account.pendingSent + 1
   end
-  account.fallReadings = 0
   billed[#billed + 1] = {
     run = permit.run, generation = permit.generation, period = period, isBeyond = isBeyond,
   }
   turn(account)
-  account.minuteSent = account.minuteSent + 1
   account.secondSent = account.secondSent + 1
 end
 

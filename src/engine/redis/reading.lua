@@ -31,8 +31,7 @@ local function openDuePeriod(account)
   account.others = 0
   account.usage = nil
   account.closedAt = nil
-  account.suspectSince = 0
-  account.fallReadings = 0
+  account.lastUsage = nil
   account.days = nil
   account.free = 0
   endLooks(account)
@@ -117,24 +116,6 @@ local function followPeriod(account, reading, hasConfirmed)
   return true
 end
 
--- The service may correct its usage: others' part of it falls, ours never does.
-local function followFall(account, usage, usageLagMs)
-  if not isDrained(account) then
-    account.fallReadings = 0
-    return
-  end
-  if account.fallReadings == 0 or usage > account.fallUsage then
-    account.fallReadings = 0
-    account.fallSince = now
-  end
-  account.fallReadings = account.fallReadings + 1
-  account.fallUsage = usage
-  local fallMs = math.max(rules.fallMs, rules.fallLags * usageLagMs)
-  if account.fallReadings < rules.fallReadings or now - account.fallSince < fallMs then return end
-  account.others = math.min(account.others, math.max(0, usage - account.sent))
-  account.usage = math.min(account.usage or usage, usage)
-end
-
 local function applyReading(account, reading, hasConfirmed, was, usageLagMs)
   if reading.date ~= nil then
     local behindMs = now - reading.date
@@ -148,23 +129,13 @@ local function applyReading(account, reading, hasConfirmed, was, usageLagMs)
     account.quota = reading.quota
   end
   if reading.usage == nil then return end
-  followFall(account, reading.usage, usageLagMs)
-  local candidate = reading.usage - account.sent - account.held - account.probes
-  local jump = candidate - account.others
-  turn(account)
-  local allowed = math.max(rules.jumpFloor, 10 * (account.minuteSent + account.minuteBefore))
-  if account.confirmedAt ~= 0 and account.usage ~= nil and jump > allowed then
-    if account.suspectSince == 0 then account.suspectSince = now end
-    if now - account.suspectSince < rules.jumpConfirmMs then return end
-  end
-  account.suspectSince = 0
   judgeLooks(account, reading.usage, was, rules.quietLags * usageLagMs)
-  candidate = reading.usage - account.sent - account.held - account.probes
-  jump = candidate - account.others
+  local seen = reading.usage - account.sent - account.held - account.probes
+  account.others = math.max(account.others, seen)
+  account.early = math.min(account.early, account.others - seen)
+  account.lastUsage = reading.usage
   -- Answers overtake each other, and within a period usage only grows.
   account.usage = math.max(account.usage or 0, reading.usage)
-  if jump > 0 then account.others = candidate end
-  account.early = math.min(account.early, account.others - candidate)
 end
 
 local function restoreSeen(account, seen, usageLagMs)

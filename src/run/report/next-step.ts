@@ -16,21 +16,22 @@ type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'
 /**
  * null: nothing is left to do. `plan`: how remaining identifiers could be covered. `seesQuota`: as
  * `seesRaisedQuota`. `hasOutage`: lookups failed because the service was unavailable.
- * `unreported`: requests that may have been billed and have no answer.
+ * `unreported`: requests that may have been billed and have no answer. `doubt`: as `doubtOf`.
  */
 export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
   plan: RunSettings['plan'],
   reader: Reader,
-  { seesQuota = true, hasOutage = false, unreported = 0 } = {},
+  { seesQuota = true, hasOutage = false, unreported = 0, doubt = '' as Phrase } = {},
 ): string | null {
   if (report.run.isComplete && (end.type === 'cancelled' || end.type === 'paused')) return null;
   // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
   if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
     return 'how it goes on is in reason.txt, next to this report';
   const step = stepOf(report, end, plan, reader, seesQuota, unreported);
-  return step && sayTo(reader, step);
+  const isLimit = report.run.exitCode === EXIT.limit && end.type === 'halted' && end.halt.why === 'limit';
+  return step && sayTo(reader, isLimit && doubt !== '' ? phrase`${step}. Note: ${doubt}` : step);
 }
 
 function stepOf(

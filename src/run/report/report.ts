@@ -6,7 +6,7 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
 import { unreportedOf } from '../../engine/stores/run-store.js';
-import { seesRaisedQuota } from '../../ledger/policy.js';
+import { doubtOf, seesRaisedQuota } from '../../ledger/policy.js';
 import type { Document } from '../documents.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
@@ -61,6 +61,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       seesQuota: seesRaisedQuota(plan, ledger),
       hasOutage: facts.hasOutage,
       unreported: unreportedOf(run),
+      doubt: ledger === null ? '' : doubtOf(ledger),
     }),
     listed: { ...written.listed, invalid: scan.invalid.map(inWords) },
     reasons: countsInWords([...scan.reasons.invalid, ...scan.reasons.skipped], sayRowReason, REASONS_LISTED),

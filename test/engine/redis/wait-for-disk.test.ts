@@ -25,7 +25,7 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
       case 'CONFIG':
         return bulks(words[1] ?? '', 'everysec');
       case 'GET':
-        return bulk('7');
+        return bulk('8');
       case 'WAITAOF':
         return `*2\r\n:${options.synced}\r\n:0\r\n`;
       case 'EVALSHA':

@@ -25,6 +25,13 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   expect(nextStepOf(report, end, 'unspecified', 'terminal')).toMatch(words);
 });
 
+it('says what may be wrong with the service at a limit, and only there', () => {
+  const say = (exitCode: ExitCode, end: LookupsEnd) =>
+    nextStepOf(figures({ run: { exitCode } }), end, 'free', 'terminal', { doubt: 'it lies' });
+  expect(say(7, halted('limit', AT_QUOTA))).toMatch(/ to continue[.] Note: it lies$/);
+  expect(say(5, halted('unreachable'))).not.toContain('it lies');
+});
+
 it('is nothing when all is well', () => {
   const report = figures({ rows: { matched: 3, not_found: 1 } });
   expect(nextStepOf(report, FINISHED, 'free', 'terminal')).toBeNull();
