@@ -762,8 +762,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   const run = request.run === null ? undefined : world.runs.get(request.run);
   // Permits of dead workers count as sent as soon as a request waits for their end.
-  const isWaiting = request.take.length > 0 && waitsForOthers(account, inFlightAllowed(call, run), now);
-  if (isWaiting || request.look !== null || account.lookOut !== null)
+  if (request.take.length > 0 && waitsForOthers(account, inFlightAllowed(call, run), now))
     closeLost(call, ({ worker }) => !isWorkerAlive(world, worker, now));
   // It went alone, and was sent long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;

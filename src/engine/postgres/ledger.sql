@@ -54,7 +54,7 @@ BEGIN
   v_quota := coalesce(a.quota, v_policy.quota_cap);
   v_limit := brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage);
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
-  IF p->'look' <> 'null' OR a.look_out IS NOT NULL OR p->'take' <> '[]' AND brand_enrich.waits_for_others(
+  IF p->'take' <> '[]' AND brand_enrich.waits_for_others(
     a, brand_enrich.in_flight_allowed(a, v_policy.quota_cap, v_limit, v_run), v_now) THEN
     SELECT * INTO r FROM brand_enrich.close_dead(a, v_now);
     a := r.a;

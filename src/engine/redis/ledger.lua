@@ -144,7 +144,7 @@ function operations.exchange()
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   local run = loadRun(request.run)
   local isWaiting = waitsForOthers(account, inFlightAllowed(account, policy, limit, run))
-  if #request.take > 0 and isWaiting or request.look or account.lookOut then closeDead(account) end
+  if #request.take > 0 and isWaiting then closeDead(account) end
   -- It went alone, and was sent long enough after all others for its header to show them.
   local isVisible = settled.probedAt ~= nil
     and settled.probedAt - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
