@@ -225,7 +225,7 @@ test('the overage of all runs is what the service bills, but for what is in flig
   expect(turnsSeen).toBeGreaterThan(casesOf(500));
 });
 
-test('alone, a run with a cap on overage never passes it, and uses it up fully unless a month turns', CASES, () => {
+test('alone, a run with a cap on overage never passes it, and uses it up unless a month turns', CASES, () => {
   fc.assert(
     fc.property(events, skew, (happenings, skewMs) => {
       const story = new Story(skewMs);
