@@ -235,13 +235,6 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     printText(stdout, visibleLines([first, ...ordersText(orders), ...verdicts.map(accountText)]));
   }
   printText(stderr, visibleLines(problems));
-  const pending = verdicts.filter(({ result }) => result === 'in flight');
-  if (pending.length > 0) {
-    const what = 'requests of the previous period are in flight, so the spending was not imported';
-    const subject = pending.map(({ account }) => account).join(', ');
-    const todo = 'import again after the runs on this engine have ended';
-    throw new FailFileError({ code: 'engine-held', what, subject, todo });
-  }
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
@@ -250,10 +243,7 @@ function verdictOf(account: string, { period, sent, others }: Spending, state: L
   const spent = sent + others;
   const isSame = period === state.period || [period, state.period].includes('none') || period === null;
   const isCounted = isSame && sentBy(state) + state.others >= spent;
-  const isLater = !isSame && state.period !== null && period > state.period;
-  const isHeld = isLater && mayBeCurrent(period, state.now);
-  const result = isCounted ? 'counted' : isHeld ? 'in flight' : 'another period';
-  return { account, period, spent, result };
+  return { account, period, spent, result: isCounted ? 'counted' : 'another period' };
 }
 
 function accountText({ account, period, spent, result }: ReturnType<typeof verdictOf>): string {

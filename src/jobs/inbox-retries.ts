@@ -9,7 +9,7 @@
  */
 import type { Orders, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { mayHaveTurned, periodOf } from '../ledger/period.js';
+import { periodOf } from '../ledger/period.js';
 import { judgeAccount } from '../run/facts/judge-account.js';
 import { type ParkedJob, type ParkState, waitsForPerson } from './job-folder.js';
 
@@ -73,8 +73,8 @@ export function chooseRetries(
   return { jobs: [first, ...unavailable], goesAhead: true };
 }
 
-function mayGoAhead({ state, settings, isQuotaKnown, now, probedAt }: AccountView): boolean {
-  if (isQuotaKnown && !mayHaveTurned(state, settings.period)) return false;
+function mayGoAhead({ state, isQuotaKnown, now, probedAt }: AccountView): boolean {
+  if (isQuotaKnown && (state.asksAt ?? Number.POSITIVE_INFINITY) > state.now) return false;
   const sinceProbeMs = state.now - (state.nextProbeAt - PROBE_EVERY_MS);
   return hasPassed(AHEAD_EVERY_MS, probedAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }

@@ -31,7 +31,7 @@ import {
   PaidAnswer,
 } from './outbox.js';
 import { createPaceWatch, type PaceWatch } from './pace.js';
-import { mayHaveTurned, turnAskedAt } from './period.js';
+import { type PeriodSetting, turnOf } from './period.js';
 import { type AskingRun, type Grant, type PermitWaiter, PermitWaiters } from './permit-waiters.js';
 import { type Denial, judgeDenial } from './policy.js';
 import { RULES } from './rules.js';
@@ -96,6 +96,10 @@ export class SharedGovernor {
   #seen: SeenState | null = null;
   /** The limits of the last run served: settlements that travel alone must not lift them. */
   #maxRate: number | null = null;
+  /** Of those who asked last. */
+  #period: PeriodSetting = 'none';
+  /** When the state was learned. */
+  #learnedAt = 0;
   #isExchanging = false;
   /** The last exchange failed: answers do not wait for the next. */
   #isDown = false;
@@ -123,12 +127,23 @@ export class SharedGovernor {
     return grant;
   }
 
+  /** The store's clock, as far as it is known. */
+  storeTime(): number {
+    const { clock } = this.#options;
+    return this.state === null ? clock.now() : this.state.now + clock.monotonic() - this.#learnedAt;
+  }
+
   /**
    * A permit for a look or a check, its slot of the pace included; null: none is given now, as the
    * state then shows, or the governor is closed.
    */
-  async takeLook(look: Omit<LookRequest, 'permit'>, signal: AbortSignal): Promise<string | null> {
+  async takeLook(
+    look: Omit<LookRequest, 'permit'>,
+    period: PeriodSetting,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     if (signal.aborted || this.#closing.signal.aborted) return null;
+    this.#period = period;
     const permit = this.#newPermit();
     const given = await new Promise<PermitAnswer | null>((answer) => {
       this.#looks.push({ request: { permit, ...look }, answer });
@@ -257,7 +272,7 @@ export class SharedGovernor {
     const answer = await this.#exchangeUntilAnswered(request, answers);
     if (answer !== null) {
       this.#learn(answer.state);
-      this.#distribute(waiters, answer, request.turn?.period ?? null);
+      this.#distribute(waiters, answer);
     }
     look?.answer(answer?.look ?? null);
     this.#isExchanging = false;
@@ -320,7 +335,10 @@ export class SharedGovernor {
   ): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
     const run = waiters[0]?.run;
-    if (run !== undefined) this.#maxRate = run.maxRate;
+    if (run !== undefined) {
+      this.#maxRate = run.maxRate;
+      this.#period = run.period;
+    }
     const accepted = batch.settle.filter(({ as }) => as === 'billed').length;
     return {
       account,
@@ -332,19 +350,14 @@ export class SharedGovernor {
       take: waiters.map(({ permit, key, own }) => ({ permit, key, own })),
       look: look?.request ?? null,
       permitMs: permitMsOf(timeoutMs),
-      turn: this.#turnOf(run),
+      turn: turnOf(this.state?.period ?? null, this.#period, this.storeTime()),
       usageLagMs,
     };
   }
 
-  #turnOf(run: AskingRun | undefined): ExchangeRequest['turn'] {
-    const period = this.state?.period ?? null;
-    const at = run === undefined ? null : turnAskedAt(period, run.period);
-    return period === null || at === null ? null : { period, at };
-  }
-
   #learn(state: LedgerState): void {
-    this.#paceWatch.learn(state.pace, this.#options.clock.monotonic());
+    this.#learnedAt = this.#options.clock.monotonic();
+    this.#paceWatch.learn(state.pace, this.#learnedAt);
     this.state = state;
     this.#seen = {
       epoch: state.epoch,
@@ -358,7 +371,6 @@ export class SharedGovernor {
   #distribute(
     waiters: readonly PermitWaiter[],
     { permits, state }: ExchangeAnswer,
-    turnOf: string | null,
   ): void {
     const now = this.#options.clock.monotonic();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
@@ -372,9 +384,7 @@ export class SharedGovernor {
       else if (given?.answer === 'lost' || given?.answer === 'attempts_exhausted')
         this.#waiters.answer(waiter, { type: given.answer });
       else {
-        const { period } = waiter.run;
-        const hasAskedForTurn = turnOf === state.period && mayHaveTurned(state, period);
-        denial ??= judgeDenial(state, { period, hasAskedForTurn });
+        denial ??= judgeDenial(state);
         if (denial.type === 'wait') this.#waiters.delay(waiter, now + denial.retryInMs);
         else this.#waiters.answer(waiter, denial);
       }

@@ -27,7 +27,10 @@ import {
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
-  /** The billing period of the answer's `Date` (`period.ts`); null when it had no usable `Date`. */
+  /**
+   * The billing period of the answer's `Date` (`period.ts`), or without one of the store's clock;
+   * null: its `Date` is too far from that clock to name one.
+   */
   readonly period: string | null;
   /** That `Date` in milliseconds; absent or null: none. */
   readonly date?: number | null;
@@ -87,6 +90,14 @@ export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'
   readonly ifVersion: number;
 }
 
+/** The account's period, when it is over, and the one that the store's clock is in. */
+export interface Turn {
+  readonly period: string;
+  /** The store's clock, milliseconds. */
+  readonly endsAt: number;
+  readonly today: string;
+}
+
 export interface ExchangeRequest {
   readonly account: string;
   /** Whose permits and claims these are; the call counts as this worker's heartbeat. */
@@ -105,12 +116,8 @@ export interface ExchangeRequest {
   readonly look: LookRequest | null;
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /**
-   * The account's period as the caller knows it, and when it is well over (`turnAskedAt`): from
-   * then on, by the service's clock, one probe may ask for the next one, despite plan and cap.
-   * null: never.
-   */
-  readonly turn: { readonly period: string; readonly at: number } | null;
+  /** As the caller knows it; null: the account has no period, or periods do not end. */
+  readonly turn: Turn | null;
   /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
 }
@@ -182,15 +189,18 @@ export const LEDGER_STATE = {
   epoch: text,
   version: number,
   period: nullOr(text),
-  /** How far the service's clock is behind the store's; 0 below `RULES.turnMarginMs`. */
+  /** How far the service's clock is behind the store's; negative where it is ahead. */
   behindMs: number,
-  /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
-  isDraining: flag,
   /**
    * Only one answer says, against the store's clock, that a new period has begun: the next request
    * goes alone to find out.
    */
   isTurnUnconfirmed: flag,
+  /**
+   * From when on (store's clock) one request beyond the limit may ask for the next period, or for
+   * a reset that is late, on any plan; null: it may not.
+   */
+  asksAt: nullOr(moment),
   sent: count,
   held: count,
   /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
@@ -278,8 +288,7 @@ export interface Ledger {
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
   /**
    * Sees that an account counts at least what another ledger spent in the same period: the larger
-   * sum holds, and the quota where none is known. A later period opens, unless requests are in
-   * flight: then only they are waited for, as `period` shows.
+   * sum holds, and the quota where none is known. A later period opens.
    */
   raise(account: string, spending: Spending): Promise<LedgerState>;
   /** The names of all accounts, in no order. */

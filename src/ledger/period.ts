@@ -3,7 +3,7 @@
  * by its first day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota
  * never renews.
  */
-import type { LedgerState } from './ledger.js';
+import type { LedgerState, Turn } from './ledger.js';
 import { RULES } from './rules.js';
 
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
@@ -36,24 +36,24 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** When it is safe to ask the service, by its own clock, for the next period; null when never. */
-export function turnAskedAt(period: string | null, setting: PeriodSetting): number | null {
-  const next = nextPeriodAt(period, setting);
-  return next === null ? null : next + RULES.turnMarginMs;
+/** `now`: the store's clock. null: there is no period, or it does not end. */
+export function turnOf(period: string | null, setting: PeriodSetting, now: number): Turn | null {
+  const endsAt = nextPeriodAt(period, setting);
+  return period === null || endsAt === null ? null : { period, endsAt, today: periodOf(now, setting) };
 }
 
-/** The service's time: the store's, unless its answers are dated well before that. */
+/**
+ * The period of an answer: that of its `Date`, or without one of the store's clock. A date that is
+ * far from that clock names none: null.
+ */
+export function periodNamed(date: number | null, setting: PeriodSetting, now: number): string | null {
+  if (date !== null && Math.abs(now - date) > RULES.dateAgreesMs) return null;
+  return periodOf(date ?? now, setting);
+}
+
+/** The service's time. */
 export function serviceTime({ now, behindMs }: Pick<LedgerState, 'now' | 'behindMs'>): number {
   return now - behindMs;
-}
-
-/** Whether the period is over by the service's clock, with a margin: reason to ask it. */
-export function mayHaveTurned(
-  state: Pick<LedgerState, 'now' | 'behindMs' | 'period'>,
-  setting: PeriodSetting,
-): boolean {
-  const at = turnAskedAt(state.period, setting);
-  return at !== null && serviceTime(state) >= at;
 }
 
 /** Whether this moment may be in a period, allowing for clock drift; true if unknown or endless. */

@@ -10,7 +10,6 @@
  *   waiting   the last permits are out: they settle or run out. Left when one does.
  *   exhausted sent + others >= limit, or refused for quota. One probe a minute where a refusal is
  *             free. Left by a raised quota, a raised budget or a new period.
- *   draining  a new period has begun: what is in flight settles in the old one first.
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
@@ -18,7 +17,6 @@ import { clockText, countOf, countText, spanText } from '../core/figures.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { count, type OneOf } from '../core/shapes.js';
 import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
-import { nextPeriodAt, type PeriodSetting, serviceTime, turnAskedAt } from './period.js';
 import { RULES } from './rules.js';
 
 export type Denial =
@@ -163,18 +161,12 @@ export function doubtOf(
   );
 }
 
-/** The run's period setting, and whether the denied request could ask for the next period. */
-export interface TurnQuestion {
-  readonly period: PeriodSetting;
-  readonly hasAskedForTurn: boolean;
-}
-
 /**
  * Why a permit was denied and what to do: judged on the state that came with the denial. A used-up
  * account whose period is over by the store's clock is not exhausted before the service could be
  * asked whether the next one has begun.
  */
-export function judgeDenial(state: LedgerState, turn: TurnQuestion): Denial {
+export function judgeDenial(state: LedgerState): Denial {
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
@@ -182,11 +174,10 @@ export function judgeDenial(state: LedgerState, turn: TurnQuestion): Denial {
   const hold = holdOf(state);
   if (hold === 'paused') return wait(1_000);
   if (state.restsUntil > now) return wait(Math.min(state.restsUntil - now, 5_000));
-  if (state.isDraining) return wait(200);
   const out = state.held + state.probes;
-  if (hold === 'closed') return state.probes > 0 ? wait(200) : exhausted(state, turn, { name: 'service' });
+  if (hold === 'closed') return state.probes > 0 ? wait(200) : exhausted(state, { name: 'service' });
   if (!state.isTurnUnconfirmed && roomOf(state) === 0)
-    return out > 0 ? wait(100) : exhausted(state, turn, accountLimit(state));
+    return out > 0 ? wait(100) : exhausted(state, accountLimit(state));
   const { maxRequests } = run;
   // What its key still holds on another account does not come back here.
   const held = Math.min(run.held, out);
@@ -206,21 +197,13 @@ function wait(retryInMs: number): Denial {
   return { type: 'wait', retryInMs };
 }
 
-function exhausted(
-  state: LedgerState,
-  { period, hasAskedForTurn }: TurnQuestion,
-  limit: ReachedLimit,
-): Denial {
-  const endsAt = nextPeriodAt(state.period, period);
-  const askedAt = turnAskedAt(state.period, period);
-  if (endsAt === null || askedAt === null || serviceTime(state) < endsAt) return { type: 'exhausted', limit };
-  const asksAt = askedAt + state.behindMs;
-  if (asksAt > state.now) return wait(Math.min(asksAt - state.now, 5_000));
-  if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', limit };
+/** An account whose period is over is not exhausted before the service was asked for the next. */
+function exhausted({ asksAt, now, ...state }: LedgerState, limit: ReachedLimit): Denial {
+  if (asksAt === null || asksAt - now > RULES.turnMarginMs) return { type: 'exhausted', limit };
   // The request that asks goes a minute after all others: what its header shows has hardly lagged.
-  const aloneInMs = state.closedAt === null ? state.confirmedAt + RULES.probeEveryMs - state.now : 0;
-  if (aloneInMs > 0 && state.nextProbeAt <= state.now) return wait(Math.min(aloneInMs, 5_000));
-  return hasAskedForTurn ? { type: 'exhausted', limit } : wait(0);
+  const aloneAt = state.closedAt === null ? state.confirmedAt + RULES.probeEveryMs : 0;
+  const inMs = Math.max(asksAt, aloneAt, state.nextProbeAt) - now;
+  return wait(Math.min(Math.max(inMs, 100), 5_000));
 }
 
 /** A cap counts held permits: one that is given back makes room again. */

@@ -42,18 +42,13 @@ export const RULES = {
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
 
-  /** A `Date` further from the store's clock than this disagrees with it. */
-  dateAgreesMs: 1.5 * DAY_MS,
-  /** The next period opens at the latest so long after the service's date was first in it. */
-  periodGraceMs: 900_000,
   /**
-   * A period further ahead than the first, or begun longer ago than the second (a month and a day),
-   * needs two answers.
+   * A `Date` further from the store's clock than this names no period. So long a service may reset
+   * late: another time zone, a header that lags.
    */
-  periodAheadMs: DAY_MS,
-  longestPeriodMs: 32 * DAY_MS,
-  /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
-  pendingKeptMs: 60_000,
+  dateAgreesMs: 1.5 * DAY_MS,
+  /** The next period opens at the latest so long after an answer first named it. */
+  periodGraceMs: 900_000,
   /**
    * How long after the end of a period, by the store's clock, it is safe to ask for the next one:
    * kept clocks differ by less.

@@ -9,6 +9,7 @@ import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';
 import { packProfile } from '../engine/stores/profile-codec.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import type { Spent } from '../ledger/governor.js';
+import { periodNamed } from '../ledger/period.js';
 import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
@@ -80,7 +81,8 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const isTrusted = addressTrust.isSettled || (await learnTrust(answer, context));
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
-  const observation = observe(answer, run.settings.period, trust, later);
+  const period = periodNamed(answer.date, run.settings.period, governor.storeTime());
+  const observation = observe(answer, period, trust, later);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
   breaker.note(pass, isGood, clock.monotonic(), meaning.type !== 'unavailable');

@@ -6,7 +6,6 @@ import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import type { Observation } from '../ledger/outbox.js';
-import { periodOf } from '../ledger/period.js';
 import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
 import type { UsageOfQuota } from './refusal-series.js';
 
@@ -217,20 +216,19 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
 }
 
 /**
- * What the ledger learns. Only useful answers set `isConfirmed`: until then requests go one by one.
+ * What the ledger learns. `period`: the one that the answer names. Only useful answers set `isConfirmed`: until then requests go one by one.
  * `later`: requests that the usage header may count after this one.
  */
 export function observe(
   answer: Answer,
-  period: RunRecord['settings']['period'],
+  period: string | null,
   trust: Trust | null,
   later: number,
 ): Observation {
   const { quota, usage, date, meaning } = answer;
-  const datedIn = date === null ? null : periodOf(date, period);
   return {
-    reading: quota === null && usage === null ? null : { quota, usage, period: datedIn, date },
-    period: datedIn,
+    reading: { quota, usage, period, date },
+    period,
     isBeyond: usage !== null && quota !== null && usage - later > quota,
     isConfirmed: trust === 'trusted' && !isUnusable(meaning),
   };

@@ -3,6 +3,7 @@ import { type Identifier, identifierText } from '../core/identifier.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import { type LookRequest, ownOf } from '../ledger/ledger.js';
+import { periodNamed } from '../ledger/period.js';
 import { isQuotaRefusal } from '../ledger/policy.js';
 import type { AskSignals } from './asked.js';
 import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
@@ -23,14 +24,15 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     settings: RunSettings,
     signal: AbortSignal,
   ) {
-    const permit = await governor.takeLook(look, stop);
+    const permit = await governor.takeLook(look, settings.period, stop);
     if (permit === null) return null;
     const { allowNsfw, freeStatuses, period } = settings;
     gauge.inFlight += 1;
     const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     gauge.inFlight -= 1;
     const address = addressOf(await learnTrust(answer, context), { settings }, context);
-    const observation = observe(answer, period, trustOf(answer, address), 0);
+    const named = periodNamed(answer.date, period, governor.storeTime());
+    const observation = observe(answer, named, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }
 

@@ -252,7 +252,7 @@ describe('a look', () => {
   const own = { own: 'service own.example', key: null, quotaCap: null };
   const signal = new AbortController().signal;
   const lookOf = async ({ clock, governor }: Awaited<ReturnType<typeof createStage>>, usage: number) => {
-    const taken = governor.takeLook(own, signal);
+    const taken = governor.takeLook(own, 'month', signal);
     await clock.rest();
     const permit = await taken;
     if (permit !== null) governor.settle(permit, 'billed', headers(100, usage));
@@ -289,7 +289,7 @@ describe('a look', () => {
     const closing = stage.governor.close(1_000);
     await stage.clock.advance(1_000);
     await closing;
-    expect(await stage.governor.takeLook(own, signal)).toBeNull();
+    expect(await stage.governor.takeLook(own, 'month', signal)).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 /** Billing periods: named by their first day, in UTC, by the service's clock. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mayHaveTurned, nextPeriodAt, type PeriodSetting, periodOf } from '../../src/ledger/period.js';
+import { nextPeriodAt, type PeriodSetting, periodNamed, periodOf, turnOf } from '../../src/ledger/period.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
@@ -52,18 +52,22 @@ describe('the next period', () => {
   });
 });
 
-describe('whether the period may be over', () => {
-  test.each<[string | null, PeriodSetting, string, boolean, number?]>([
-    ['2030-01-01', 'month', '2030-01-31T23:59:59', false],
-    ['2030-01-01', 'month', '2030-02-01T00:14:59', false],
-    ['2030-01-01', 'month', '2030-02-01T00:15:00', true],
-    ['2030-01-15', 15, '2030-02-15T00:15:00', true],
-    // A service whose clock is a day behind is still in the old period for a day.
-    ['2030-01-01', 'month', '2030-02-01T23:00:00', false, 86_400_000],
-    ['2030-01-01', 'month', '2030-02-02T00:15:00', true, 86_400_000],
-    ['none', 'none', '2040-01-01T00:00:00', false],
-    [null, 'month', '2040-01-01T00:00:00', false],
-  ])('%s, %s, at %s: %s', (period, setting, moment, turned, behindMs = 0) => {
-    expect(mayHaveTurned({ period, now: at(moment), behindMs }, setting)).toBe(turned);
+test('a turn says when the period ends, and which one it is by now', () => {
+  const now = at('2030-03-02T00:00:00');
+  const endsAt = at('2030-02-01T00:00:00');
+  expect(turnOf('2030-01-01', 'month', now)).toEqual({ period: '2030-01-01', endsAt, today: '2030-03-01' });
+  expect(turnOf(null, 'month', now)).toBeNull();
+  expect(turnOf('none', 'none', now)).toBeNull();
+});
+
+describe('the period that an answer names', () => {
+  test.each<[string, string | null, string | null]>([
+    ['is that of its date', '2030-02-01T00:00:01', '2030-02-01'],
+    ['is that of its date, though it is a day ahead', '2030-02-01T10:00:00', '2030-02-01'],
+    ['is none where the date is two days off', '2030-02-03T00:00:00', null],
+    ['is none where the date is a month behind', '2029-12-31T00:00:00', null],
+    ['is that of the clock of the store where it has no date', null, '2030-01-01'],
+  ])('%s', (_what, date, named) => {
+    expect(periodNamed(date === null ? null : at(date), 'month', at('2030-01-31T23:00:00'))).toBe(named);
   });
 });

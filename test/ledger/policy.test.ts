@@ -86,7 +86,6 @@ describe('a denied permit', () => {
     ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(5_000)],
     ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(300)],
     ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
-    ['a new period begins', stateOf({ isDraining: true, held: 2 }), wait(200)],
     ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), SERVICE],
     ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), SERVICE],
     ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), SERVICE],
@@ -157,32 +156,26 @@ describe('a denied permit', () => {
     ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait(1_000)],
     ['the first request is alone', stateOf({ confirmedAt: 0, held: 1 }), wait(50)],
   ])('because %s', (_why, state, verdict) => {
-    expect(judgeDenial(state, { period: 'none', hasAskedForTurn: true })).toEqual(verdict);
+    expect(judgeDenial(state)).toEqual(verdict);
   });
 });
 
-describe('a used-up account whose billing period is over by the clock', () => {
-  const over = (some: Partial<LedgerState> = {}, hasAskedForTurn = true) =>
-    judgeDenial(stateOf({ period: '2029-12-01', sent: 100, ...some }), { period: 'month', hasAskedForTurn });
+describe('a used-up account that may ask for the next period', () => {
+  const exhausted = { type: 'exhausted', limit: { name: 'account', overage: 0 } };
+  const MINUTES = 60_000;
 
-  test('waits until a minute after the last answer, then one request probes, then it is exhausted', () => {
-    expect(over({ confirmedAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', retryInMs: 5_000 });
-    expect(over({ confirmedAt: NOW - 20_000 })).toEqual({ type: 'wait', retryInMs: 5_000 });
-    expect(over({ confirmedAt: NOW - 60_000 }, false)).toMatchObject({ type: 'wait', retryInMs: 0 });
-    const asked = { confirmedAt: NOW - 20_000, nextProbeAt: NOW + 40_000 };
-    expect(over(asked)).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
-  });
-
-  test('is exhausted while the service, whose clock is behind, is still in that period', () => {
-    const verdict = over({ confirmedAt: NOW - 90_000, behindMs: 31 * 86_400_000 }, false);
-    expect(verdict).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
-  });
-
-  test('is probed at once where the service refused for quota', () => {
-    expect(over({ closedAt: NOW - 90_000, confirmedAt: NOW - 20_000 }, false)).toMatchObject({
-      type: 'wait',
-      retryInMs: 0,
-    });
+  test.each<[string, Partial<LedgerState>, unknown]>([
+    ['never', { asksAt: null }, exhausted],
+    ['in an hour', { asksAt: NOW + 60 * MINUTES }, exhausted],
+    ['in a few minutes', { asksAt: NOW + 14 * MINUTES }, wait(5_000)],
+    ['in a second', { asksAt: NOW + 1_000 }, wait(1_000)],
+    ['now, shortly after the last answer', { asksAt: NOW, confirmedAt: NOW - 20_000 }, wait(5_000)],
+    ['now, a minute after the last answer', { asksAt: NOW, confirmedAt: NOW - MINUTES }, wait(100)],
+    ['now, shortly after another probe', { asksAt: NOW, nextProbeAt: NOW + 700 }, wait(700)],
+    ['now, where the service refused for quota', { asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW }, wait(100)],
+  ])('%s', (_when, some, verdict) => {
+    const state = stateOf({ sent: 100, confirmedAt: NOW - 10 * MINUTES, ...some });
+    expect(judgeDenial(state)).toEqual(verdict);
   });
 });
 

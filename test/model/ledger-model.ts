@@ -26,10 +26,7 @@ const PACE_HORIZON_MS = 1_000;
 const PERIOD_GRACE_MS = 900_000;
 const DAY_MS = 86_400_000;
 const DAYS_KEPT = 62;
-/** A month and a day. */
-const LONGEST_PERIOD_MS = 32 * DAY_MS;
-/** Servers whose clocks differ by seconds date answers of one moment in two periods. */
-const PENDING_KEPT_MS = 60_000;
+const RESET_LATE_MS = 1.5 * DAY_MS;
 /** Kept clocks differ by less. */
 const TURN_MARGIN_MS = 900_000;
 const UNUSABLE_ALLOWED = 2;
@@ -54,8 +51,6 @@ interface ModelPermit {
   generation: string;
   key: string;
   deadline: number;
-  /** The one that the last reading before it was of. */
-  period: string | null;
   probe: boolean;
   /** Service and own domain, where it is for that domain. */
   own: string | null;
@@ -101,28 +96,26 @@ export class ModelAccount {
   /** The store's clock at the last change. */
   changedAt = 0;
   period: string | null = null;
-  pendingPeriod: string | null = null;
-  pendingSince = 0;
-  /** When a reading of the next period was last seen; 0: never, or one of this came after it. */
-  pendingSeenAt = 0;
-  /**
-   * How often in a row usage had fallen with it: 0, 1, or 2 where that is enough (once where the
-   * clock is in that period).
-   */
-  pendingFalls = 0;
+  /** When the period is over by the store's clock; null: not known. */
+  periodEnd: number | null = null;
+  /** A later period that answers name, the last one among them, and since when they do. */
+  nextPeriod: string | null = null;
+  nextSince = 0;
+  /** The last answer that named it showed a usage that fell. */
+  hasNextFallen = false;
   /** The lone probe for more quota or for the next period; null: its answer decided nothing. */
-  pendingAsked: string | null = null;
-  /** Since when `pendingSent` is counted, where no reading of the next period comes. */
-  pendingKeptAt = 0;
-  /** A period that one answer named, and that the store's clock is far from. */
-  firstPeriod: string | null = null;
-  /** Billed requests without a date that may belong to the next period: they count in both. */
-  pendingSent = 0;
-  /** Billed requests of the next period: they count in both until it opens. */
-  pendingDated = 0;
-  /** Of `sent`: requests that count to be safe, and are billed in the period before. */
+  nextAsked: string | null = null;
+  /** Billed requests that may belong to the next period: they count in both. */
+  nextSent = 0;
+  /** Billed requests that their dates put in it: they count in both, too. */
+  nextDated = 0;
+  /** Of `sent`: requests that count to be safe, and are not billed in this period. */
   early = 0;
-  /** How far the service's clock is behind the store's; 0 where kept clocks may differ so. */
+  /** When the period opened though usage had not fallen; null: it had, or it fell since. */
+  resetAwaitedAt: number | null = null;
+  /** When a request beyond the limit last asked for the next period; 0: never. */
+  turnAskedAt = 0;
+  /** How far the service's clock is behind the store's; negative where it is ahead. */
   behindMs = 0;
   sent = 0;
   held = 0;
@@ -303,22 +296,16 @@ function close(call: Call, { permit: id, as, period: datedIn = null, isBeyond }:
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
-  const period = periodOf(call, datedIn, permit);
-  // Only a permit of an earlier period does not count in this one. The first answers name the
-  // period that requests before them were sent in.
-  const isSent = !isLater(account.period, permit.period);
-  if (isSent) account.sent += 1;
-  noteClosed(call, permit, as, isSent && period === 'this');
-  if (period === 'next') {
-    if (account.pendingPeriod === null) awaitPeriod(account, datedIn ?? permit.period, now);
-    account.pendingDated += 1;
-  } else if (period === 'last') account.early += 1;
-  // Unless it is dated it may be billed in the next one.
-  else if (datedIn === null) {
-    if (account.pendingPeriod === null && account.pendingSent === 0)
-      account.pendingKeptAt = Math.min(now, permit.deadline);
-    account.pendingSent += 1;
-  }
+  const period = isLater(datedIn, account.period)
+    ? 'next'
+    : isLater(account.period, datedIn)
+      ? 'last'
+      : 'this';
+  account.sent += 1;
+  noteClosed(call, permit, as, period === 'this');
+  if (period === 'next') account.nextDated += 1;
+  else if (account.periodEnd !== null && now >= account.periodEnd) account.nextSent += 1;
+  if (period === 'last') account.early += 1;
   const { run, generation } = permit;
   billed.push({ run, generation, period, isBeyond: isBeyond ?? false });
   count(account, now);
@@ -409,34 +396,21 @@ function judgeLooks(account: ModelAccount, usage: number, looks: Looks, now: num
   measureLooksFrom(account, usage);
 }
 
-/** In which period a request is billed. */
-function periodOf({ account, now }: Call, datedIn: string | null, permit: ModelPermit): Billed['period'] {
-  if (isLater(datedIn ?? permit.period, account.period)) return 'next';
-  // The clocks of the service's servers differ by minutes at most.
-  const isLate = now < startOf(account.period ?? '') + TURN_MARGIN_MS;
-  return isLate && isLater(account.period, datedIn) ? 'last' : 'this';
-}
-
-/** When a period begins, by its name. */
-function startOf(period: string): number {
-  return Date.parse(`${period}T00:00:00Z`);
-}
-
 /** Whether `period` comes after `current`; false where one is unknown or there are none. */
 function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
 }
 
 /** How the account stands after closing requests and before the reading. */
-function standingOf({ period, sent, others, early, pendingSent, pendingDated }: ModelAccount) {
+function standingOf({ period, sent, others, early, nextSent, nextDated }: ModelAccount) {
   return {
     period,
     /** Requests that the service bills in the period, and in the next one. */
-    this: sent - pendingDated - early + others,
-    next: pendingDated,
+    this: sent - nextDated - early + others,
+    next: nextDated,
     last: 0,
     /** The same, where each counts in both. */
-    most: Math.max(sent + others, pendingSent + pendingDated),
+    most: Math.max(sent + others, nextSent + nextDated),
   };
 }
 type Standing = ReturnType<typeof standingOf>;
@@ -461,11 +435,6 @@ function bookOverage(call: Call, quota: number, before: Standing, isProbeWithin 
     const caps = world.caps.get(generation);
     if (caps && mayBe) caps.overage += 1;
   }
-}
-
-/** Whether the store's clock agrees that the pending period may have begun. */
-function isPendingNear(account: ModelAccount, now: number): boolean {
-  return account.pendingPeriod !== null && now >= startOf(account.pendingPeriod) - TURN_MARGIN_MS;
 }
 
 /** What the service bills as quota: its header, or the user's setting as long as there is none. */
@@ -529,7 +498,7 @@ function followClock({ account, now }: Call): void {
   for (const [field, at] of Object.entries(account))
     if (NAMES_A_TIME.test(field) && typeof at === 'number')
       Object.assign(account, { [field]: Math.min(at, now + Math.max(0, at - last)) });
-  account.behindMs = Math.max(0, account.behindMs - last + now);
+  account.behindMs += now - last;
 }
 
 /** Permits whose answers are lost count as sent, the oldest first: unknown is spent. */
@@ -551,64 +520,68 @@ function waitsForOthers(account: ModelAccount, allowed: number, now: number): bo
   const out = account.held + account.probes;
   if (out === 0) return false;
   if (out >= allowed || account.closedAt !== null) return true;
-  return (
-    account.confirmedAt <= now - ALONE_AFTER_MS ||
-    isPeriodDue(account, now) ||
-    isTurnUnconfirmed(account, now)
-  );
+  return account.confirmedAt <= now - ALONE_AFTER_MS || account.hasNextFallen;
 }
 
-function applyReading(call: Call, reading: Reading, hasConfirmed: boolean, looks: Looks): void {
-  const { account, now } = call;
-  const behindMs = now - (reading.date ?? now);
-  if (typeof reading.date === 'number') account.behindMs = behindMs > TURN_MARGIN_MS ? behindMs : 0;
-  const next = reading.period;
-  if (next !== null && next !== 'none' && account.period !== 'none') {
-    if (account.period === null) {
-      if (!nameFirstPeriod(account, next, now)) {
-        applyNumbers(call, reading, looks);
-        return;
-      }
-    } else if (next < account.period) {
-      if (startOf(account.period) - now <= DAY_MS || startOf(next) > now) return;
-      // The date that named it is still far off.
-      account.period = next;
-    }
-    if (next > (account.period ?? next)) {
-      notePending(account, reading, hasConfirmed, now);
-      if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
-      else return;
-    } else if (account.pendingFalls < 2) {
-      // Not in a row: the service still is in this period, and soon what was dated otherwise is
-      // too.
-      account.pendingFalls = 0;
-      account.pendingSince = now;
-      account.pendingSeenAt = 0;
-      if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
-        // What was dated in the next one is in doubt for as long again.
-        account.pendingSent = isPendingNear(account, now) ? 0 : account.pendingDated;
-        account.pendingDated -= account.pendingSent;
-        account.pendingKeptAt = now;
-      }
-    }
-  } else if (next === 'none' && account.period === null) account.period = 'none';
-  applyNumbers(call, reading, looks);
+/** `out`: permits that were out before those of this call were settled. */
+function applyReading(
+  call: Call,
+  { reading, turn }: ExchangeRequest,
+  hasConfirmed: boolean,
+  out: number,
+  looks: Looks,
+): void {
+  if (reading === null) return;
+  if (typeof reading.date === 'number') call.account.behindMs = call.now - reading.date;
+  if (followPeriod(call, reading, turn?.today ?? null, hasConfirmed, out)) applyNumbers(call, reading, looks);
 }
 
 /**
- * The first answers name the period: one is enough where the store's clock is in it or near it,
- * else two in a row. False: not yet.
+ * The table of periods (`src/ledger/README.md`). `today`: the period that the store's clock is in.
+ * `hasConfirmed`: the answer came to a request that went alone. False: it is of another period.
  */
-function nameFirstPeriod(account: ModelAccount, period: string, now: number): boolean {
-  const age = now - startOf(period);
-  const isLikely = age >= -DAY_MS && age <= LONGEST_PERIOD_MS;
-  if (!isLikely && account.firstPeriod !== period) {
-    account.firstPeriod = period;
-    return false;
+function followPeriod(
+  { account, now }: Call,
+  { period, usage }: Reading,
+  today: string | null,
+  hasConfirmed: boolean,
+  out: number,
+): boolean {
+  const last = account.lastUsage;
+  // More than answers that overtake each other explain.
+  const hasFallen = usage !== null && last !== null && (usage < last - out || 2 * usage < last);
+  if (account.period === null) account.period = period;
+  if (period === null) {
+    if (hasFallen && isLater(today, account.period)) openPeriod(account, today, usage, null);
+    return true;
   }
-  account.period = period;
-  account.firstPeriod = null;
-  return true;
+  if (isLater(account.period, period)) return false;
+  if (!isLater(period, account.period)) {
+    forgetNext(account);
+    if (hasFallen && account.resetAwaitedAt !== null && today === period) {
+      // The service reset late.
+      Object.assign(account, { resetAwaitedAt: null, others: 0, usage: null, early: Infinity });
+    }
+    return true;
+  }
+  if (account.nextPeriod !== period) {
+    forgetNext(account);
+    account.nextPeriod = period;
+    account.nextSince = now;
+  }
+  const isIn = today !== null && !isLater(period, today);
+  const opens = hasFallen
+    ? isIn || (account.hasNextFallen && hasConfirmed)
+    : isIn && now - account.nextSince >= PERIOD_GRACE_MS;
+  account.hasNextFallen = hasFallen;
+  if (opens) openPeriod(account, period, usage, hasFallen ? null : now);
+  return opens;
+}
+
+function forgetNext(account: ModelAccount): void {
+  account.nextPeriod = null;
+  account.nextSince = 0;
+  account.hasNextFallen = false;
 }
 
 function applyNumbers({ account, now }: Call, reading: Reading, looks: Looks): void {
@@ -627,59 +600,23 @@ function applyNumbers({ account, now }: Call, reading: Reading, looks: Looks): v
   account.usage = Math.max(account.usage ?? 0, reading.usage);
 }
 
-/** A reading of a later period. `hasConfirmed`: it came with the lone probe for that period. */
-function notePending(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
-  // Where the store's clock agrees with the one that is awaited, a date that is far off is wrong.
-  const period = reading.period ?? '';
-  const isFarOff = period > (account.pendingPeriod ?? period) && now < startOf(period) - TURN_MARGIN_MS;
-  if (isFarOff && isPendingNear(account, now)) return;
-  if (account.pendingPeriod !== period) awaitPeriod(account, period, now);
-  account.pendingSeenAt = now;
-  if (reading.usage === null || account.usage === null) return;
-  // A fall larger than answers out of order explain, or below our own count where none can be out
-  // of order.
-  const out = account.held + account.probes;
-  const hasFallen =
-    reading.usage < account.usage - out ||
-    2 * reading.usage < account.usage ||
-    (hasConfirmed && reading.usage < account.sent);
-  if (hasFallen && now >= startOf(period)) account.pendingFalls = 2;
-  else if (account.pendingFalls > 1) return;
-  else if (!hasFallen) account.pendingFalls = 0;
-  else if (account.pendingFalls === 0 || hasConfirmed) account.pendingFalls += 1;
-}
-
-function awaitPeriod(account: ModelAccount, period: string | null, now: number): void {
-  account.pendingPeriod = period;
-  account.pendingSince = now;
-  account.pendingKeptAt = now;
-  account.pendingFalls = 0;
-}
-
-function isPeriodDue(account: ModelAccount, now: number): boolean {
-  if (account.pendingPeriod === null) return false;
-  if (account.pendingFalls > 1 || account.pendingSeenAt - account.pendingSince >= PERIOD_GRACE_MS)
-    return true;
-  if (now < startOf(account.pendingPeriod)) return false;
-  return account.pendingFalls > 0 || now - account.pendingSince >= PERIOD_GRACE_MS;
-}
-
-/** One answer said that usage fell in a later period, and the store's clock does not agree. */
-function isTurnUnconfirmed(account: ModelAccount, now: number): boolean {
-  return account.pendingPeriod !== null && account.pendingFalls > 0 && !isPeriodDue(account, now);
-}
-
-function openPeriod(account: ModelAccount): void {
-  account.period = account.pendingPeriod;
-  account.pendingPeriod = null;
-  account.pendingSince = 0;
-  account.pendingSeenAt = 0;
-  account.pendingFalls = 0;
-  account.pendingAsked = null;
-  account.sent = account.pendingSent + account.pendingDated;
-  account.early = account.pendingSent;
-  account.pendingSent = 0;
-  account.pendingDated = 0;
+/** What is in flight counts in the new period, too. */
+function openPeriod(
+  account: ModelAccount,
+  period: string | null,
+  usage: number | null,
+  resetAwaitedAt: number | null,
+): void {
+  forgetNext(account);
+  account.period = period;
+  account.periodEnd = null;
+  account.nextAsked = null;
+  account.sent = account.nextSent + account.nextDated;
+  // The usage shows how many of those that are dated in it are billed in it.
+  account.early = account.nextSent + (usage === null ? 0 : account.nextDated);
+  account.nextSent = 0;
+  account.nextDated = 0;
+  account.resetAwaitedAt = resetAwaitedAt;
   account.others = 0;
   account.usage = null;
   account.closedAt = null;
@@ -687,6 +624,20 @@ function openPeriod(account: ModelAccount): void {
   account.days = [];
   account.free = 0;
   endLooks(account);
+}
+
+/**
+ * From when on one request beyond the limit may ask for the next period, or for a reset that is
+ * late, on any plan: once a day. null: it may not.
+ */
+function asksAt({ periodEnd, behindMs, resetAwaitedAt, turnAskedAt }: ModelAccount): number | null {
+  const tomorrow = turnAskedAt + DAY_MS;
+  if (resetAwaitedAt !== null) {
+    const at = Math.max(resetAwaitedAt, tomorrow);
+    if (at <= resetAwaitedAt + RESET_LATE_MS) return at;
+  }
+  // Over by the store's clock and by the service's.
+  return periodEnd === null ? null : Math.max(periodEnd + TURN_MARGIN_MS + Math.max(0, behindMs), tomorrow);
 }
 
 /** The ledger went back in time: the highest state seen is written back, and spending rests. */
@@ -713,10 +664,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const { account } = call;
   noteHeartbeat(world, request.worker, now);
   followClock(call);
-  if (account.pendingPeriod === null) {
-    account.pendingDated = 0;
-    if (now - account.pendingKeptAt >= PENDING_KEPT_MS) account.pendingSent = 0;
-  }
+  const { turn } = request;
+  if (turn !== null && turn.period === account.period) account.periodEnd = turn.endsAt;
   restoreSeen(account, request, now);
   const looks = {
     since: account.lookSince,
@@ -729,7 +678,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   let probedAt: number | null = null;
   // A free reading is as good as one of the lone probe.
   const isFree = ({ permit }: Settlement) => world.permits.get(permit)?.free === true;
-  let hasConfirmed = isDrained(account) && request.settle.every(isFree);
+  const out = account.held + account.probes;
+  let hasConfirmed = out === 0 && request.settle.every(isFree);
   let isAskedSettled = false;
   const [carrier, ...others] = request.settle;
   looks.isCarried =
@@ -742,14 +692,13 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     const permit = world.permits.get(settlement.permit);
     if (permit?.probe && settlement.as === 'billed')
       probedAt = Math.min(permit.deadline - request.permitMs, now);
-    if (permit && settlement.permit === account.pendingAsked) isAskedSettled = true;
+    if (permit && settlement.permit === account.nextAsked) isAskedSettled = true;
     close(call, settlement);
   }
   hasConfirmed ||= isAskedSettled;
   const before = standingOf(account);
-  if (request.reading) applyReading(call, request.reading, hasConfirmed, looks);
-  else if (isPeriodDue(account, now) && isDrained(account)) openPeriod(account);
-  if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
+  applyReading(call, request, hasConfirmed, out, looks);
+  if (isAskedSettled && !(request.reading?.period && account.hasNextFallen)) account.nextAsked = null;
   if (request.isConfirmed) account.confirmedAt = now;
   const isDated = request.settle.some(({ period }) => typeof period === 'string');
   if (request.isConfirmed || request.reading !== null || request.refusedForQuota || isDated)
@@ -804,7 +753,7 @@ function mayFindOut({ account, policy }: Call, run: ModelRun): boolean {
  * it.
  */
 function mayConfirmTurn(call: Call, run: ModelRun): boolean {
-  return (run.settings.plan === 'free' || call.account.pendingAsked !== null) && mayFindOut(call, run);
+  return (run.settings.plan === 'free' || call.account.nextAsked !== null) && mayFindOut(call, run);
 }
 
 function capsOf(world: ModelWorld, generation: string): ModelCaps {
@@ -873,7 +822,6 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
       generation: run.generation,
       key,
       deadline: now + request.permitMs,
-      period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
       own,
     };
     if (own !== null && own === account.lookOf && account.lookProven) {
@@ -883,8 +831,7 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
     }
     const out = account.held + account.probes;
     if (now < account.restsUntil) return { permit, answer: 'denied' };
-    if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
-    const isTurn = isTurnUnconfirmed(account, now);
+    const isTurn = account.hasNextFallen;
     if (isTurn && out > 0) return { permit, answer: 'denied' };
     // Leftovers of a dead process do not count: they may take a minute to expire.
     const isOpening = account.confirmedAt <= now - ALONE_AFTER_MS;
@@ -895,10 +842,7 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
     const hasRoom = limit === null || spent < limit;
     const probe = account.closedAt !== null || !hasRoom;
     if (probe) {
-      const { turn } = request;
-      // Well over by the service's clock.
-      const isTurnDue = turn?.period === account.period && now - account.behindMs >= (turn?.at ?? Infinity);
-      const mayAsk = hasRoom || mayFindOut(call, run) || isTurnDue;
+      const mayAsk = hasRoom || mayFindOut(call, run) || now >= (asksAt(account) ?? Infinity);
       const isDue =
         now >= account.nextProbeAt &&
         (account.closedAt !== null || now - account.confirmedAt >= PROBE_EVERY_MS);
@@ -917,6 +861,7 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
     const slot = slotOf(account, now);
     if (slot === null) return { permit, answer: 'denied' };
     if (probe) {
+      if (now >= (asksAt(account) ?? Infinity)) account.turnAskedAt = now;
       account.probes += 1;
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
@@ -925,7 +870,7 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
     world.permits.set(permit, { ...common, probe, free: false });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
-    if (isTurn || probe) account.pendingAsked = permit;
+    if (isTurn || probe) account.nextAsked = permit;
     return { permit, answer: 'granted', waitMs: slot - now, isFree: false };
   });
 }
@@ -955,7 +900,7 @@ function grantFree(call: Call, permit: string, record: Omit<ModelPermit, 'free'>
 
 /** Whether a look may cost one request: within the quota, when all of ours are long visible. */
 function mayTryLook({ account, policy, now }: Call, look: LookRequest, quietMs: number): boolean {
-  if (account.closedAt !== null || isTurnUnconfirmed(account, now) || !isDrained(account)) return false;
+  if (account.closedAt !== null || account.hasNextFallen || !isDrained(account)) return false;
   const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity, look.quotaCap ?? Infinity);
   if (account.sent + account.held + account.others >= quota) return false;
   if (now - account.spentAt < quietMs) return false;
@@ -980,7 +925,6 @@ function grantLook(call: Call, request: ExchangeRequest, look: LookRequest): Per
     generation: '',
     key: look.key ?? '',
     deadline: now + request.permitMs,
-    period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
     probe: false,
     own: look.own,
     free: false,
@@ -994,7 +938,7 @@ function grantLook(call: Call, request: ExchangeRequest, look: LookRequest): Per
     }
     if (account.lookProven) return grantFree(call, permit, record);
   }
-  if (now < account.restsUntil || isPeriodDue(account, now)) return { permit, answer: 'denied' };
+  if (now < account.restsUntil) return { permit, answer: 'denied' };
   const quietMs = QUIET_LAGS * request.usageLagMs;
   const claim = world.claims.get(record.key);
   if (look.own !== null) {
@@ -1032,7 +976,6 @@ function stateOf(call: Call, runId: string | null): LedgerState {
   const caps = run && capsOf(world, run.generation);
   const limit = limitOf(call);
   const hasRoom = limit === null || account.sent + account.held + account.others < limit;
-  const isTurn = isTurnUnconfirmed(account, now);
   const out = account.held + account.probes;
   const beyond = Math.max(0, account.sent + out + account.others - billedQuota(call));
   return {
@@ -1041,8 +984,9 @@ function stateOf(call: Call, runId: string | null): LedgerState {
     version: account.version,
     period: account.period,
     behindMs: account.behindMs,
-    isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
-    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
+    isTurnUnconfirmed:
+      account.hasNextFallen && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
+    asksAt: asksAt(account),
     sent: account.sent,
     held: account.held,
     probes: account.probes,
@@ -1133,20 +1077,12 @@ export function open(
   });
 }
 
-/** An import: the larger sum holds, and a later period opens once nothing is in flight. */
+/** An import: the larger sum holds, and a later period opens. */
 export function raise(world: ModelWorld, name: string, spending: Spending, now: number): LedgerState {
   const { period, sent, others, quota } = spending;
   return correct(world, name, now, (call) => {
     const { account } = call;
-    if (period !== null && isLater(period, account.period)) {
-      if (account.pendingPeriod === null) {
-        account.pendingSent = 0;
-        account.pendingDated = 0;
-      }
-      account.pendingPeriod = period;
-      account.pendingFalls = 2;
-      if (isDrained(account)) openPeriod(account);
-    }
+    if (isLater(period, account.period)) openPeriod(account, period, null, null);
     account.period ??= period;
     if (period !== null && account.period !== period && ![account.period, period].includes('none')) return;
     const ours = account.sent + account.held + account.probes;

@@ -102,8 +102,8 @@ export const MONTH_OF_WORKER: LedgerRules = { ...SOUND, clockOf: (worker) => (wo
 
 /** Begins a new month at zero, though requests answered before it may be billed in it. */
 export const MONTH_FROM_ZERO = but((account) => {
-  account.pendingSent = 0;
-  account.pendingDated = 0;
+  account.nextSent = 0;
+  account.nextDated = 0;
   return {};
 });
 
@@ -120,15 +120,9 @@ export const FALLS_AT_ONCE = but((account, { reading }) => {
 });
 
 /** Opens a month because one answer says so, whatever the store's clock says. */
-export const BELIEVES_ONE_ANSWER: LedgerRules = {
-  ...SOUND,
-  exchange(ledger, request, now) {
-    const answer = exchange(ledger, request, now);
-    const account = accountIn(ledger);
-    if (account.pendingFalls === 1) account.pendingFalls = 2;
-    return answer;
-  },
-};
+export const BELIEVES_ONE_ANSWER = but((_, { reading, turn }) => ({
+  turn: turn && { ...turn, today: reading?.period ?? turn.today },
+}));
 
 /** Attributes to others all that the header shows beyond the settled: ours in flight too. */
 export const FORGETS_HELD: LedgerRules = {

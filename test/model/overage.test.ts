@@ -160,9 +160,9 @@ class Story {
    * billed in that: nothing tells.
    */
   get mayLie(): boolean {
-    const { period, pendingPeriod } = this.ledger.accounts.get(ACCOUNT) ?? {};
-    const isLieOut = this.outbox.some(({ period }) => period === MONTHS[2]) || pendingPeriod === MONTHS[2];
-    return (period === MONTHS[1] || pendingPeriod === MONTHS[1]) && !isLieOut;
+    const { period, nextPeriod } = this.ledger.accounts.get(ACCOUNT) ?? {};
+    const isLieOut = this.outbox.some(({ period }) => period === MONTHS[2]) || nextPeriod === MONTHS[2];
+    return (period === MONTHS[1] || nextPeriod === MONTHS[1]) && !isLieOut;
   }
 
   /** Killed permits expire. */

@@ -255,7 +255,7 @@ function exchange(
     take: take === null || isLooker ? [] : [{ permit, key: keyOfWorker(index) }],
     look: take === null || !isLooker ? null : { permit, own: OWN, key: null, quotaCap: null },
     permitMs: PERMIT_MS,
-    turn: { period: MONTHS[0], at: endOf(0) + 900_000 },
+    turn: { period: MONTHS[0], endsAt: endOf(0), today: MONTHS[next.now < endOf(0) ? 0 : 1] },
     usageLagMs: next.own === null ? 60_000 : LOOK_LAG_MS,
   };
   // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
@@ -290,7 +290,7 @@ function exchange(
   const isRefused =
     take !== null &&
     !isGranted &&
-    judgeDenial(answer.state, { period: 'none', hasAskedForTurn: true }).type === 'exhausted';
+    judgeDenial({ ...answer.state, asksAt: null }).type === 'exhausted';
   if (isRefused && next.isClean && next.total < LIMIT)
     return `limit reported as reached after ${next.total} of ${LIMIT}`;
   return null;

@@ -192,7 +192,7 @@ export function keyOfWorld(world: SmallWorld): string {
     const known = world.ledger.permits.get(permit);
     return known === undefined
       ? '-'
-      : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}${isWorkerAlive(world.ledger, known.worker, world.now) ? '' : 'x'}`;
+      : `${(known.deadline - world.now) / TICK_MS}${isWorkerAlive(world.ledger, known.worker, world.now) ? '' : 'x'}`;
   };
   const named = new Set<string>();
   const workers = world.workers.map(({ phase, permit, outbox, seen }) => {
@@ -216,11 +216,11 @@ export function keyOfWorld(world: SmallWorld): string {
           `${account.lookRecent},${account.lookEarlier},${age(account.lookMarkAt)}${age(account.spentAt)}${age(account.lookOutAt)}`,
           life(account.lookOut ?? ''),
         ].join();
-  const since = Math.min(2, Math.floor((world.now - account.pendingSince) / 900_000));
+  const since = Math.min(2, Math.floor((world.now - account.nextSince) / 900_000));
   return [
     `${account.sent},${account.held},${account.others},${account.confirmedAt > 0 ? 'h' : ''}${account.behindMs > 0 ? 'b' : ''}`,
-    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFalls}${account.pendingPeriod && `${account.pendingSent}+${account.pendingDated}`}${life(account.pendingAsked ?? '')}`,
-    world.left.turn > 0 || world.month > 0 ? account.usage : '',
+    `${account.period}${account.nextPeriod}${account.nextPeriod && since}${account.hasNextFallen}${account.nextSent}+${account.nextDated},${account.early}${account.resetAwaitedAt !== null}${account.turnAskedAt > 0}${life(account.nextAsked ?? '')}`,
+    world.left.turn > 0 || world.month > 0 ? `${account.usage},${account.lastUsage}` : '',
     account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
     world.disk === null
       ? ''

@@ -277,7 +277,7 @@ describe('the observation from an answer', () => {
     ['usage: 429', { ...TOO_FAST, usage: 9 }, { ...readingOf(null, 9), isConfirmed: false }],
   ])('%s', (_what, answer, observed) => {
     const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
-    const seen = observe(answer, 'month', isMeant ? 'trusted' : null, 0);
+    const seen = observe(answer, answer.date === null ? null : period, isMeant ? 'trusted' : null, 0);
     expect(seen).toEqual({ isBeyond: false, ...observed });
   });
 
@@ -286,7 +286,7 @@ describe('the observation from an answer', () => {
     ['untrusted', false],
     ['not_the_service', false],
   ])('of a "not found" that is %s is useful: %s', (trust, isConfirmed) => {
-    expect(observe(NOT_FOUND, 'month', trust, 0).isConfirmed).toBe(isConfirmed);
+    expect(observe(NOT_FOUND, period, trust, 0).isConfirmed).toBe(isConfirmed);
   });
 
   it.each([
@@ -295,12 +295,12 @@ describe('the observation from an answer', () => {
     ['perhaps within it: three requests were sent later', 103, 3, false],
     ['beyond it whatever was sent later', 104, 3, true],
   ])('of a request that is %s', (_what, usage, later, isBeyond) => {
-    expect(observe({ ...NOT_FOUND, quota: 100, usage }, 'month', null, later).isBeyond).toBe(isBeyond);
+    expect(observe({ ...NOT_FOUND, quota: 100, usage }, period, null, later).isBeyond).toBe(isBeyond);
   });
 
   it('of a refused identifier is useful, of something that is not a brand is not', () => {
-    expect(observe(FAILED, 'month', 'trusted', 0).isConfirmed).toBe(true);
-    expect(observe(FAILED, 'month', 'untrusted', 0).isConfirmed).toBe(false);
-    expect(observe(noBrand('own'), 'month', 'trusted', 0).isConfirmed).toBe(false);
+    expect(observe(FAILED, period, 'trusted', 0).isConfirmed).toBe(true);
+    expect(observe(FAILED, period, 'untrusted', 0).isConfirmed).toBe(false);
+    expect(observe(noBrand('own'), period, 'trusted', 0).isConfirmed).toBe(false);
   });
 });

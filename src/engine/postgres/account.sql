@@ -63,11 +63,6 @@ CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boo
     false)
 $$;
 
--- When a period begins, by its name.
-CREATE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT (extract(epoch FROM (p_period || 'T00:00:00Z')::timestamptz) * 1000)::bigint
-$$;
-
 -- Requests beyond the quota, if so many more than those that are held were taken.
 CREATE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
@@ -117,9 +112,9 @@ BEGIN
   a.closed_at := brand_enrich.as_near(a.closed_at, v_last, p_now);
   a.next_probe_at := brand_enrich.as_near(a.next_probe_at, v_last, p_now);
   a.rests_until := brand_enrich.as_near(a.rests_until, v_last, p_now);
-  a.pending_since := brand_enrich.as_near(a.pending_since, v_last, p_now);
-  a.pending_seen_at := brand_enrich.as_near(a.pending_seen_at, v_last, p_now);
-  a.pending_kept_at := brand_enrich.as_near(a.pending_kept_at, v_last, p_now);
+  a.next_since := brand_enrich.as_near(a.next_since, v_last, p_now);
+  a.reset_awaited_at := brand_enrich.as_near(a.reset_awaited_at, v_last, p_now);
+  a.turn_asked_at := brand_enrich.as_near(a.turn_asked_at, v_last, p_now);
   a.tat := brand_enrich.as_near(a.tat, v_last, p_now);
   a.floor_until := brand_enrich.as_near(a.floor_until, v_last, p_now);
   a.look_tries_since := brand_enrich.as_near(a.look_tries_since, v_last, p_now);
@@ -127,7 +122,7 @@ BEGIN
   a.spent_at := brand_enrich.as_near(a.spent_at, v_last, p_now);
   a.checked_at := brand_enrich.as_near(a.checked_at, v_last, p_now);
   a.look_out_at := brand_enrich.as_near(a.look_out_at, v_last, p_now);
-  a.behind_ms := greatest(0, a.behind_ms - v_last + p_now);
+  a.behind_ms := a.behind_ms - v_last + p_now;
 END $$;
 
 CREATE FUNCTION brand_enrich.as_near(p_time float8, p_last bigint, p_now bigint) RETURNS float8

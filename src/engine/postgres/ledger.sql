@@ -19,7 +19,7 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_m
   SET jit = off AS $$
 DECLARE
   v_recorded_at bigint; a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
-  v_now bigint; v_spent_at bigint; v_quota bigint; v_limit bigint;
+  v_now bigint; v_spent_at bigint; v_out bigint; v_quota bigint; v_limit bigint;
   v_is_probe_within boolean; v_reading jsonb := nullif(p->'reading', 'null');
   v_lag_ms float8 := (p->>'usageLagMs')::float8; v_policy record; v_run brand_enrich.run; s record;
   r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
@@ -29,7 +29,8 @@ BEGIN
   IF p_meta IS NOT NULL THEN v_recorded_at := brand_enrich.record_outcomes(p_offset, p_meta, p_bytes); END IF;
   a := brand_enrich.load_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
-  a := brand_enrich.forget_pending(brand_enrich.follow_clock(a, v_now), v_now);
+  a := brand_enrich.follow_clock(a, v_now);
+  IF p->'turn'->>'period' = a.period THEN a.period_end := (p->'turn'->>'endsAt')::bigint; END IF;
   IF p->'seen' <> 'null' THEN a := brand_enrich.restore_seen(a, p->'seen', v_lag_ms, v_now); END IF;
   v_spent_at := a.spent_at;
   SELECT * INTO r FROM brand_enrich.sweep(a, v_now);
@@ -37,18 +38,17 @@ BEGIN
   IF NOT r.has_swept AND jsonb_array_length(p->'settle') = 1 AND p->'settle'->0->>'permit' = a.look_out
     AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN
       v_was := a; END IF;
+  v_out := a.held + a.probes;
   SELECT * INTO s FROM brand_enrich.settle(a, p->'settle', v_now);
   a := s.a;
   v_billed := r.billed || s.billed;
   v_before := a;
   IF v_reading IS NOT NULL THEN
-    a := brand_enrich.apply_reading(a, v_reading, s.has_confirmed, v_was, v_lag_ms, v_now);
-  ELSIF a.pending_period IS NOT NULL THEN
-    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
-    a := r.a;
+    a := brand_enrich.apply_reading(
+      a, v_reading, p->'turn'->>'today', s.has_confirmed, v_out, v_was, v_lag_ms, v_now);
   END IF;
-  IF s.is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN
-    a.pending_asked := NULL; END IF;
+  IF s.is_asked_settled AND NOT (v_reading->>'period' IS NOT NULL AND a.has_next_fallen) THEN
+    a.next_asked := NULL; END IF;
   a := brand_enrich.note_answer(a, p, s.probed_until IS NOT NULL, v_now);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_quota := coalesce(a.quota, v_policy.quota_cap);
@@ -84,13 +84,6 @@ BEGIN
   END IF;
   RETURN json_build_array(coalesce(v_answers, '{}'), v_look, v_recorded_at,
     brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
-END $$;
-
-CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
-BEGIN
-  IF a.pending_period IS NOT NULL THEN RETURN; END IF;
-  a.pending_dated := 0;
-  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; END IF;
 END $$;
 
 -- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
@@ -148,13 +141,8 @@ CREATE FUNCTION brand_enrich.state_of(
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0;
-  v_free_out bigint := 0; v_has_room boolean; v_is_due boolean := false; v_is_turn boolean := false;
+  v_free_out bigint := 0;
 BEGIN
-  IF a.pending_period IS NOT NULL THEN
-    v_is_due := brand_enrich.is_period_due(a, p_now);
-    v_is_turn := brand_enrich.is_turn_unconfirmed(a, p_now);
-    v_has_room := brand_enrich.has_room(a, brand_enrich.limit_of(a, p_quota_cap, p_overage));
-  END IF;
   IF a.look_out IS NOT NULL THEN
     SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free
       AND deadline > p_now;
@@ -174,8 +162,9 @@ BEGIN
   END IF;
   RETURN json_build_array(
     p_now, a.epoch, a.version, a.period, a.behind_ms,
-    v_is_due OR v_is_turn AND NOT brand_enrich.is_drained(a),
-    v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, p_quota_cap, p_run.plan)),
+    a.has_next_fallen AND (brand_enrich.has_room(a, brand_enrich.limit_of(a, p_quota_cap, p_overage))
+      OR brand_enrich.may_confirm_turn(a, p_quota_cap, p_run.plan)),
+    brand_enrich.asks_at(a),
     a.sent, a.held, a.probes, v_free_out, a.others, a.free,
     json_build_array(a.look_of, a.look_proven, a.look_booked, a.look_rises),
     a.checked_at, a.quota, a.usage, a.last_usage, a.confirmed_at, a.answered_at,
@@ -232,9 +221,7 @@ BEGIN
   IF a.changed_at / 86400000 <> v_now / 86400000 THEN a := brand_enrich.turn_day(a, v_now); END IF;
   SELECT count(*) FILTER (WHERE probe) AS probes, count(*) FILTER (WHERE NOT probe AND NOT free) AS held,
          count(*) FILTER (WHERE NOT free) AS spent,
-         count(*) FILTER (WHERE NOT free AND NOT brand_enrich.is_later(a.period, period)) AS sent,
-         count(*) FILTER (WHERE NOT free AND own = a.look_of AND NOT brand_enrich.is_later(a.period, period)
-           AND NOT brand_enrich.is_later(period, a.period)) AS own,
+         count(*) FILTER (WHERE NOT free AND own = a.look_of) AS own,
          count(*) FILTER (WHERE free) AS free
     INTO r FROM brand_enrich.permit WHERE account = p_account AND deadline <= v_now;
   IF a.look_proven THEN
@@ -245,7 +232,7 @@ BEGIN
   a.look_booked := a.look_booked + r.own;
   a.probes := a.probes - r.probes;
   a.held := a.held - r.held;
-  a.sent := a.sent + r.sent;
+  a.sent := a.sent + r.spent;
   a := brand_enrich.turn(a, v_now);
   a.second_sent := a.second_sent + r.spent;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
@@ -286,21 +273,15 @@ BEGIN
   RETURN brand_enrich.finish_account(a);
 END $$;
 
--- What another ledger knows of the account: the larger sum holds. A later period opens once nothing
--- is in flight.
+-- What another ledger knows of the account: the larger sum holds. A later period opens.
 CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
-        v_missing bigint; v_ours bigint; r record;
+        v_missing bigint; v_ours bigint;
 BEGIN
   IF brand_enrich.is_later(p_period, a.period) THEN
-    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
-    a.pending_period := p_period;
-    a.pending_falls := 2;
-    SELECT * INTO r FROM brand_enrich.open_due_period(a, a.changed_at);
-    a := r.a;
-  END IF;
+    a := brand_enrich.open_period(a, p_period, NULL, NULL); END IF;
   a.period := coalesce(a.period, p_period);
   IF p_period IS NULL OR a.period = p_period OR 'none' IN (a.period, p_period) THEN
     v_missing := greatest(0, p_sent + p_others - brand_enrich.spent_of(a) - a.probes);

@@ -14,15 +14,15 @@ DECLARE
 BEGIN
   IF p_billed IS NULL THEN RETURN; END IF;
   IF brand_enrich.is_later(a.period, p_before.period) THEN a := p_before; END IF;
-  v_this := a.sent - a.pending_dated - a.early + a.others;
-  v_most := greatest(a.sent + a.others, a.pending_sent + a.pending_dated);
+  v_this := a.sent - a.next_dated - a.early + a.others;
+  v_most := greatest(a.sent + a.others, a.next_sent + a.next_dated);
   -- Nearly always: all of them are in this period, and within the quota.
   IF v_most <= p_quota AND NOT EXISTS (SELECT FROM unnest(p_billed) WHERE is_beyond OR period = 'last') THEN
     RETURN; END IF;
   WITH placed AS (
     -- The last of its kind stands where the account does.
     SELECT u.*, v_most - count(*) OVER (ORDER BY u.ord DESC) + 1 AS most,
-      CASE u.period WHEN 'this' THEN v_this WHEN 'next' THEN a.pending_dated END
+      CASE u.period WHEN 'this' THEN v_this WHEN 'next' THEN a.next_dated END
         - count(*) OVER (PARTITION BY u.period ORDER BY u.ord DESC) + 1 AS place
       FROM unnest(p_billed) WITH ORDINALITY u(run, generation, period, is_beyond, ord)
   )

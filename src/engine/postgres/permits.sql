@@ -14,16 +14,12 @@ CREATE FUNCTION brand_enrich.close_permits(
   p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint;
-    v_unknown bigint; v_unknown_until bigint; v_freed text[];
-  v_is_early boolean := false; v_next text; v_ids text[]; v_as text[]; v_periods text[]; v_beyond text[];
+  v_probes bigint; v_held bigint; v_spent bigint; v_dated bigint; v_late bigint; v_freed text[];
+  v_ids text[]; v_as text[]; v_periods text[]; v_beyond text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
   is_asked_settled := false;
   IF p_settle = '[]' THEN RETURN; END IF;
-  -- The clocks of the service's servers differ by minutes at most.
-  IF a.period <> 'none' THEN
-    v_is_early := p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms(); END IF;
   SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord),
     array_agg(x->>'period' ORDER BY ord), array_agg(x->>'isBeyond' ORDER BY ord)
     INTO v_ids, v_as, v_periods, v_beyond FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
@@ -33,17 +29,11 @@ BEGIN
     DELETE FROM brand_enrich.permit p WHERE p.id = ANY (v_ids) AND p.account = a.name
     RETURNING p.*, array_position(v_ids, p.id) AS ord
   ), gone AS (
-    SELECT p.id, p.worker, p.run, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled,
-      p.ord, w.dated_in,
-      coalesce(p.own = a.look_of, false) AS is_own, p.own IS NOT NULL AS has_own,
-      -- Only a permit of an earlier period does not count in this one. The first answers name the
-      -- period that requests before them were sent in.
-      NOT brand_enrich.is_later(a.period, p.period) AS is_counted,
-      -- The period of its date, else the one that the permit was granted in.
-      CASE WHEN brand_enrich.is_later(coalesce(w.dated_in, p.period), a.period) THEN 'next'
-           WHEN v_is_early AND brand_enrich.is_later(a.period, w.dated_in) THEN 'last' ELSE 'this' END
-        AS billed_in
-      FROM deleted p, LATERAL (SELECT v_as[p.ord] AS settled, v_periods[p.ord] AS dated_in) w
+    SELECT p.id, p.worker, p.run, p.generation, p.key, p.deadline, p.probe, p.free, v_as[p.ord] AS settled,
+      p.ord, coalesce(p.own = a.look_of, false) AS is_own, p.own IS NOT NULL AS has_own,
+      CASE WHEN brand_enrich.is_later(v_periods[p.ord], a.period) THEN 'next'
+           WHEN brand_enrich.is_later(a.period, v_periods[p.ord]) THEN 'last' ELSE 'this' END AS billed_in
+      FROM deleted p
   ), refunded AS (
     UPDATE brand_enrich.generation g SET requests = g.requests - f.requests
       FROM (SELECT generation, count(*) AS requests
@@ -57,27 +47,20 @@ BEGIN
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
   )
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe AND NOT free),
-         count(*) FILTER (WHERE is_billed AND is_counted),
          count(*) FILTER (WHERE is_billed),
          count(*) FILTER (WHERE is_billed AND billed_in = 'next'),
          count(*) FILTER (WHERE is_billed AND billed_in = 'last'),
-         -- Unless it is dated it may be billed in the next one.
-         count(*) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
-         min(deadline) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
-         (array_agg(coalesce(dated_in, period) ORDER BY ord)
-           FILTER (WHERE is_billed AND billed_in = 'next'))[1],
          max(deadline) FILTER (WHERE probe AND settled = 'billed'),
-         coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
+         coalesce(bool_or(settled <> 'lost' AND id = a.next_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
          array_agg(ROW(run, generation, billed_in, v_beyond[ord] IS NOT NULL)::brand_enrich.billed
            ORDER BY ord) FILTER (WHERE is_billed),
          count(*) FILTER (WHERE settled <> 'free' AND free), coalesce(bool_or(id = a.look_out), false),
          count(*) FILTER (WHERE is_billed AND is_own),
-         count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
+         count(*) FILTER (WHERE is_billed AND is_own AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
-    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, probed_until,
-      is_asked_settled, v_freed, billed, v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
+    INTO v_probes, v_held, v_spent, v_dated, v_late, probed_until, is_asked_settled, v_freed, billed, v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their generations.
   IF v_freed IS NOT NULL THEN
@@ -86,13 +69,10 @@ BEGIN
   END IF;
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
-  a.sent := a.sent + v_sent;
-  IF v_unknown > 0 AND a.pending_period IS NULL AND a.pending_sent = 0 THEN
-    a.pending_kept_at := least(p_now, v_unknown_until); END IF;
-  IF v_dated > 0 AND a.pending_period IS NULL THEN a := brand_enrich.await_period(a, v_next, p_now); END IF;
-  a.pending_dated := a.pending_dated + v_dated;
+  a.sent := a.sent + v_spent;
+  a.next_dated := a.next_dated + v_dated;
+  IF p_now >= a.period_end THEN a.next_sent := a.next_sent + v_spent - v_dated; END IF;
   a.early := a.early + v_late;
-  a.pending_sent := a.pending_sent + v_unknown;
   IF v_is_look THEN a.look_out := NULL; END IF;
   IF v_free > 0 AND a.look_proven THEN
     a.free := a.free + v_free; a.look_recent := a.look_recent + v_free;

@@ -20,8 +20,7 @@ CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_allowed 
   RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT NOT brand_enrich.is_drained(a) AND (
     a.held + a.probes >= p_allowed OR a.closed_at IS NOT NULL
-    OR a.confirmed_at <= p_now - brand_enrich.alone_after_ms()
-    OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
+    OR a.has_next_fallen OR a.confirmed_at <= p_now - brand_enrich.alone_after_ms())
 $$;
 
 CREATE FUNCTION brand_enrich.run_status(r brand_enrich.run, p_now bigint) RETURNS text
@@ -40,28 +39,22 @@ $$;
 
 CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false)
+  SELECT coalesce(p_plan = 'free' OR a.next_asked IS NOT NULL, false)
     AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
-$$;
-
-CREATE FUNCTION brand_enrich.is_turn_due(a brand_enrich.account, p_turn jsonb, p_now bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(p_turn->>'period' = a.period AND p_now - a.behind_ms >= (p_turn->>'at')::bigint, false)
 $$;
 
 -- NULL: not now. Else whether it must be a probe.
 CREATE FUNCTION brand_enrich.room_for(
-  a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_plan text, p_turn jsonb, p_now bigint
+  a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_plan text, p_now bigint
 ) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN a.closed_at IS NULL AND brand_enrich.has_room(a, p_limit) THEN false
     WHEN brand_enrich.is_drained(a)
       AND (brand_enrich.has_room(a, p_limit) OR brand_enrich.may_find_out(a, p_quota_cap, p_plan)
-        OR brand_enrich.is_turn_due(a, p_turn, p_now))
+        OR coalesce(p_now >= brand_enrich.asks_at(a), false))
       AND (p_now >= a.next_probe_at AND (a.closed_at IS NOT NULL
         OR p_now - a.confirmed_at >= brand_enrich.probe_every_ms())
-        OR brand_enrich.is_turn_unconfirmed(a, p_now)
-          AND brand_enrich.may_confirm_turn(a, p_quota_cap, p_plan)) THEN true
+        OR a.has_next_fallen AND brand_enrich.may_confirm_turn(a, p_quota_cap, p_plan)) THEN true
   END
 $$;
 
@@ -78,10 +71,6 @@ BEGIN
     a.tat := greatest(a.tat, slot) + v_interval;
   END IF;
 END $$;
-
-CREATE FUNCTION brand_enrich.period_of_grant(a brand_enrich.account) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN a.pending_seen_at > 0 THEN a.pending_period ELSE a.period END
-$$;
 
 CREATE FUNCTION brand_enrich.grant_free(INOUT a brand_enrich.account, OUT answer text, p_id text,
   p_now bigint)
@@ -118,9 +107,7 @@ CREATE FUNCTION brand_enrich.take(
 DECLARE
   v_may_spend boolean := p_run.id IS NOT NULL AND NOT brand_enrich.is_paused('*')
     AND brand_enrich.run_status(p_run, p_now) = 'alive';
-  v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
-  v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
-  v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
+  v_worker text := p->>'worker';
   v_allowed bigint := brand_enrich.in_flight_allowed(a, p_quota_cap, p_limit, p_run);
   v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}';
     v_ids text[] := '{}';
@@ -163,10 +150,10 @@ BEGIN
       CONTINUE WHEN v_paced.answer = 'queued';
       v_ids := v_ids || r.permit;
       v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, '', r.key, v_deadline,
-        brand_enrich.period_of_grant(a), false, r.own, true)::brand_enrich.permit;
+        false, r.own, true)::brand_enrich.permit;
       CONTINUE;
     END IF;
-    CONTINUE WHEN v_is_barred OR v_is_turn AND NOT brand_enrich.is_drained(a);
+    CONTINUE WHEN p_now < a.rests_until OR a.has_next_fallen AND NOT brand_enrich.is_drained(a);
     -- What a dead process left behind does not count: it may take a minute to run out.
     v_is_opening := a.confirmed_at <= p_now - brand_enrich.alone_after_ms();
     -- A condition with a query in it costs as much as one, whether it is asked or not.
@@ -174,7 +161,7 @@ BEGIN
       CONTINUE WHEN a.alone = ANY (v_ids) OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone);
     END IF;
     CONTINUE WHEN a.held + a.probes >= v_allowed;
-    v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, v_turn, p_now);
+    v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, p_now);
     CONTINUE WHEN v_is_probe IS NULL OR g.requests >= p_run.max_requests;
     v_beyond := brand_enrich.beyond_quota(a, p_quota_cap, 1);
     CONTINUE WHEN v_beyond > 0
@@ -189,6 +176,7 @@ BEGIN
       CONTINUE WHEN v_slot IS NULL;
     END IF;
     IF v_is_probe THEN
+      IF p_now >= brand_enrich.asks_at(a) THEN a.turn_asked_at := p_now; END IF;
       a.probes := a.probes + 1;
       a.next_probe_at := p_now + brand_enrich.probe_every_ms();
     ELSE
@@ -199,9 +187,9 @@ BEGIN
     v_spent := v_spent + 1;
     v_ids := v_ids || r.permit;
     v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.generation, r.key, v_deadline,
-      brand_enrich.period_of_grant(a), v_is_probe, r.own, false)::brand_enrich.permit;
+      v_is_probe, r.own, false)::brand_enrich.permit;
     IF v_is_opening THEN a.alone := r.permit; END IF;
-    IF v_is_turn OR v_is_probe THEN a.pending_asked := r.permit; END IF;
+    IF a.has_next_fallen OR v_is_probe THEN a.next_asked := r.permit; END IF;
     answers[r.ord] := v_slot - p_now;
   END LOOP;
   IF v_spent > 0 THEN
@@ -220,7 +208,7 @@ CREATE FUNCTION brand_enrich.may_try_look(
 ) LANGUAGE plpgsql AS $$
 BEGIN
   may_try := false;
-  IF a.closed_at IS NOT NULL OR brand_enrich.is_turn_unconfirmed(a, p_now) OR NOT brand_enrich.is_drained(a)
+  IF a.closed_at IS NOT NULL OR a.has_next_fallen OR NOT brand_enrich.is_drained(a)
     OR NOT brand_enrich.has_room(a, p_quota) OR p_now - a.spent_at < p_quiet_ms THEN RETURN; END IF;
   IF p_now - a.look_tries_since >= brand_enrich.look_day_ms() THEN
     a.look_tries_since := p_now; a.look_tries := 0;
@@ -249,7 +237,7 @@ BEGIN
     answer := r.answer;
     IF answer = 'queued' THEN RETURN; END IF;
   ELSE
-    IF p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now) THEN RETURN; END IF;
+    IF p_now < a.rests_until THEN RETURN; END IF;
     IF v_own IS NOT NULL THEN
       SELECT * INTO r FROM brand_enrich.may_try_look(
         a, least(a.quota, p_quota_cap, (p->'look'->>'quotaCap')::bigint), v_quiet_ms, p_now);
@@ -275,6 +263,6 @@ BEGIN
     IF v_is_probe THEN a.probes := a.probes + 1; ELSE a.held := a.held + 1; END IF;
   END IF;
   INSERT INTO brand_enrich.permit VALUES (v_id, a.name, p->>'worker', '', '', coalesce(v_key, ''), v_deadline,
-    brand_enrich.period_of_grant(a), v_is_probe, v_own, v_is_free);
+    v_is_probe, v_own, v_is_free);
   a.sweep_at := least(a.sweep_at, v_deadline);
 END $$;

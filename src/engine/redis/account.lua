@@ -3,9 +3,8 @@
 -- counters of time, and the policy of its live runs. What the numbers mean: `src/ledger/ledger.ts`.
 -- The reference: `test/model/ledger-model.ts`.
 local NAMES = {
-  'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince',
-  'pendingSeenAt', 'pendingFalls', 'pendingAsked', 'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
-  'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
+  'epoch', 'version', 'changedAt', 'period', 'periodEnd', 'nextPeriod', 'nextSince', 'hasNextFallen',
+  'nextAsked', 'nextSent', 'nextDated', 'resetAwaitedAt', 'turnAskedAt', 'sent', 'held', 'probes', 'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
   'second', 'secondSent', 'secondBefore',
   'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'early',
   'behindMs', 'lastUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
@@ -13,8 +12,8 @@ local NAMES = {
   'lookOut', 'lookOutAt',
 }
 local KINDS = {
-  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text',
-  servesOverage = 'flag', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
+  epoch = 'text', period = 'text', periodEnd = 'some', nextPeriod = 'text', hasNextFallen = 'flag',
+  nextAsked = 'text', resetAwaitedAt = 'some', servesOverage = 'flag', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
   lastUsage = 'some', closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag',
   lookBase = 'some', lookSince = 'flag', lookOut = 'text',
 }
@@ -79,8 +78,8 @@ end
 -- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
 -- nothing waits for longer than it would have.
 local DATED = {
-  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'pendingSince',
-  'pendingSeenAt', 'pendingKeptAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
+  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'nextSince',
+  'resetAwaitedAt', 'turnAskedAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
   'spentAt', 'checkedAt', 'lookOutAt',
 }
 local function followClock(account)
@@ -92,7 +91,7 @@ local function followClock(account)
     local at = account[field]
     if at ~= nil then account[field] = math.min(at, now + math.max(0, at - last)) end
   end
-  account.behindMs = math.max(0, account.behindMs - last + now)
+  account.behindMs = account.behindMs - last + now
 end
 
 local function turn(account)
@@ -135,16 +134,6 @@ local function hasRoom(account, limit) return limit == nil or spentOf(account) <
 -- Whether period comes after current; false where one of them is unknown or there are no periods.
 local function isLater(period, current)
   return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
-end
-
--- When a period begins, by its name: days since 1970-01-01, by counting years from March.
-local function startOf(period)
-  local year, month, day = string.match(period, '^(%d+)-(%d+)-(%d+)$')
-  year, month, day = tonumber(year), tonumber(month), tonumber(day)
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-    + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
-  return days * 86400000
 end
 
 -- What the service bills as quota: its header, or what the user says as long as there is none.

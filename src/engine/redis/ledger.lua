@@ -7,8 +7,7 @@ local function stateOf(account, policy, run)
   turn(account)
   loadPermits({ account.lookOut })
   local look = permits[account.lookOut or '']
-  local limit, out = limitOf(account, policy), account.held + account.probes
-  local isTurn = isTurnUnconfirmed(account)
+  local limit = limitOf(account, policy)
   local own = { orNull(account.lookOf), account.lookProven, account.lookBooked, account.lookRises }
   local pace = {
     account.paceVersion, orNull(account.rate), account.burst, math.max(0, account.floorUntil - now),
@@ -27,8 +26,9 @@ local function stateOf(account, policy, run)
   end
   return {
     now, account.epoch, account.version, orNull(account.period), account.behindMs,
-    isPeriodDue(account) or (isTurn and out > 0),
-    isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
+    account.hasNextFallen
+      and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
+    orNull(asksAt(account)),
     account.sent, account.held, account.probes, look and look.free and 1 or 0, account.others, account.free,
       own,
     account.checkedAt, orNull(account.quota), orNull(account.usage), orNull(account.lastUsage),
@@ -67,13 +67,6 @@ local function isAnswered(request)
   return false
 end
 
--- What was sent at the turn of a period that does not come is no longer in doubt after a while.
-local function forgetPending(account)
-  if account.pendingPeriod ~= nil then return end
-  account.pendingDated = 0
-  if now - account.pendingKeptAt >= rules.pendingKeptMs then account.pendingSent = 0 end
-end
-
 -- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
 -- probedAt: when a probe that was billed was granted.
 local function settle(account, settlements, permitMs)
@@ -87,7 +80,7 @@ local function settle(account, settlements, permitMs)
     if permit and permit.probe and each.as == 'billed' then
       settled.probedAt = math.min(permit.deadline - permitMs, now)
     end
-    if permit and each.permit == account.pendingAsked then settled.isAskedSettled = true end
+    if permit and each.permit == account.nextAsked then settled.isAskedSettled = true end
     closePermit(account, each.permit, each.as, each.period, each.isBeyond)
   end
   settled.hasConfirmed = settled.hasConfirmed or settled.isAskedSettled
@@ -118,26 +111,25 @@ function operations.exchange()
   local request, outcomes = object(), some()
   if outcomes then recordOutcomes(object(outcomes), text()) end
   local account, reading, pace = loadAccount(request.account), request.reading, request.pace
+  local turn = request.turn
   noteHeartbeat(request.worker)
   followClock(account)
-  forgetPending(account)
+  if turn and turn.period == account.period then account.periodEnd = turn.endsAt end
   restoreSeen(account, request.seen, request.usageLagMs)
   local was = { since = account.lookSince, spentAt = account.spentAt }
   local swept = sweep(account)
   loadPermits(pluck(request.settle, 'permit'))
   loadPermits(pluck(request.take, 'permit'))
-  local isAlone = #request.settle == 1
+  local isAlone, out = #request.settle == 1, account.held + account.probes
   was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut
     and permits[account.lookOut]
   local settled = settle(account, request.settle, request.permitMs)
   local before = snapshotOf(account)
   if reading then
-    applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs)
-  else
-    openDuePeriod(account)
+    applyReading(account, reading, turn and turn.today, settled.hasConfirmed, out, was, request.usageLagMs)
   end
-  if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then
-    account.pendingAsked = nil
+  if settled.isAskedSettled and not (reading and reading.period and account.hasNextFallen) then
+    account.nextAsked = nil
   end
   noteAnswer(account, request, settled.probedAt ~= nil)
   local policy = policyOf(account.name)
@@ -210,15 +202,7 @@ end
 function operations.raise_account()
   local account = beginAccount()
   local period, sent, others, quota = some(), number(), number(), number()
-  if isLater(period, account.period) then
-    if account.pendingPeriod == nil then
-      account.pendingSent = 0
-      account.pendingDated = 0
-    end
-    account.pendingPeriod = period
-    account.pendingFalls = 2
-    openDuePeriod(account)
-  end
+  if isLater(period, account.period) then openPeriod(account, period, nil, nil) end
   account.period = account.period or period
   if period == nil or account.period == period or account.period == 'none' or period == 'none' then
     local ours = account.sent + account.held + account.probes

@@ -7,9 +7,9 @@
 -- the period and in the next one, and the most that it may.
 local function snapshotOf(account)
   return {
-    period = account.period, next = account.pendingDated, last = 0,
-    this = account.sent - account.pendingDated - account.early + account.others,
-    most = math.max(account.sent + account.others, account.pendingSent + account.pendingDated),
+    period = account.period, next = account.nextDated, last = 0,
+    this = account.sent - account.nextDated - account.early + account.others,
+    most = math.max(account.sent + account.others, account.nextSent + account.nextDated),
   }
 end
 

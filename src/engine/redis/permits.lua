@@ -57,15 +57,6 @@ local function countUnusable(run, key)
   touchedUnusable[name][key] = true
 end
 
--- In which period a request is billed, as the account counts them: that of its date, else the one
--- that the permit was granted in.
-local function periodBilledIn(account, datedIn, grantedIn)
-  if isLater(datedIn or grantedIn, account.period) then return 'next' end
-  -- The clocks of the service's servers differ by minutes at most.
-  local isLate = isLater(account.period, datedIn) and now < startOf(account.period) + rules.turnMarginMs
-  return isLate and 'last' or 'this'
-end
-
 local function closePermit(account, id, as, datedIn, isBeyond)
   local permit = permits[id]
   if not permit or permit.account ~= account.name then return end
@@ -94,23 +85,13 @@ local function closePermit(account, id, as, datedIn, isBeyond)
     countFor(permit.run, 'spent', -1)
     return
   end
-  local period = periodBilledIn(account, datedIn, permit.period)
-  -- Only a permit of an earlier period does not count in this one. The first answers name the
-  -- period that requests before them were sent in.
-  local isSent = not isLater(account.period, permit.period)
-  if isSent then account.sent = account.sent + 1 end
-  noteClosed(account, permit, as, isSent and period == 'this')
-  if period == 'next' then
-    if account.pendingPeriod == nil then awaitPeriod(account, datedIn or permit.period) end
-    account.pendingDated = account.pendingDated + 1
-  elseif period == 'last' then account.early = account.early + 1
-  -- Unless it is dated it may be billed in the next one.
-  elseif datedIn == nil then
-    if account.pendingPeriod == nil and account.pendingSent == 0 then
-      account.pendingKeptAt = math.min(now, permit.deadline)
-    end
-    account.pendingSent = account.pendingSent + 1
-  end
+  local period = isLater(datedIn, account.period) and 'next'
+    or isLater(account.period, datedIn) and 'last' or 'this'
+  account.sent = account.sent + 1
+  noteClosed(account, permit, as, period == 'this')
+  if period == 'next' then account.nextDated = account.nextDated + 1
+  elseif account.periodEnd ~= nil and now >= account.periodEnd then account.nextSent = account.nextSent + 1 end
+  if period == 'last' then account.early = account.early + 1 end
   billed[#billed + 1] = {
     run = permit.run, generation = permit.generation, period = period, isBeyond = isBeyond,
   }

@@ -120,8 +120,7 @@ end
 -- A permit as it is stored. `generation` is empty where no run pays.
 local function packPermit(p)
   return cmsgpack.pack({
-    p.account, p.run, p.generation, p.key, p.deadline, p.period or false, p.probe, p.worker, p.own or false,
-    p.free or false,
+    p.account, p.run, p.generation, p.key, p.deadline, p.probe, p.worker, p.own or false, p.free or false,
   })
 end
 local function unpackPermit(packed)
@@ -129,7 +128,7 @@ local function unpackPermit(packed)
   local r = cmsgpack.unpack(packed)
   return {
     account = r[1], run = r[2], generation = r[3], key = r[4],
-    deadline = r[5], period = r[6] or nil, probe = r[7], worker = r[8], own = r[9] or nil, free = r[10],
+    deadline = r[5], probe = r[6], worker = r[7], own = r[8] or nil, free = r[9],
   }
 end
 

@@ -1,33 +1,24 @@
 --- @include "looks.lua"
 -- What a reading of the usage headers does to the account (it only tightens), when a billing period
 -- opens, and how a ledger that went back in time is brought up again.
-local function isPeriodDue(account)
-  if account.pendingPeriod == nil then return false end
-  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= rules.periodGraceMs then
-    return true
-  end
-  if now < startOf(account.pendingPeriod) then return false end
-  return account.pendingFalls > 0 or now - account.pendingSince >= rules.periodGraceMs
+local function forgetNext(account)
+  account.nextPeriod = nil
+  account.nextSince = 0
+  account.hasNextFallen = false
 end
 
--- One answer said that usage fell in a later period, and this clock does not agree.
-local function isTurnUnconfirmed(account)
-  return account.pendingPeriod ~= nil and account.pendingFalls > 0 and not isPeriodDue(account)
-end
-
--- Opens the pending period once nothing of the old one is out.
-local function openDuePeriod(account)
-  if not isPeriodDue(account) or not isDrained(account) then return false end
-  account.period = account.pendingPeriod
-  account.pendingPeriod = nil
-  account.pendingSince = 0
-  account.pendingSeenAt = 0
-  account.pendingFalls = 0
-  account.pendingAsked = nil
-  account.sent = account.pendingSent + account.pendingDated
-  account.early = account.pendingSent
-  account.pendingSent = 0
-  account.pendingDated = 0
+-- What is in flight counts in the new period, too.
+local function openPeriod(account, period, usage, resetAwaitedAt)
+  forgetNext(account)
+  account.period = period
+  account.periodEnd = nil
+  account.nextAsked = nil
+  account.sent = account.nextSent + account.nextDated
+  -- The usage shows how many of those that are dated in it are billed in it.
+  account.early = account.nextSent + (usage == nil and 0 or account.nextDated)
+  account.nextSent = 0
+  account.nextDated = 0
+  account.resetAwaitedAt = resetAwaitedAt
   account.others = 0
   account.usage = nil
   account.closedAt = nil
@@ -35,93 +26,65 @@ local function openDuePeriod(account)
   account.days = nil
   account.free = 0
   endLooks(account)
-  return true
 end
 
-local function awaitPeriod(account, period)
-  account.pendingPeriod = period
-  account.pendingSince = now
-  account.pendingKeptAt = now
-  account.pendingFalls = 0
-end
-
--- Whether this clock agrees that the pending period may have begun.
-local function isPendingNear(account)
-  return account.pendingPeriod ~= nil and now >= startOf(account.pendingPeriod) - rules.turnMarginMs
-end
-
--- A reading of a later period. hasConfirmed: it came with the request that went alone to find out.
-local function notePending(account, reading, hasConfirmed)
-  -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
-  local isFarOff = isLater(reading.period, account.pendingPeriod)
-    and now < startOf(reading.period) - rules.turnMarginMs
-  if isFarOff and isPendingNear(account) then return end
-  if account.pendingPeriod ~= reading.period then awaitPeriod(account, reading.period) end
-  account.pendingSeenAt = now
-  if reading.usage == nil or account.usage == nil then return end
-  -- A fall is more than answers that overtake each other explain, or less than our own count where
-  -- no answer is overtaken.
-  local hasFallen = reading.usage < account.usage - account.held - account.probes
-    or 2 * reading.usage < account.usage
-    or (hasConfirmed and reading.usage < account.sent)
-  if hasFallen and now >= startOf(reading.period) then account.pendingFalls = 2
-  elseif account.pendingFalls > 1 then return
-  elseif not hasFallen then account.pendingFalls = 0
-  elseif account.pendingFalls == 0 or hasConfirmed then account.pendingFalls = account.pendingFalls + 1 end
-end
-
--- The first answers name the period: one is enough where this clock is in it or near it, else two
--- in a row. False: not yet.
-local function nameFirstPeriod(account, period)
-  local age = now - startOf(period)
-  if (age < -rules.periodAheadMs or age > rules.longestPeriodMs) and account.firstPeriod ~= period then
-    account.firstPeriod = period
-    return false
+-- From when on one request beyond the limit may ask for the next period, or for a reset that is late,
+-- on any plan: once a day. nil: it may not.
+local function asksAt(account)
+  local tomorrow = account.turnAskedAt + DAY_MS
+  if account.resetAwaitedAt ~= nil then
+    local at = math.max(account.resetAwaitedAt, tomorrow)
+    if at <= account.resetAwaitedAt + rules.dateAgreesMs then return at end
   end
-  account.period = period
-  account.firstPeriod = nil
-  return true
+  if account.periodEnd == nil then return nil end
+  -- Over by the store's clock and by the service's.
+  return math.max(account.periodEnd + rules.turnMarginMs + math.max(0, account.behindMs), tomorrow)
+end
+local function mayAskTurn(account)
+  local at = asksAt(account)
+  return at ~= nil and now >= at
 end
 
--- False when the reading belongs to another period than the ledger's.
-local function followPeriod(account, reading, hasConfirmed)
-  local following = reading.period
-  if following ~= nil and following ~= 'none' and account.period ~= 'none' then
-    if account.period == nil then
-      if not nameFirstPeriod(account, following) then return true end
-    elseif following < account.period then
-      if startOf(account.period) - now <= rules.periodAheadMs or startOf(following) > now then
-        return false
-      end
-      -- It was named by a date that was not to come for long.
-      account.period = following
-    end
-    if following > account.period then
-      notePending(account, reading, hasConfirmed)
-      if not openDuePeriod(account) then return false end
-    elseif account.pendingFalls < 2 then
-      -- Not in a row: the service still is in this period, and soon what was dated otherwise is
-      -- too.
-      account.pendingFalls = 0
-      account.pendingSince = now
-      account.pendingSeenAt = 0
-      if now - account.pendingKeptAt >= rules.pendingKeptMs then
-        -- What was dated in the next one is in doubt for as long again.
-        account.pendingSent = isPendingNear(account) and 0 or account.pendingDated
-        account.pendingDated = account.pendingDated - account.pendingSent
-        account.pendingKeptAt = now
-      end
-    end
-  elseif following == 'none' and account.period == nil then account.period = 'none' end
-  return true
-end
-
-local function applyReading(account, reading, hasConfirmed, was, usageLagMs)
-  if reading.date ~= nil then
-    local behindMs = now - reading.date
-    account.behindMs = behindMs > rules.turnMarginMs and behindMs or 0
+-- The table of periods: `src/ledger/README.md`. today: the period that the store's clock is in.
+-- hasConfirmed: the answer came to a request that went alone. False: it is of another period.
+local function followPeriod(account, reading, today, hasConfirmed, out)
+  local period, usage, last = reading.period, reading.usage, account.lastUsage
+  -- More than answers that overtake each other explain.
+  local hasFallen = usage ~= nil and last ~= nil and (usage < last - out or 2 * usage < last)
+  account.period = account.period or period
+  if period == nil then
+    if hasFallen and isLater(today, account.period) then openPeriod(account, today, usage, nil) end
+    return true
   end
-  if not followPeriod(account, reading, hasConfirmed) then return end
+  if isLater(account.period, period) then return false end
+  if not isLater(period, account.period) then
+    forgetNext(account)
+    if hasFallen and account.resetAwaitedAt ~= nil and today == period then
+      -- The service reset late.
+      account.resetAwaitedAt = nil
+      account.others = 0
+      account.usage = nil
+      account.early = math.huge
+    end
+    return true
+  end
+  if account.nextPeriod ~= period then
+    forgetNext(account)
+    account.nextPeriod = period
+    account.nextSince = now
+  end
+  local isIn = today ~= nil and not isLater(period, today)
+  local opens = isIn and now - account.nextSince >= rules.periodGraceMs
+  if hasFallen then opens = isIn or (account.hasNextFallen and hasConfirmed) end
+  account.hasNextFallen = hasFallen
+  if opens then openPeriod(account, period, usage, not hasFallen and now or nil) end
+  return opens
+end
+
+-- out: permits that were out before those of this call were settled.
+local function applyReading(account, reading, today, hasConfirmed, out, was, usageLagMs)
+  if reading.date ~= nil then account.behindMs = now - reading.date end
+  if not followPeriod(account, reading, today, hasConfirmed, out) then return end
   if reading.quota ~= nil then
     if account.closedAt ~= nil and account.quota ~= nil and reading.quota > account.quota then
       account.closedAt = nil

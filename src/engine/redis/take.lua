@@ -17,8 +17,8 @@ end
 -- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
 local function waitsForOthers(account, allowed)
   local out = account.held + account.probes
-  return out > 0 and (out >= allowed or account.closedAt ~= nil or isPeriodDue(account)
-    or isTurnUnconfirmed(account) or account.confirmedAt <= now - rules.aloneAfterMs)
+  return out > 0 and (out >= allowed or account.closedAt ~= nil or account.hasNextFallen
+    or account.confirmedAt <= now - rules.aloneAfterMs)
 end
 
 local function runStatus(status, heartbeatAt, halt, owner)
@@ -52,22 +52,17 @@ end
 -- says that the plan is free, however often; else only where a request that went alone brought the
 -- first word of it.
 local function mayConfirmTurn(account, policy, run)
-  return (run.plan == 'free' or account.pendingAsked ~= nil) and mayFindOut(account, policy, run)
-end
-
--- Whether the period is well over by the service's clock.
-local function isTurnDue(account, turn)
-  return turn ~= nil and turn.period == account.period and now - account.behindMs >= turn.at
+  return (run.plan == 'free' or account.nextAsked ~= nil) and mayFindOut(account, policy, run)
 end
 
 -- nil: not now. Else whether it must be a probe.
-local function roomFor(account, policy, limit, run, request, out, isTurn)
+local function roomFor(account, policy, limit, run, out)
   local fits = hasRoom(account, limit)
   if account.closedAt == nil and fits then return false end
-  local mayAsk = fits or mayFindOut(account, policy, run) or isTurnDue(account, request.turn)
+  local mayAsk = fits or mayFindOut(account, policy, run) or mayAskTurn(account)
   local isDue = now >= account.nextProbeAt
     and (account.closedAt ~= nil or now - account.confirmedAt >= rules.probeEveryMs)
-  local isConfirming = isTurn and mayConfirmTurn(account, policy, run)
+  local isConfirming = account.hasNextFallen and mayConfirmTurn(account, policy, run)
   if not mayAsk or not (isDue or isConfirming) or out > 0 then return nil end
   return true
 end
@@ -84,10 +79,6 @@ local function slotOf(account)
   if slot - now > rules.paceHorizonMs then return nil end
   account.tat = math.max(account.tat, slot) + interval
   return slot
-end
-
-local function periodOfGrant(account)
-  return account.pendingSeenAt > 0 and account.pendingPeriod or account.period
 end
 
 -- One at a time, and outside of every limit.
@@ -115,13 +106,11 @@ local function grant(account, policy, limit, request, run, id, key, own)
   if own ~= nil and own == account.lookOf and account.lookProven then
     return grantFree(account, request, {
       account = account.name, worker = request.worker, run = run.id, generation = '', key = key,
-      deadline = deadline, period = periodOfGrant(account), own = own,
+      deadline = deadline, own = own,
     }, id)
   end
   local out = account.held + account.probes
-  if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
-  local isTurn = isTurnUnconfirmed(account)
-  if isTurn and out > 0 then return 'denied' end
+  if now < account.restsUntil or (account.hasNextFallen and out > 0) then return 'denied' end
   -- What a dead process left behind does not count: it may take a minute to run out.
   local isOpening = account.confirmedAt <= now - rules.aloneAfterMs
   if isOpening and account.alone ~= nil then
@@ -129,7 +118,7 @@ local function grant(account, policy, limit, request, run, id, key, own)
     if permits[account.alone] then return 'denied' end
   end
   if out >= request.allowed then return 'denied' end
-  local probe = roomFor(account, policy, limit, run, request, out, isTurn)
+  local probe = roomFor(account, policy, limit, run, out)
   if probe == nil then return 'denied' end
   local used = capsOf(run.generation)
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
@@ -141,6 +130,7 @@ local function grant(account, policy, limit, request, run, id, key, own)
   local slot = slotOf(account)
   if slot == nil then return 'denied' end
   if probe then
+    if mayAskTurn(account) then account.turnAskedAt = now end
     account.probes = account.probes + 1
     account.nextProbeAt = now + rules.probeEveryMs
   else
@@ -152,11 +142,11 @@ local function grant(account, policy, limit, request, run, id, key, own)
   countFor(run.id, 'spent', 1)
   permits[id] = {
     account = account.name, worker = request.worker, run = run.id, generation = run.generation, key = key,
-    deadline = deadline, period = periodOfGrant(account), probe = probe, own = own,
+    deadline = deadline, probe = probe, own = own,
   }
   granted[id] = true
   if isOpening then account.alone = id end
-  if isTurn or probe then account.pendingAsked = id end
+  if account.hasNextFallen or probe then account.nextAsked = id end
   return shown(slot - now)
 end
 
@@ -204,7 +194,7 @@ end
 
 -- Whether a look may cost one request: within the quota, when all of ours are long visible.
 local function mayTryLook(account, policy, look, quietMs)
-  if account.closedAt ~= nil or isTurnUnconfirmed(account) or not isDrained(account) then return false end
+  if account.closedAt ~= nil or account.hasNextFallen or not isDrained(account) then return false end
   local quota = math.min(account.quota or math.huge, policy.quotaCap or math.huge, look.quotaCap or math.huge)
   if spentOf(account) >= quota or now - account.spentAt < quietMs then return false end
   if now - account.lookTriesSince >= rules.lookDayMs then
@@ -222,13 +212,13 @@ local function grantLook(account, policy, limit, request, quietMs)
   if isPaused(allSpending) then return 'denied' end
   local permit = {
     account = account.name, worker = request.worker, run = '', generation = '', key = look.key or '',
-    deadline = now + request.permitMs, period = periodOfGrant(account), probe = false, own = look.own,
+    deadline = now + request.permitMs, probe = false, own = look.own,
   }
   if look.own ~= nil then
     meetOwnDomain(account, look.own)
     if account.lookProven then return grantFree(account, request, permit, look.permit) end
   end
-  if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
+  if now < account.restsUntil then return 'denied' end
   if look.own ~= nil then
     if not mayTryLook(account, policy, look, quietMs) then return 'denied' end
   else

@@ -35,7 +35,7 @@ start; open; read 0/1; read 0/1; take 0 -> granted
 answer 0 0/1; open; take 1 -> granted
 wait 64s; answer 1 0/1; open; take 2 -> denied
 # a probe that is answered with the small usage of an earlier period shows the same
-start; open; read 0/1 2020-02; read 0/1 2020-02; take 0 -> granted
+start; open; read 0/1 2020-02; take 0 -> granted
 answer 0 1/1 2020-02; wait 64s; take 1 -> granted
 answer 1 0/1; wait 64s; wait 64s; take 2 -> denied
 # a paid plan is not probed, however long it takes
@@ -49,20 +49,24 @@ billed 4; take 4 5 -> 2 granted
 # a raised quota reopens the account, a lower one does not
 start; read 0/10; refused; read 0/9; take 0 -> denied
 read 0/12; take 1 -> granted
-# a new period waits for what is in flight, which counts in both since its billing period is unknown
+# a new period opens at once where the clock is in it, and what is in flight counts in both
 start; read 50/100; read 50/100; take 0 -> granted
-read 0/100 2020-02; confirmed, take 1 -> denied
-billed 0; confirmed, take 2 -> granted
-read 0/100 2020-02; take 3 -> granted
-read 70/100
+turned, read 0/100 2020-02; show; take 1 -> granted
+answer 0 1/100 2020-02; show; read 70/100 2020-02; show
 # what was settled before the new period was first seen does not count in it
 start; read 50/100; take 0 -> granted
 billed 0; read 51/100; take 1 -> granted
-billed 1, header 0/100 2020-02, unconfirmed; take 2 -> granted
-# a new period without a fall in usage opens after a quarter of an hour
-start; read 50/100; read 60/100 2020-02; take 0 -> granted
-free 0; wait 904s; confirmed, take 1 -> granted
-read 60/100 2020-02; take 2 -> granted
+turned, answer 1 1/100 2020-02; take 2 -> granted; show
+# what settles when the clock is in the next period counts in both
+start; read 50/100; take 0 1 -> 2 granted
+turned, answer 0 51/100; lost 1; turned, read 1/100 2020-02; show; read 2/100 2020-02; show
+# a new period without a fall in usage opens after a quarter of an hour, and a late fall counts once
+start; read 50/100; turned, read 60/100 2020-02; take 0 -> granted
+turned, free 0; wait 904s; show; turned, read 60/100 2020-02; show; take 1 -> granted
+answer 1 3/100 2020-02; show; read 70/100 2020-02; read 2/100 2020-02; show
+# an answer of this period in between begins the quarter of an hour anew
+start; read 50/100; turned, read 60/100 2020-02; wait 904s; turned, read 60/100
+turned, read 60/100 2020-02; show; wait 904s; read 60/100 2020-02; show; turned, read 60/100 2020-02; show
 # one answer dated in the next period, where the clock disagrees, is confirmed by a request that goes alone
 start; read 50/100; read 50/100; take 0 1 -> 2 granted
 answer 0 0/100 2030-02; take 2 -> denied
@@ -71,10 +75,9 @@ answer 3 0/100 2030-02; free 4; take 4 5 -> granted, denied
 answer 5 0/100 2030-02; take 0 1 -> 2 granted
 # one answer is enough where the clock agrees
 start; read 50/100; read 50/100; take 0 -> granted
-answer 0 0/100 2020-02; take 1 2 -> 2 granted
-# a first answer with a date far off names no period, and hides no later ones
-start; read 0/4 2066-11; read 3/4 2066-12; take 0 1 -> granted, denied
-show
+turned, answer 0 0/100 2020-02; take 1 2 -> 2 granted
+# a usage that falls with no usable date opens the period that the clock is in
+start; read 50/100; turned, read 60/100 undated; show; read 0/100 undated; show; turned, read 0/100 undated; show
 # a date that the clock does not know yet hides no overage
 start, plan paid, overage 9, maxOverageRequests 1; read 0/2; read 0/2
 take 0 1, before 0/2 -> 2 granted
@@ -90,11 +93,6 @@ start; read 0/3; take 0 1 2, before 0/3 -> 3 granted
 answer 0 1/3; answer 1 2/3; answer 2 3/3; wait 64s; open; take 3 -> granted
 answer 3 1/3 2030-02; show 0; take 4 5 -> granted, denied
 answer 4 2/3 2030-02; take 5 -> granted
-show 0
-# a date that is years off does not replace the period that is awaited
-start; read 0/5; take 0 1 2, before 0/5 -> 3 granted
-answer 0 1/5; answer 1 2/5 2020-02; show 0; answer 2 0/5 2030-02; show 0; header 1/5 2020-02
-take 3 -> granted
 show 0
 # a wrong period seen before the limit was reached gets no request beyond it
 start; read 0/2; take 0 1, before 0/2 -> 2 granted
@@ -115,12 +113,23 @@ lost 3; take 4 -> denied
 show 0
 # answers out of order hide no new period that the clock is in
 start; read 0/6; take 0 1 2 3 4 5, before 0/6 -> 6 granted
-answer 0 3/6; answer 1 1/6; answer 2 2/6 2020-02; answer 3 1/6 2020-02; answer 4 2/6
-answer 5 3/6 2020-02; take 0 -> granted
+answer 0 3/6; answer 1 1/6; turned, answer 2 2/6 2020-02; turned, answer 3 1/6 2020-02; answer 4 2/6
+turned, answer 5 3/6 2020-02; take 0 -> granted
 show 0
 # a used-up cap of the user is not probed, unless the period may be over
 start, quotaCap 2; open; read 2/1000; read 2/1000; wait 64s; take 0 -> denied
 turned, take 1 -> granted
+# on a paid plan one request a day asks for the next period
+start, plan paid; read 2/2; wait 64s; turned, take 0 -> granted
+turned, answer 0 3/2 2020-02; wait 64s; turned, take 1 -> denied
+wait 24h; turned, take 1 -> granted
+turned, answer 2 1/2 2020-02; take 1 -> granted
+# on a paid plan one request a day asks for a reset that is late, for a day and a half
+start, plan paid; read 2/2; turned, read 2/2 2020-02; wait 904s; turned, read 2/2 2020-02; show
+wait 64s; take 0 -> granted
+answer 0 3/2 2020-02; wait 64s; take 1 -> denied
+wait 24h; take 1 -> granted
+answer 2 4/2 2020-02; wait 24h; take 1 -> denied
 # a service whose clock is a month behind is asked for nothing beyond the limit
 start, plan paid; read 2/2; read 2/2 2020-01 behind 30d; wait 64s; turned, take 0 -> denied
 read 2/2 2020-01 behind 0s; wait 64s; turned, take 1 -> granted

@@ -41,7 +41,7 @@ export interface ExchangeOperation {
   /** Repeats the request for this permit. */
   readonly repeat: number | null;
   readonly permitMs: number;
-  readonly mayHaveTurned: boolean;
+  readonly hasTurned: boolean;
   readonly usageLagMs: number;
   /** What the worker saw last, a state that the store has not reached, or one of a lost ledger. */
   readonly seen: 'nothing' | 'last' | 'ahead' | 'elsewhere';
@@ -164,7 +164,7 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   ),
   repeat: fc.option(fc.nat(40), { nil: null, freq: 3 }),
   permitMs: fc.constantFrom(6_000, 50_000),
-  mayHaveTurned: fc.nat(3).map((n) => n === 0),
+  hasTurned: fc.nat(3).map((n) => n === 0),
   usageLagMs: fc.constantFrom(60_000, 2_000),
   seen: fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('nothing', 'last') },

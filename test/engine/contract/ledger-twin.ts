@@ -68,6 +68,12 @@ export function createLedgerTwin(
     return { ...reading, date: behindMs === undefined ? null : localNow() - behindMs };
   }
 
+  /** The store's clock is past 2020, or still in the period of the account. */
+  function turnOf(period: string, hasTurned: boolean): ExchangeRequest['turn'] {
+    const endsAt = localNow() + (hasTurned ? -TURN_AGO_MS : TURN_AGO_MS);
+    return { period, endsAt, today: hasTurned ? '2021-01-01' : period };
+  }
+
   function seenBy(operation: ExchangeOperation, account: string): ExchangeRequest['seen'] {
     const state = last.get(account);
     if (!state || operation.seen === 'nothing') return null;
@@ -126,9 +132,7 @@ export function createLedgerTwin(
       take,
       look,
       permitMs: operation.permitMs,
-      turn: operation.mayHaveTurned
-        ? { period: world.accounts.get(account)?.period ?? '2020-01-01', at: localNow() - TURN_AGO_MS }
-        : null,
+      turn: turnOf(world.accounts.get(account)?.period ?? '2020-01-01', operation.hasTurned),
       usageLagMs: operation.usageLagMs,
     };
     const answer = await ledger.exchange(request);
