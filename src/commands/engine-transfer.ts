@@ -5,7 +5,6 @@ import { byteLines } from '../core/byte-lines.js';
 import {
   EXIT,
   type ExitCode,
-  FailFileError,
   NeverStartError,
   readingStopped,
   usageProblem,

@@ -368,10 +368,7 @@ export class SharedGovernor {
     };
   }
 
-  #distribute(
-    waiters: readonly PermitWaiter[],
-    { permits, state }: ExchangeAnswer,
-  ): void {
+  #distribute(waiters: readonly PermitWaiter[], { permits, state }: ExchangeAnswer): void {
     const now = this.#options.clock.monotonic();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
     let denial: Denial | undefined;

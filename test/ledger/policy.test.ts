@@ -161,6 +161,7 @@ describe('a denied permit', () => {
 });
 
 describe('a used-up account that may ask for the next period', () => {
+  const wait = (retryInMs: number) => ({ type: 'wait', retryInMs });
   const exhausted = { type: 'exhausted', limit: { name: 'account', overage: 0 } };
   const MINUTES = 60_000;
 
@@ -172,7 +173,11 @@ describe('a used-up account that may ask for the next period', () => {
     ['now, shortly after the last answer', { asksAt: NOW, confirmedAt: NOW - 20_000 }, wait(5_000)],
     ['now, a minute after the last answer', { asksAt: NOW, confirmedAt: NOW - MINUTES }, wait(100)],
     ['now, shortly after another probe', { asksAt: NOW, nextProbeAt: NOW + 700 }, wait(700)],
-    ['now, where the service refused for quota', { asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW }, wait(100)],
+    [
+      'now, where the service refused for quota',
+      { asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW },
+      wait(100),
+    ],
   ])('%s', (_when, some, verdict) => {
     const state = stateOf({ sent: 100, confirmedAt: NOW - 10 * MINUTES, ...some });
     expect(judgeDenial(state)).toEqual(verdict);

@@ -523,17 +523,17 @@ function waitsForOthers(account: ModelAccount, allowed: number, now: number): bo
   return account.confirmedAt <= now - ALONE_AFTER_MS || account.hasNextFallen;
 }
 
-/** `out`: permits that were out before those of this call were settled. */
+/** `others`: permits that were out beside the one that brought the reading. */
 function applyReading(
   call: Call,
   { reading, turn }: ExchangeRequest,
   hasConfirmed: boolean,
-  out: number,
+  others: number,
   looks: Looks,
 ): void {
   if (reading === null) return;
   if (typeof reading.date === 'number') call.account.behindMs = call.now - reading.date;
-  if (followPeriod(call, reading, turn?.today ?? null, hasConfirmed, out)) applyNumbers(call, reading, looks);
+  if (followPeriod(call, reading, turn?.today ?? null, hasConfirmed, others)) applyNumbers(call, reading, looks);
 }
 
 /**
@@ -545,11 +545,11 @@ function followPeriod(
   { period, usage }: Reading,
   today: string | null,
   hasConfirmed: boolean,
-  out: number,
+  others: number,
 ): boolean {
   const last = account.lastUsage;
   // More than answers that overtake each other explain.
-  const hasFallen = usage !== null && last !== null && (usage < last - out || 2 * usage < last);
+  const hasFallen = usage !== null && last !== null && (usage < last - others || 2 * usage < last);
   if (account.period === null) account.period = period;
   if (period === null) {
     if (hasFallen && isLater(today, account.period)) openPeriod(account, today, usage, null);
@@ -697,7 +697,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   hasConfirmed ||= isAskedSettled;
   const before = standingOf(account);
-  applyReading(call, request, hasConfirmed, out, looks);
+  applyReading(call, request, hasConfirmed, Math.max(0, out - 1), looks);
   if (isAskedSettled && !(request.reading?.period && account.hasNextFallen)) account.nextAsked = null;
   if (request.isConfirmed) account.confirmedAt = now;
   const isDated = request.settle.some(({ period }) => typeof period === 'string');
@@ -984,8 +984,7 @@ function stateOf(call: Call, runId: string | null): LedgerState {
     version: account.version,
     period: account.period,
     behindMs: account.behindMs,
-    isTurnUnconfirmed:
-      account.hasNextFallen && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
+    isTurnUnconfirmed: account.hasNextFallen && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
     asksAt: asksAt(account),
     sent: account.sent,
     held: account.held,

@@ -288,9 +288,7 @@ function exchange(
   if (isGranted && next.mayBeOurs + next.provenOthers > LIMIT)
     return `${next.mayBeOurs} may be ours and ${next.provenOthers} are others', of ${LIMIT}`;
   const isRefused =
-    take !== null &&
-    !isGranted &&
-    judgeDenial({ ...answer.state, asksAt: null }).type === 'exhausted';
+    take !== null && !isGranted && judgeDenial({ ...answer.state, asksAt: null }).type === 'exhausted';
   if (isRefused && next.isClean && next.total < LIMIT)
     return `limit reported as reached after ${next.total} of ${LIMIT}`;
   return null;

@@ -260,7 +260,7 @@ test.each<[AnswerName, string]>([
 describe('the observation from an answer', () => {
   const date = Date.UTC(2026, 1, 28, 23, 59);
 
-  const none = { reading: null, period: null };
+  const none = { reading: { quota: null, usage: null, period: null, date: null }, period: null };
   const readingOf = (quota: number | null, usage: number | null) => {
     return { reading: { quota, usage, period: null, date: null }, period: null };
   };

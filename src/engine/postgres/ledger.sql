@@ -19,7 +19,7 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_m
   SET jit = off AS $$
 DECLARE
   v_recorded_at bigint; a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
-  v_now bigint; v_spent_at bigint; v_out bigint; v_quota bigint; v_limit bigint;
+  v_now bigint; v_spent_at bigint; v_others bigint; v_quota bigint; v_limit bigint;
   v_is_probe_within boolean; v_reading jsonb := nullif(p->'reading', 'null');
   v_lag_ms float8 := (p->>'usageLagMs')::float8; v_policy record; v_run brand_enrich.run; s record;
   r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
@@ -38,14 +38,14 @@ BEGIN
   IF NOT r.has_swept AND jsonb_array_length(p->'settle') = 1 AND p->'settle'->0->>'permit' = a.look_out
     AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN
       v_was := a; END IF;
-  v_out := a.held + a.probes;
+  v_others := greatest(0, a.held + a.probes - 1);
   SELECT * INTO s FROM brand_enrich.settle(a, p->'settle', v_now);
   a := s.a;
   v_billed := r.billed || s.billed;
   v_before := a;
   IF v_reading IS NOT NULL THEN
     a := brand_enrich.apply_reading(
-      a, v_reading, p->'turn'->>'today', s.has_confirmed, v_out, v_was, v_lag_ms, v_now);
+      a, v_reading, p->'turn'->>'today', s.has_confirmed, v_others, v_was, v_lag_ms, v_now);
   END IF;
   IF s.is_asked_settled AND NOT (v_reading->>'period' IS NOT NULL AND a.has_next_fallen) THEN
     a.next_asked := NULL; END IF;

@@ -40,11 +40,11 @@ $$;
 -- another period.
 CREATE FUNCTION brand_enrich.follow_period(
   INOUT a brand_enrich.account, OUT is_current boolean, p_period text, p_usage bigint, p_today text,
-    p_has_confirmed boolean, p_out bigint, p_now bigint
+    p_has_confirmed boolean, p_others bigint, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   -- More than answers that overtake each other explain.
-  v_has_fallen boolean := coalesce(p_usage < a.last_usage - p_out OR 2 * p_usage < a.last_usage, false);
+  v_has_fallen boolean := coalesce(p_usage < a.last_usage - p_others OR 2 * p_usage < a.last_usage, false);
   v_is_in boolean := p_today IS NOT NULL AND NOT brand_enrich.is_later(p_period, p_today);
 BEGIN
   is_current := true;
@@ -75,7 +75,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.apply_reading(
-  INOUT a brand_enrich.account, p jsonb, p_today text, p_has_confirmed boolean, p_out bigint,
+  INOUT a brand_enrich.account, p jsonb, p_today text, p_has_confirmed boolean, p_others bigint,
   p_was brand_enrich.account, p_lag_ms float8, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -83,7 +83,7 @@ DECLARE
 BEGIN
   a.behind_ms := coalesce(p_now - (p->>'date')::bigint, a.behind_ms);
   SELECT * INTO r FROM brand_enrich.follow_period(
-    a, p->>'period', v_usage, p_today, p_has_confirmed, p_out, p_now);
+    a, p->>'period', v_usage, p_today, p_has_confirmed, p_others, p_now);
   a := r.a;
   IF NOT r.is_current THEN RETURN; END IF;
   IF v_quota IS NOT NULL THEN

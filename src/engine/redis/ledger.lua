@@ -120,13 +120,13 @@ function operations.exchange()
   local swept = sweep(account)
   loadPermits(pluck(request.settle, 'permit'))
   loadPermits(pluck(request.take, 'permit'))
-  local isAlone, out = #request.settle == 1, account.held + account.probes
+  local isAlone, others = #request.settle == 1, math.max(0, account.held + account.probes - 1)
   was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut
     and permits[account.lookOut]
   local settled = settle(account, request.settle, request.permitMs)
   local before = snapshotOf(account)
   if reading then
-    applyReading(account, reading, turn and turn.today, settled.hasConfirmed, out, was, request.usageLagMs)
+    applyReading(account, reading, turn and turn.today, settled.hasConfirmed, others, was, request.usageLagMs)
   end
   if settled.isAskedSettled and not (reading and reading.period and account.hasNextFallen) then
     account.nextAsked = nil

@@ -47,10 +47,10 @@ end
 
 -- The table of periods: `src/ledger/README.md`. today: the period that the store's clock is in.
 -- hasConfirmed: the answer came to a request that went alone. False: it is of another period.
-local function followPeriod(account, reading, today, hasConfirmed, out)
+local function followPeriod(account, reading, today, hasConfirmed, others)
   local period, usage, last = reading.period, reading.usage, account.lastUsage
   -- More than answers that overtake each other explain.
-  local hasFallen = usage ~= nil and last ~= nil and (usage < last - out or 2 * usage < last)
+  local hasFallen = usage ~= nil and last ~= nil and (usage < last - others or 2 * usage < last)
   account.period = account.period or period
   if period == nil then
     if hasFallen and isLater(today, account.period) then openPeriod(account, today, usage, nil) end
@@ -81,10 +81,10 @@ local function followPeriod(account, reading, today, hasConfirmed, out)
   return opens
 end
 
--- out: permits that were out before those of this call were settled.
-local function applyReading(account, reading, today, hasConfirmed, out, was, usageLagMs)
+-- others: permits that were out beside the one that brought the reading.
+local function applyReading(account, reading, today, hasConfirmed, others, was, usageLagMs)
   if reading.date ~= nil then account.behindMs = now - reading.date end
-  if not followPeriod(account, reading, today, hasConfirmed, out) then return end
+  if not followPeriod(account, reading, today, hasConfirmed, others) then return end
   if reading.quota ~= nil then
     if account.closedAt ~= nil and account.quota ~= nil and reading.quota > account.quota then
       account.closedAt = nil

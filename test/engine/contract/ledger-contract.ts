@@ -448,12 +448,12 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const store = await follow(
         twin,
         stepsOf(`
-        start, plan paid, overage 9, maxOverageRequests 9; read 0/2 ${old}
-        take 0 1 2, before 0/2 -> 3 granted
-        answer 0 1/2 ${old}; answer 1 2/2 ${old}; answer 2 1/2 ${next}; take 3 4 -> granted, denied
+        start, plan paid, overage 9, maxOverageRequests 9; read 3/5 ${old}
+        take 0 1 2, before 3/5 -> 3 granted
+        answer 0 4/5 ${old}; answer 1 5/5 ${old}; answer 2 1/5 ${next}; take 3 4 -> granted, denied
         answer 3 2/2 ${next}; take 5 0 1, before 2/2 -> 3 granted
         // By a server that is still in the old month.
-        beyond 5 3/2 ${old}; answer 6 3/2 ${next}; lost 7; show 0`),
+        beyond 5 6/5 ${old}; answer 6 3/2 ${next}; lost 7; show 0`),
       );
       expect(store).toMatchObject({ period: `${next}-01`, others: 0, run: { overageBilled: 3 } });
       clock.advance(-aheadMs);

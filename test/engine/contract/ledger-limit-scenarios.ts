@@ -112,18 +112,18 @@ answer 2 1/2 2030-02; take 3 -> granted
 lost 3; take 4 -> denied
 show 0
 # answers out of order hide no new period that the clock is in
-start; read 0/6; take 0 1 2 3 4 5, before 0/6 -> 6 granted
-answer 0 3/6; answer 1 1/6; turned, answer 2 2/6 2020-02; turned, answer 3 1/6 2020-02; answer 4 2/6
-turned, answer 5 3/6 2020-02; take 0 -> granted
+start; read 9/15; take 0 1 2 3 4 5, before 9/15 -> 6 granted
+answer 0 12/15; answer 1 10/15; turned, answer 2 2/15 2020-02; turned, answer 3 1/15 2020-02; answer 4 11/15
+turned, answer 5 3/15 2020-02; take 0 -> granted
 show 0
 # a used-up cap of the user is not probed, unless the period may be over
 start, quotaCap 2; open; read 2/1000; read 2/1000; wait 64s; take 0 -> denied
 turned, take 1 -> granted
 # on a paid plan one request a day asks for the next period
-start, plan paid; read 2/2; wait 64s; turned, take 0 -> granted
-turned, answer 0 3/2 2020-02; wait 64s; turned, take 1 -> denied
+start, plan paid; read 4/4; wait 64s; turned, take 0 -> granted
+turned, answer 0 5/4 2020-02; wait 64s; turned, take 1 -> denied
 wait 24h; turned, take 1 -> granted
-turned, answer 2 1/2 2020-02; take 1 -> granted
+turned, answer 2 1/4 2020-02; take 1 -> granted
 # on a paid plan one request a day asks for a reset that is late, for a day and a half
 start, plan paid; read 2/2; turned, read 2/2 2020-02; wait 904s; turned, read 2/2 2020-02; show
 wait 64s; take 0 -> granted
