@@ -65,9 +65,9 @@ const CEILINGS: Readonly<Record<string, number>> = {
   input: 8_800,
   'local-service': 1_800,
   ledger: 1_800,
-  engine: 9_700,
+  engine: 9_450,
   worker: 2_400,
-  run: 10_550,
+  run: 10_600,
   app: 1_000,
   jobs: 5_050,
   library: 1_750,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_250,
   roots: 400,
 };
-const CEILING_OF_ALL = 58_650;
+const CEILING_OF_ALL = 58_450;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -60,7 +60,8 @@ BEGIN
          count(*) FILTER (WHERE is_billed AND is_own AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
-    INTO v_probes, v_held, v_spent, v_dated, v_late, probed_until, is_asked_settled, v_freed, billed, v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
+    INTO v_probes, v_held, v_spent, v_dated, v_late, probed_until, is_asked_settled, v_freed, billed, v_free,
+      v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their generations.
   IF v_freed IS NOT NULL THEN

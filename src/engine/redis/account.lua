@@ -4,7 +4,8 @@
 -- The reference: `test/model/ledger-model.ts`.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'period', 'periodEnd', 'nextPeriod', 'nextSince', 'hasNextFallen',
-  'nextAsked', 'nextSent', 'nextDated', 'resetAwaitedAt', 'turnAskedAt', 'sent', 'held', 'probes', 'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
+  'nextAsked', 'nextSent', 'nextDated', 'resetAwaitedAt', 'turnAskedAt', 'sent', 'held', 'probes', 'others',
+  'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage',
   'second', 'secondSent', 'secondBefore',
   'paceVersion', 'rate', 'burst', 'tat', 'floorUntil', 'alone', 'days', 'answeredAt', 'early',
   'behindMs', 'lastUsage', 'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince',
@@ -13,9 +14,9 @@ local NAMES = {
 }
 local KINDS = {
   epoch = 'text', period = 'text', periodEnd = 'some', nextPeriod = 'text', hasNextFallen = 'flag',
-  nextAsked = 'text', resetAwaitedAt = 'some', servesOverage = 'flag', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some',
-  lastUsage = 'some', closedAt = 'some', rate = 'some', lookOf = 'text', lookProven = 'flag',
-  lookBase = 'some', lookSince = 'flag', lookOut = 'text',
+  nextAsked = 'text', resetAwaitedAt = 'some', servesOverage = 'flag', alone = 'text', days = 'text',
+  answeredAt = 'some', quota = 'some', usage = 'some', lastUsage = 'some', closedAt = 'some', rate = 'some',
+  lookOf = 'text', lookProven = 'flag', lookBase = 'some', lookSince = 'flag', lookOut = 'text',
 }
 
 local function loadAccount(name)

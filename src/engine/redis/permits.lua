@@ -90,7 +90,9 @@ local function closePermit(account, id, as, datedIn, isBeyond)
   account.sent = account.sent + 1
   noteClosed(account, permit, as, period == 'this')
   if period == 'next' then account.nextDated = account.nextDated + 1
-  elseif account.periodEnd ~= nil and now >= account.periodEnd then account.nextSent = account.nextSent + 1 end
+  elseif account.periodEnd ~= nil and now >= account.periodEnd then
+    account.nextSent = account.nextSent + 1
+  end
   if period == 'last' then account.early = account.early + 1 end
   billed[#billed + 1] = {
     run = permit.run, generation = permit.generation, period = period, isBeyond = isBeyond,
