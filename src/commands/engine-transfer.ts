@@ -2,13 +2,7 @@
 import { tmpdir } from 'node:os';
 import { openStores } from '../app/open-stores.js';
 import { byteLines } from '../core/byte-lines.js';
-import {
-  EXIT,
-  type ExitCode,
-  NeverStartError,
-  readingStopped,
-  usageProblem,
-} from '../core/errors.js';
+import { EXIT, type ExitCode, NeverStartError, readingStopped, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { StoredOutcome } from '../core/outcome.js';

@@ -533,7 +533,8 @@ function applyReading(
 ): void {
   if (reading === null) return;
   if (typeof reading.date === 'number') call.account.behindMs = call.now - reading.date;
-  if (followPeriod(call, reading, turn?.today ?? null, hasConfirmed, others)) applyNumbers(call, reading, looks);
+  if (followPeriod(call, reading, turn?.today ?? null, hasConfirmed, others))
+    applyNumbers(call, reading, looks);
 }
 
 /**
