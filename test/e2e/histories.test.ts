@@ -4,6 +4,7 @@
  * month turns the overage may be off by what is in flight.
  */
 import { expect, test } from 'vitest';
+import { nextPeriodAt, periodOf, periodStart } from '../../src/ledger/period.js';
 import type { Document } from '../../src/run/documents.js';
 import { createDice, type Dice } from '../chaos/dice.js';
 import { createLoggedScene, untilSeen } from '../chaos/ground-truth.js';
@@ -13,7 +14,22 @@ import { onEngines, statusOf } from './commands.js';
 
 /** So many on each engine; they take 10 to 20 s each. */
 const HISTORIES = Number(process.env.HISTORIES ?? 4);
-const MONTH_MS = 31 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * A day of the month on which a billing period begins or began a day and a half from now at most,
+ * and how far the service's dates are moved to be an hour on this side of it, and on the other.
+ * null: there is none, as on the 30th of a long month.
+ */
+function turnNear(now: number) {
+  for (let day = 1; day <= 28; day += 1) {
+    const sinceMs = now - periodStart(periodOf(now, day));
+    const untilMs = (nextPeriodAt(periodOf(now, day), day) ?? now) - now;
+    if (untilMs < 34 * HOUR_MS) return { day, before: 0, after: untilMs + HOUR_MS };
+    if (sinceMs < 34 * HOUR_MS) return { day, before: -sinceMs - HOUR_MS, after: 0 };
+  }
+  return null;
+}
 
 type Spending = Pick<Document<'status'>['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
 
@@ -22,12 +38,13 @@ type Spending = Pick<Document<'status'>['runs'][number]['requests'], 'billed' | 
  * in flight is billed: what it loses counts as spent, as a free answer would. Returns by how much
  * the overage may be off: what was in flight when a month turned, and the request that asked.
  */
-async function live(scene: Scene, dice: Dice): Promise<number> {
+async function live(scene: Scene, dice: Dice, turn: ReturnType<typeof turnNear>): Promise<number> {
   const { meter, options } = scene.service;
   const concurrency = dice.between(1, 6);
   const identifiers = dice.between(40, 90);
   await scene.write('list.csv', domainList(identifiers));
-  const terms = ['--plan', 'paid', '--overage-budget', '100', '--timeout', '4s'];
+  const period = String(turn?.day ?? 'month');
+  const terms = ['--plan', 'paid', '--overage-budget', '100', '--timeout', '4s', '--period', period];
   const command = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
   const happenings = Array.from({ length: dice.between(1, 4) }, () => dice.pick(['kill', 'turn', 'stop']));
   console.log(
@@ -35,7 +52,7 @@ async function live(scene: Scene, dice: Dice): Promise<number> {
   );
   let hasTurned = false;
   for (const happening of happenings) {
-    // Unless usage is seen to fall, what is lost at the turn stays in doubt for 15 minutes.
+    // Unless usage is seen to fall, the period opens after 15 minutes.
     const least = happening === 'turn' && !hasTurned ? 4 * concurrency : 0;
     const enough = Math.max(least, meter.billed + dice.between(0, 15));
     const running = scene.start(command);
@@ -47,9 +64,9 @@ async function live(scene: Scene, dice: Dice): Promise<number> {
       .then(() => false)
       .catch(() => true);
     if (isDone) break;
-    if (happening === 'turn' && !hasTurned) {
+    if (happening === 'turn' && turn !== null && !hasTurned) {
       hasTurned = true;
-      options.dateOffsetMs = MONTH_MS;
+      options.dateOffsetMs = turn.after;
       const later = meter.billed + dice.between(0, 15);
       await untilSeen(scene, running, () => meter.billed > later).catch(() => undefined);
     }
@@ -87,15 +104,18 @@ onEngines(engines, (engine) => {
     { tags: ['long'], timeout: 180_000 },
     async (index) => {
       const dice = createDice(`history ${index}`);
+      const turn = turnNear(Date.now());
       const scene = await createLoggedScene(engine, {
         plan: 'paid',
+        dateOffsetMs: turn?.before ?? 0,
+        period: turn?.day ?? 'month',
         quota: dice.between(10, 60),
         overageTenths: 10_000,
         latencyMs: dice.between(60, 150),
         badShare: dice.pick([0, 0.2]),
         faults: { unavailable: dice.pick([0, 0.05]), resetBefore: dice.pick([0, 0.04]) },
       });
-      await expectSums(scene, await live(scene, dice));
+      await expectSums(scene, await live(scene, dice, turn));
     },
   );
 });

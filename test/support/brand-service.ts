@@ -9,6 +9,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { periodOf } from '../../src/ledger/period.js';
 import { profileText, type ServiceKind, shareOf } from './brand-profile.js';
 import { listenAnew } from './listen-anew.js';
 import { createServiceMeter, type ServiceMeter } from './service-meter.js';
@@ -41,8 +42,8 @@ export async function startBrandService(
   const billed = new Set<ServerResponse>();
   let serial = 0;
 
-  /** `YYYY-MM`, by the clock that dates answers: each month is metered by itself. */
-  const monthNow = () => new Date(Date.now() + options.dateOffsetMs).toISOString().slice(0, 7);
+  /** By the clock that dates answers: each billing period is metered by itself. */
+  const monthNow = () => periodOf(Date.now() + options.dateOffsetMs, options.period);
 
   function refuse(response: ServerResponse, status: number, code: string, why: string, asked?: Asked): void {
     meter.note({ identifier: asked ? nameOf(asked) : '', status, isBilled: false, why });

@@ -1,5 +1,7 @@
 /** Options of the test service, all of which may change while it runs. */
+
 import { randomBytes } from 'node:crypto';
+import type { PeriodSetting } from '../../src/ledger/period.js';
 
 /** Shares of requests, 0 to 1, that are damaged. Each request is damaged in one way at most. */
 export interface ServiceFaults {
@@ -48,8 +50,9 @@ export interface ServiceOptions {
   ownDomain: string;
   /** Share of identifiers, 0 to 1, that are answered with 400, which is free. */
   badShare: number;
-  /** Added to the clock that dates answers and tells the month that is billed. */
+  /** Added to the clock that dates answers and tells the period that is billed. */
   dateOffsetMs: number;
+  period: PeriodSetting;
   /** Every n-th answer is dated in the next month with a usage of 0; null: none. */
   liesEvery: number | null;
   /** Every billable request is answered with this status instead; null: no. */
@@ -92,6 +95,7 @@ export function serviceOptions(
     ownDomain: 'brandfetch.com',
     badShare: 0,
     dateOffsetMs: 0,
+    period: 'month',
     liesEvery: null,
     alwaysStatus: null,
     ...changes,

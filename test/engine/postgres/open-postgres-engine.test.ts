@@ -221,11 +221,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 10, tables: 'a651d01c78e93178' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 11, tables: 'ea6c4a058e485818' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 10,
+      version: 11,
       functionsVersion: 1,
-      functions: '1bc582ea5f177330',
+      functions: 'e167923436942719',
     });
   });
 
