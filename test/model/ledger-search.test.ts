@@ -111,7 +111,7 @@ describe('the search catches a ledger', LONG, () => {
     ['that checks, then increments', rules.CHECKS_THEN_INCREMENTS, {}],
     ['that believes the usage header', rules.TRUSTS_HEADER, {}],
     ['that grants before it is on disk', rules.NOT_YET_ON_DISK, { crash: 1, powerCut: 1 }, { hasDisk: true }],
-    ['that takes the month from a worker', rules.MONTH_OF_WORKER, {}, FEBRUARY],
+    ['that takes the month from a worker', rules.MONTH_OF_WORKER, {}],
     ['that begins a month at zero', rules.MONTH_FROM_ZERO, { turn: 1 }, FEBRUARY],
     ["that asks for a month by the store's clock", rules.BELIEVES_STORE_CLOCK, { time: 3 }, FEBRUARY],
     ['that believes every fall of the usage', rules.FALLS_AT_ONCE, { others: 2 }],

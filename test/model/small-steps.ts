@@ -255,7 +255,11 @@ function exchange(
     take: take === null || isLooker ? [] : [{ permit, key: keyOfWorker(index) }],
     look: take === null || !isLooker ? null : { permit, own: OWN, key: null, quotaCap: null },
     permitMs: PERMIT_MS,
-    turn: { period: MONTHS[0], endsAt: endOf(0), today: MONTHS[next.now < endOf(0) ? 0 : 1] },
+    turn: {
+      period: MONTHS[0],
+      endsAt: endOf(0),
+      today: MONTHS[rules.clockOf?.(index) ?? (next.now < endOf(0) ? 0 : 1)] ?? MONTHS[0],
+    },
     usageLagMs: next.own === null ? 60_000 : LOOK_LAG_MS,
   };
   // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
