@@ -127,10 +127,17 @@ export class SharedGovernor {
     return grant;
   }
 
-  /** The store's clock, as far as it is known. */
-  storeTime(): number {
+  /** The account's period, and the store's clock, as far as they are known. */
+  calendar(): Pick<LedgerState, 'now' | 'period'> {
     const { clock } = this.#options;
-    return this.state === null ? clock.now() : this.state.now + clock.monotonic() - this.#learnedAt;
+    if (this.state === null) return { now: clock.now(), period: null };
+    const { now, period } = this.state;
+    return { now: now + clock.monotonic() - this.#learnedAt, period };
+  }
+
+  #turn(): ExchangeRequest['turn'] {
+    const { now, period } = this.calendar();
+    return turnOf(period, this.#period, now);
   }
 
   /**
@@ -350,7 +357,7 @@ export class SharedGovernor {
       take: waiters.map(({ permit, key, own }) => ({ permit, key, own })),
       look: look?.request ?? null,
       permitMs: permitMsOf(timeoutMs),
-      turn: turnOf(this.state?.period ?? null, this.#period, this.storeTime()),
+      turn: this.#turn(),
       usageLagMs,
     };
   }

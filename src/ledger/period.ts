@@ -43,12 +43,16 @@ export function turnOf(period: string | null, setting: PeriodSetting, now: numbe
 }
 
 /**
- * The period of an answer: that of its `Date`, or without one of the store's clock. A date that is
- * far from that clock names none: null.
+ * The period that an answer names: that of its `Date`, or without one of the store's clock. A date
+ * that is far from that clock names none (null); an account without any has that of the clock then.
  */
-export function periodNamed(date: number | null, setting: PeriodSetting, now: number): string | null {
-  if (date !== null && Math.abs(now - date) > RULES.dateAgreesMs) return null;
-  return periodOf(date ?? now, setting);
+export function periodNamed(
+  date: number | null,
+  setting: PeriodSetting,
+  { now, period }: Pick<LedgerState, 'now' | 'period'>,
+): string | null {
+  if (date !== null && Math.abs(now - date) <= RULES.dateAgreesMs) return periodOf(date, setting);
+  return date === null || period === null ? periodOf(now, setting) : null;
 }
 
 /** The service's time. */

@@ -81,7 +81,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const isTrusted = addressTrust.isSettled || (await learnTrust(answer, context));
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
-  const period = periodNamed(answer.date, run.settings.period, governor.storeTime());
+  const period = periodNamed(answer.date, run.settings.period, governor.calendar());
   const observation = observe(answer, period, trust, later);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);

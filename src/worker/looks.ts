@@ -31,7 +31,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     gauge.inFlight -= 1;
     const address = addressOf(await learnTrust(answer, context), { settings }, context);
-    const named = periodNamed(answer.date, period, governor.storeTime());
+    const named = periodNamed(answer.date, period, governor.calendar());
     const observation = observe(answer, named, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }

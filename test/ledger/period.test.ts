@@ -68,6 +68,12 @@ describe('the period that an answer names', () => {
     ['is none where the date is a month behind', '2029-12-31T00:00:00', null],
     ['is that of the clock of the store where it has no date', null, '2030-01-01'],
   ])('%s', (_what, date, named) => {
-    expect(periodNamed(date === null ? null : at(date), 'month', at('2030-01-31T23:00:00'))).toBe(named);
+    const calendar = { now: at('2030-01-31T23:00:00'), period: '2030-01-01' };
+    expect(periodNamed(date === null ? null : at(date), 'month', calendar)).toBe(named);
+  });
+
+  test('is that of the clock where the account has none yet and the date is far off', () => {
+    const calendar = { now: at('2030-01-31T23:00:00'), period: null };
+    expect(periodNamed(at('2029-11-05T00:00:00'), 'month', calendar)).toBe('2030-01-01');
   });
 });

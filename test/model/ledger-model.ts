@@ -548,7 +548,7 @@ function followPeriod(
   hasConfirmed: boolean,
   others: number,
 ): boolean {
-  const last = account.lastUsage;
+  const last = account.usage;
   // More than answers that overtake each other explain.
   const hasFallen = usage !== null && last !== null && (usage < last - others || 2 * usage < last);
   if (account.period === null) account.period = period;

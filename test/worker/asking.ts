@@ -164,7 +164,7 @@ export function createAsking(options: AskingOptions): Asking {
       return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
     },
     takeLook: async () => null,
-    storeTime: () => clock.now(),
+    calendar: () => ({ now: clock.now(), period: null }),
     async record(outcome, spent) {
       log.push('record');
       await options.record?.(outcome);

@@ -44,7 +44,7 @@ CREATE FUNCTION brand_enrich.follow_period(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   -- More than answers that overtake each other explain.
-  v_has_fallen boolean := coalesce(p_usage < a.last_usage - p_others OR 2 * p_usage < a.last_usage, false);
+  v_has_fallen boolean := coalesce(p_usage < a.usage - p_others OR 2 * p_usage < a.usage, false);
   v_is_in boolean := p_today IS NOT NULL AND NOT brand_enrich.is_later(p_period, p_today);
 BEGIN
   is_current := true;

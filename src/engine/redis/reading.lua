@@ -48,7 +48,7 @@ end
 -- The table of periods: `src/ledger/README.md`. today: the period that the store's clock is in.
 -- hasConfirmed: the answer came to a request that went alone. False: it is of another period.
 local function followPeriod(account, reading, today, hasConfirmed, others)
-  local period, usage, last = reading.period, reading.usage, account.lastUsage
+  local period, usage, last = reading.period, reading.usage, account.usage
   -- More than answers that overtake each other explain.
   local hasFallen = usage ~= nil and last ~= nil and (usage < last - others or 2 * usage < last)
   account.period = account.period or period
