@@ -216,7 +216,8 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
 
 /**
  * What the ledger learns. `period`: the one that the answer names. Only useful answers set
- * `isConfirmed`: until then requests go one by one. `later`: requests that the usage header may count after this one.
+ * `isConfirmed`: until then requests go one by one. `later`: requests that the usage header may
+ * count after this one.
  */
 export function observe(
   answer: Answer,

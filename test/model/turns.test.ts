@@ -1,7 +1,7 @@
 /**
- * A month that turns, over days: services that reset late, whose servers disagree on the date, whose
- * usage header jumps or is missing, and stores whose clock is off. In each month no more than the
- * limit is billed but for the requests that ask, and the account opens again.
+ * A month that turns, over days: services that reset late, whose servers disagree on the date,
+ * whose usage header jumps or is missing, and stores whose clock is off. In each month no more than
+ * the limit is billed but for the requests that ask, and the account opens again.
  */
 import { expect, test } from 'vitest';
 import { periodNamed, turnOf } from '../../src/ledger/period.js';
