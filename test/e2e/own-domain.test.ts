@@ -24,7 +24,7 @@ onEngines([embeddedEngine(), redisEngine()], (engine) => {
     async (_, headerLagMs) => {
       const scene = await createInboxScene(engine, { quota: LIMIT, plan: 'paid', headerLagMs });
       const settings = { ownDomain: 'not-the-service.com', plan: 'paid', overageBudget: 0 };
-      const config = { inbox: ['.'], settle: '200ms', dashboard: false, ...settings };
+      const config = { inbox: ['.'], settle: '200ms', dashboard: false, metricsPort: 0, ...settings };
       await scene.write('brand-enrich.config.json', JSON.stringify(config));
       const up = scene.start(['up']);
       await up.untilSaid(/"msg":"up"/);

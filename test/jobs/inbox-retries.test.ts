@@ -70,9 +70,14 @@ describe('files that wait for the account', () => {
       ['', false],
     ],
     [
-      'one is retried when the month may have turned nevertheless',
-      view({ ...probedAgoMs(60_000), period: '2025-12-01' }, { isQuotaKnown: true }),
+      'one is retried when it may ask for the next month nevertheless',
+      view({ ...probedAgoMs(60_000), asksAt: NOW }, { isQuotaKnown: true }),
       ['a', true],
+    ],
+    [
+      'none is retried before it may ask for that',
+      view({ ...probedAgoMs(60_000), asksAt: NOW + 1 }, { isQuotaKnown: true }),
+      ['', false],
     ],
     [
       'none is retried while the service refuses',
