@@ -66,7 +66,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'local-service': 1_800,
   ledger: 1_800,
   engine: 9_450,
-  worker: 2_400,
+  worker: 2_300,
   run: 10_600,
   app: 1_000,
   jobs: 5_050,

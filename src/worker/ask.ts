@@ -8,6 +8,7 @@ import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
 import { inFlightOf } from '../ledger/policy.js';
+import type { RunTrust } from './address-trust.js';
 import {
   type AskContext,
   type Asked,
@@ -56,23 +57,19 @@ export function ask(
     tries: 0,
     unusable: null,
   };
-  const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
-  return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
+  const trust = context.addressTrust.of(run);
+  const isAtOnce = trust.isTrusted || allowUnknown || context.halts.get(run.id);
+  return isAtOnce ? askUntilDone(lookup) : askInTurn(lookup, trust);
 }
 
 /** The same once it is this request's turn: until the address is trusted each is alone. */
-async function askInTurn(lookup: LookupUnderWay): Promise<Asked> {
-  let leave: () => Promise<unknown>;
-  try {
-    leave = await lookup.context.addressTrust.enter(lookup.signals.stop);
-  } catch {
-    return withoutRequest(STOPPED);
-  }
-  try {
-    return await askUntilDone(lookup);
-  } finally {
-    await leave();
-  }
+async function askInTurn(lookup: LookupUnderWay, trust: RunTrust): Promise<Asked> {
+  const turn = await trust.line(async () => {
+    const asked = askUntilDone(lookup);
+    if (!trust.isTrusted) await asked;
+    return { asked };
+  });
+  return turn.asked;
 }
 
 async function askUntilDone(lookup: LookupUnderWay): Promise<Asked> {

@@ -8,9 +8,10 @@ import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';
 import { packProfile } from '../engine/stores/profile-codec.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { Spent } from '../ledger/governor.js';
+import type { Governor, Spent } from '../ledger/governor.js';
 import { periodNamed } from '../ledger/period.js';
 import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
+import { hasAnswers, type RunTrust } from './address-trust.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import {
@@ -40,35 +41,27 @@ interface Received {
 
 const REPEAT: NextStep = { type: 'repeat' };
 
-/**
- * Whether the address is trusted after an answer. One that shows the service also has the answers
- * recorded that can be trusted now.
- */
-export async function learnTrust(
-  answer: Answer,
-  { addressTrust, governor }: Pick<AskContext, 'addressTrust' | 'governor'>,
-): Promise<boolean> {
-  if (showsService(answer)) {
-    const trusted = await addressTrust.markTrusted();
-    await Promise.all(trusted.map((outcome) => governor.record(outcome)));
-  }
-  return addressTrust.isTrusted();
+/** Whether a run trusts the address after an answer; records what can be trusted since. */
+async function learnTrust(answer: Answer, trust: RunTrust, governor: Governor): Promise<boolean> {
+  trust.isTrusted ||= showsService(answer);
+  // One that cannot be recorded must not take this answer with it.
+  if (trust.isTrusted) await Promise.allSettled(trust.kept.splice(0).map((each) => governor.record(each)));
+  return trust.isTrusted;
 }
 
 /** What is known of the address of a run. */
 export function addressOf(
   isTrusted: boolean,
-  { settings, tally }: Pick<RunRecord, 'settings'> & Partial<Pick<RunRecord, 'tally'>>,
+  { settings, tally }: Pick<RunRecord, 'settings' | 'tally'>,
   { addressTrust, breaker, governor }: Pick<AskContext, 'addressTrust' | 'breaker' | 'governor'>,
 ): Address {
   // An account that has a reading of its usage has had an answer.
   const earlier = governor.state?.usage == null ? null : 'account';
-  const isInRun = tally !== undefined && tally.matched + tally.notFound > 0;
   return {
     service: addressTrust.service,
     isTrusted,
     allowsUnknown: settings.allowUnknown,
-    answered: breaker.hasBeenGood ? 'process' : isInRun ? 'run' : earlier,
+    answered: breaker.hasBeenGood ? 'process' : hasAnswers(tally) ? 'run' : earlier,
   };
 }
 
@@ -78,7 +71,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const { pass, permit, answer, cost, later } = received;
   const { governor, breaker, addressTrust, refusals, clock } = context;
   const { meaning } = answer;
-  const isTrusted = addressTrust.isSettled || (await learnTrust(answer, context));
+  const isTrusted = await learnTrust(answer, addressTrust.of(run), governor);
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
   const period = periodNamed(answer.date, run.settings.period, governor.calendar());
@@ -91,7 +84,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));
   const series = seriesOf(answer, address);
   const step = judge(answer, address, {
-    count: series === null ? 0 : await countIn(series, lookup, received),
+    count: series === null ? 0 : await countIn(series, lookup, answer),
     isSecond: lookup.unusable !== null,
     badForMs: breaker.badForMs(clock.monotonic()),
     isQuota,
@@ -119,7 +112,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   if (halt === null) settle();
   else {
     await context.halt(run.id, halt).finally(settle);
-    if (trust === 'untrusted' || trust === 'not_the_service') await addressTrust.forgetUntrusted(run.id);
+    if (halt.why === 'useless') addressTrust.forget(run.id);
   }
   switch (step.type) {
     case 'fail':
@@ -139,19 +132,17 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
 async function countIn(
   series: NonNullable<ReturnType<typeof seriesOf>>,
   { context: { addressTrust, keepFailure }, run, key }: LookupUnderWay,
-  { permit, answer }: Received,
+  answer: Answer,
 ): Promise<number> {
-  switch (series) {
-    case 'untrusted': {
-      const isFailure = answer.meaning.type !== 'not_found';
-      const billed = answer.cost !== 'free';
-      // Durable before it is counted: it may have been paid for.
-      await keepFailure(run.id, { key, reason: untrustedReason(answer), billed });
-      return addressTrust.noteUntrusted(key, { run: run.id, billed, isFailure });
-    }
-    case 'unusable':
-      return addressTrust.noteUnusable(permit);
-  }
+  if (series === 'unusable') return addressTrust.noteUnusable();
+  const { meaning } = answer;
+  const billed = answer.cost !== 'free';
+  // Durable before it is counted: it may have been paid for.
+  await keepFailure(run.id, { key, reason: untrustedReason(answer), billed });
+  const trust = addressTrust.of(run);
+  if (meaning.type === 'not_found') trust.kept.push(newOutcome(key, meaning, billed));
+  trust.untrusted += 1;
+  return trust.untrusted;
 }
 
 /**
@@ -173,8 +164,7 @@ async function recordOutcome(
   meaning: Means<'matched' | 'not_found'>,
   spent: Spent,
 ): Promise<NextStep> {
-  const clearing = context.addressTrust.noteGood();
-  if (clearing !== null) await clearing;
+  context.addressTrust.noteGood();
   const retryLater = meaning.type === 'not_found' && meaning.retryLater;
   const profile = meaning.type === 'matched' ? meaning : null;
   const report = (fetchedAt: number) =>

@@ -27,7 +27,7 @@ export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {
   readonly service: string;
-  /** It gave a good answer, to any worker. */
+  /** An answer to its run, or this one, shows the service. */
   readonly isTrusted: boolean;
   /** The user says that it is right, whatever it does not know. */
   readonly allowsUnknown: boolean;
@@ -164,7 +164,7 @@ function isUnusable(meaning: Meaning): boolean {
   return meaning.type === 'unusable' || (meaning.type === 'failed' && meaning.isNoBrand === true);
 }
 
-/** Where the address never gave a good answer, fewer of them end the run. */
+/** Where the address gave the run no good answer, fewer of them end it. */
 function haltOfUnusable(
   answer: Answer,
   reason: string,

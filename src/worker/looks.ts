@@ -1,12 +1,12 @@
 /** Requests outside of any run: a reading of the usage, and the check that a person ordered. */
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
-import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import { NO_TALLY, type RunRecord, type RunSettings } from '../engine/stores/run-store.js';
 import { type LookRequest, ownOf } from '../ledger/ledger.js';
 import { periodNamed } from '../ledger/period.js';
 import { isQuotaRefusal } from '../ledger/policy.js';
 import type { AskSignals } from './asked.js';
-import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
+import { addressOf, newOutcome } from './handle-answer.js';
 import { judge, NO_SERIES, observe, trustOf } from './judge.js';
 import type { ChunkContext } from './resolve-chunk.js';
 
@@ -30,7 +30,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     gauge.inFlight += 1;
     const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     gauge.inFlight -= 1;
-    const address = addressOf(await learnTrust(answer, context), { settings }, context);
+    const address = addressOf(false, { settings, tally: NO_TALLY }, context);
     const named = periodNamed(answer.date, period, governor.calendar());
     const observation = observe(answer, named, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };

@@ -88,7 +88,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     client: options.client,
     governor,
     breaker: new Breaker(),
-    addressTrust: createAddressTrust({ ...basics, keyValues: engine.keyValues, service }),
+    addressTrust: createAddressTrust(service),
     refusals: new RefusalSeries(),
     clock,
     listener: options.listener,

@@ -85,7 +85,7 @@ describe.skipIf(redis.missing !== null)(
       const heartbeats = () => up.said.match(/heartbeat/g)?.length ?? 0;
       await expect.poll(heartbeats, SOON).toBeGreaterThanOrEqual(3);
       expect(await look()).toBe(200);
-      for (const scope of ['engine', 'services', 'schedule', 'schedule-runner', 'closed-inbox', 'warnings'])
+      for (const scope of ['engine', 'schedule', 'schedule-runner', 'closed-inbox', 'warnings'])
         for (const [at, value] of JUNK.entries()) {
           await client.del(`${ROOT}values:${scope}`);
           await client.hset(`${ROOT}values:${scope}`, `n${at}`, value, `m${at}`, `${Date.now()} ${value}`);

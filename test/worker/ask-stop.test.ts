@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../src/brand-api/read-answer.js';
-import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
   askFor,
@@ -79,9 +78,7 @@ describe('a stop', () => {
   });
 
   it('for good ends many at once, which is no evidence about the service: no run is halted for it', async () => {
-    const keyValues = createMemoryKeyValues(Date.now);
     const asking: Asking = createAsking({
-      keyValues,
       answers: [MATCHED, (signal) => untilAborted(signal).catch(() => UNUSABLE)],
     });
     await askFor(asking);
@@ -91,8 +88,7 @@ describe('a stop', () => {
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
     expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 0, billed: 0 })));
-    const next = createAsking({ keyValues, answers: [UNUSABLE] });
-    expect((await askFor(next)).result.type).toBe('failed');
+    expect(asking.context.addressTrust.noteUnusable()).toBe(1);
     expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);
   });
 });

@@ -263,13 +263,13 @@ describe('a failing service', () => {
     ['ends the run within seconds', null, 'halted'],
     ['is retried when this run has had answers from it', 'run', 'again'],
     ['is retried when this account has had answers from it', 'account', 'again'],
-    ['is retried when it gave a good answer to another run', 'address', 'again'],
+    ['is retried when it gave this worker a good answer for the run', 'worker', 'again'],
   ])('on whose port nothing listens %s', async (_what, known, type) => {
     const reason = 'nothing listens at 127.0.0.1:9';
     const state = known === 'account' ? ledgerState({ usage: 3 }) : null;
     const asking = createAsking({ answers: [unavailable({ reason, unsent: 'refused' })], state });
-    if (known === 'address') await asking.context.addressTrust.markTrusted();
     const run = runRecord({}, { tally: { ...NO_TALLY, notFound: known === 'run' ? 1 : 0 } });
+    if (known === 'worker') asking.context.addressTrust.of(run).isTrusted = true;
     const next = () => ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
     expect((await next()).result.type).toBe('again');
     asking.clock.pass(3_000);

@@ -5,9 +5,7 @@
 import type { Client } from '../../src/brand-api/client.js';
 import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
 import type { Clock } from '../../src/core/clock.js';
-import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
-import type { KeyValueStore } from '../../src/engine/stores/key-value-store.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../../src/engine/stores/run-store.js';
 import type { Governor } from '../../src/ledger/governor.js';
@@ -20,7 +18,6 @@ import type { AskContext, Asked } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { runSettings } from '../engine/contract/run-settings.js';
-import { createMemoryKeyValues } from '../support/memory-key-values.js';
 
 export const NOON = Date.UTC(2026, 2, 15, 12);
 
@@ -117,8 +114,6 @@ export interface AskingOptions {
   readonly record?: (outcome: NewOutcome) => Promise<void>;
   readonly clock?: PassingClock;
   readonly state?: LedgerState | null;
-  /** What the engine knows of the service. */
-  readonly keyValues?: KeyValueStore;
   /** By run. */
   readonly halts?: Readonly<Record<string, RunHalt>>;
 }
@@ -190,13 +185,7 @@ export function createAsking(options: AskingOptions): Asking {
     client,
     governor,
     breaker: new Breaker(),
-    addressTrust: createAddressTrust({
-      keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),
-      service: 'http://service.example',
-      worker: 'worker',
-      clock,
-      log: silentLog(),
-    }),
+    addressTrust: createAddressTrust('http://service.example'),
     refusals: new RefusalSeries(),
     clock,
     halts: new Map(Object.entries(options.halts ?? {})),

@@ -286,7 +286,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     let underWay = 0;
     const hanging: Client = {
       async lookup(identifier, options) {
-        if (identifier.value === 'own.example') return place.client().lookup(identifier, options);
+        if (identifier.value === 'b99.com') return place.client().lookup(identifier, options);
         underWay += 1;
         await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
         return readAnswer({ type: 'no_answer', wasSent: true, reason: 'stopped' }, [], 0);
@@ -294,9 +294,10 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     };
     const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
     await slow.start();
-    // Proves the address, so that requests are sent at once.
-    await slow.readUsage('own.example', run);
-    const chunks = await addAll(texts, 10);
+    // Shows the service, so that requests are sent at once.
+    await place.addChunk(run.id, 99, brands(1, 99));
+    await finished(1);
+    const chunks = 1 + (await addAll(texts, 10));
     await vi.waitUntil(() => underWay === 30, SOON);
     await slow.stop(1);
     expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();

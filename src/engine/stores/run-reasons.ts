@@ -89,8 +89,8 @@ export const failureReasonShape = oneOf('code', {
   /** Two requests may have been billed, and neither got an answer. */
   lost: {},
   /**
-   * Untrusted until the address gave a good answer. `saysNotFound`: then it becomes a "not found";
-   * any other refusal counts as the service's own.
+   * Untrusted until the address gave its run a good answer. `saysNotFound`: then it becomes a "not
+   * found"; any other refusal counts as the service's own.
    */
   unproven: { text, saysNotFound: flag },
   /** Not the service's. */

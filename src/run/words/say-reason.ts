@@ -115,7 +115,7 @@ function sayUnreached(how: Unreached, reason: string): string {
 function sayUseless(useless: UnusableAnswers): string {
   if (useless.how === 'unusable')
     return `${useless.answers} answers in a row were unusable: ${useless.reason}`;
-  const never = `is the address right? ${useless.service} has never given a good answer`;
+  const never = `is the address right? ${useless.service} gave this run no good answer`;
   return useless.how === 'unproven'
     ? `${never} and refused every request without a usage header or an error code`
     : `${never}; this one has no usage header, no error code and no JSON object: ${useless.answer}`;
@@ -148,7 +148,7 @@ export function sayFailure(reason: FailureReason): string {
       );
     case 'unproven':
       return (
-        `${reason.text}, not believed: the address never gave a good answer, and this one has ` +
+        `${reason.text}, not believed: the address gave this run no good answer, and this one has ` +
         'neither a usage header nor an error code'
       );
     case 'foreign':
