@@ -29,7 +29,7 @@ import { FOLDER_SETTINGS_FILE } from './inbox-file.js';
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
-const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'trial', ...CAPS, ...AGES];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'minMatch', 'priority', 'trial', ...CAPS, ...AGES];
 
 /** A sender must have no request sent to the hosts of logos. Samples are the administrator's. */
 const NEVER: readonly SettingName[] = ['sample', 'embedLogos'];

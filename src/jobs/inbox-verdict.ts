@@ -177,7 +177,7 @@ const STORED = 'Paid answers are stored: they are not bought again.';
 const ASK_ADMINISTRATOR = 'ask the administrator of the inbox to check the address of the service';
 
 const CHECK_ADDRESS = phrase`${ASK_ADMINISTRATOR}; if the service is known not to have these brands, use ${{
-  set: { allowUnknown: true },
+  set: { minMatch: 0 },
 }}`;
 
 /** Not the file's fault. */

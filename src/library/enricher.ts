@@ -42,7 +42,8 @@ interface SharedOptions {
   readonly maxCost?: number | string | undefined;
   /**
    * The share of the first 50 answers of a stream or file that must match; otherwise the rest is
-   * not asked for, as `stopped` says. `0` never holds it, and lifts the hold of an earlier run.
+   * not asked for, as `stopped` says. `0` never holds it, lifts the hold of an earlier run, and
+   * goes on where an address that gave no good answer finds nothing.
    * @default at least one match
    * @example '30%'
    */
@@ -122,11 +123,6 @@ export interface EnricherOptions extends SharedOptions {
    * @default false
    */
   readonly allowHttp?: boolean | undefined;
-  /**
-   * Go on when nothing is found at an address that never gave a good answer.
-   * @default false
-   */
-  readonly allowUnknown?: boolean | undefined;
   /**
    * The service's own domain: looking it up shows quota and usage, free once that is proven.
    * @default none

@@ -232,7 +232,7 @@ function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
   }
   if (why !== 'unreachable' && why !== 'useless') return null;
   const orUnknown =
-    why === 'useless' ? '; if the service is known not to have these brands, set allowUnknown' : '';
+    why === 'useless' ? '; if the service is known not to have these brands, set minMatch to 0' : '';
   const todo = `check baseUrl, the network, HTTPS_PROXY in env, and the service${orUnknown}`;
   return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
 }

@@ -141,7 +141,7 @@ export function runSettingsOf(
     service,
     account,
     allowNsfw: settings.allowNsfw,
-    allowUnknown: settings.allowUnknown,
+    allowUnknown: settings.minMatch === 0,
     maxAgeMs: settings.maxAgeMs,
     maxAgeMissingMs: settings.maxAgeMissingMs,
     refresh: settings.refresh,

@@ -131,10 +131,6 @@ export const RUN_SETTINGS = {
     'allow http and SMTP without TLS to other machines: token and notifications can be intercepted',
     { commands: [...ACCOUNT, 'outcomes forget'] },
   ),
-  allowUnknown: service('--allow-unknown', yesOrNo).describe(
-    'continue if an address that never gave a good answer finds nothing (for lists of unknown brands)',
-    { commands: RUNNING },
-  ),
   allowNsfw: service('--allow-nsfw', choice(['true', 'false']), () => 'unset' as const).describe(
     'always (true) or never (false) return brands with adult content',
     { commands: RUNNING, note: 'the service decides' },
@@ -210,7 +206,7 @@ export const RUN_SETTINGS = {
     note: 'off',
   }),
   minMatch: limiting('--min-match', matchShare).describe(
-    'hold the run for a person if fewer of the first 50 answers match; 0 lifts the hold',
+    'hold the run for a person if fewer of the first 50 answers match; 0: never (for unknown brands)',
     { note: 'at least one match' },
   ),
   onLimit: limiting('--on-limit', choice(['stop', 'wait']), 'stop').describe(

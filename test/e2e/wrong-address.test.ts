@@ -51,7 +51,7 @@ onEngines([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())],
     const { enrich, write, path } = await scene(web);
     await write('list.csv', domainList(3));
     expect((await enrich()).code).toBe(5);
-    await ends(0, enrich('--allow-unknown'));
+    await ends(0, enrich('--min-match', '0'));
     expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ not_found: 3 });
     expect(web.asked).toHaveLength(6);
   });

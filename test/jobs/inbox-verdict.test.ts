@@ -113,7 +113,7 @@ describe('a finished run', () => {
   it('with useless answers names the settings of the folder that may help', () => {
     const end = verdictOfResult({ run, end: halted('useless'), isComplete: false, facts }, parkState);
     expect(end).toMatchObject({
-      reason: { details: expect.stringMatching(/\{"allowUnknown":true\}/) },
+      reason: { details: expect.stringMatching(/\{"minMatch":0\}/) },
     });
   });
 

@@ -31,7 +31,7 @@ export const runSettingsShape = object({
   service: text,
   account: text,
   allowNsfw: word<AllowNsfw>('unset', 'true', 'false'),
-  /** Its 404s are believed though the address never gave a good answer. */
+  /** Its 404s are believed though the address gave it no good answer (`--min-match 0`). */
   allowUnknown: flag,
   maxAgeMs: count,
   maxAgeMissingMs: count,

@@ -17,7 +17,7 @@ import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js'
  * token, other secrets, notifications, network, engine, state and log.
  */
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
-const BESIDES: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'timeoutMs', 'worker'];
+const BESIDES: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
 export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes'];
 

@@ -131,7 +131,7 @@ function noMatch({ run, rows, input, identifiers }: Figures): Phrase | null {
 }
 
 const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands, use ${{
-  set: { allowUnknown: true },
+  set: { minMatch: 0 },
 }}`;
 
 const TRIAL_OVER = 'that was the trial: every paid answer is stored';

@@ -20,7 +20,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'ragged invalid': 'do not look these rows up: they come back marked as invalid',
   'ragged take': 'read their cells by position',
   'allowMismatch true': 'use this column all the same',
-  'allowUnknown true': 'the service need not know these brands',
+  'minMatch 0': 'the service need not know these brands',
   skipLines: 'lines above the header: *',
   sheet: 'read the sheet *',
   records: 'read the rows from *',
