@@ -8,10 +8,10 @@ import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import { RETRY_LATER_FRESH_MS } from '../engine/stores/outcome-store.js';
 import { packProfile } from '../engine/stores/profile-codec.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { Governor, Spent } from '../ledger/governor.js';
+import type { Spent } from '../ledger/governor.js';
 import { periodNamed } from '../ledger/period.js';
 import { FAR_MS, isQuotaRefusal, limitOf, sayWait } from '../ledger/policy.js';
-import { hasAnswers, type RunTrust } from './address-trust.js';
+import { hasAnswers } from './address-trust.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import {
@@ -20,8 +20,8 @@ import {
   judge,
   observe,
   seriesOf,
-  showsService,
   trustOf,
+  trustsBy,
   untrustedReason,
 } from './judge.js';
 import { LeftOnDisk } from './recorder.js';
@@ -42,8 +42,13 @@ interface Received {
 const REPEAT: NextStep = { type: 'repeat' };
 
 /** Whether a run trusts the address after an answer; records what can be trusted since. */
-async function learnTrust(answer: Answer, trust: RunTrust, governor: Governor): Promise<boolean> {
-  trust.isTrusted ||= showsService(answer);
+async function learnTrust(
+  answer: Answer,
+  run: RunRecord,
+  { addressTrust, governor }: AskContext,
+): Promise<boolean> {
+  const trust = addressTrust.of(run);
+  trust.isTrusted ||= trustsBy(answer, run.tally);
   // One that cannot be recorded must not take this answer with it.
   if (trust.isTrusted) await Promise.allSettled(trust.kept.splice(0).map((each) => governor.record(each)));
   return trust.isTrusted;
@@ -71,7 +76,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const { pass, permit, answer, cost, later } = received;
   const { governor, breaker, addressTrust, refusals, clock } = context;
   const { meaning } = answer;
-  const isTrusted = await learnTrust(answer, addressTrust.of(run), governor);
+  const isTrusted = await learnTrust(answer, run, context);
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
   const period = periodNamed(answer.date, run.settings.period, governor.calendar());

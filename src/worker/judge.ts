@@ -148,9 +148,19 @@ export function trustOf(answer: Answer, address: Address): Trust | null {
 }
 
 /** Whether only the service answers so: a brand, an error code, or a usage header. */
-export function showsService({ meaning, quota, usage }: Answer): boolean {
+function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
   return 'evidence' in meaning && meaning.evidence === 'own';
+}
+
+/**
+ * Whether a run trusts the address by this answer. A "not found" in JSON is enough where the store
+ * has answers of this address for the run: of an old list only what is unknown is asked for again.
+ */
+export function trustsBy(answer: Answer, { stored }: Pick<RunRecord['tally'], 'stored'>): boolean {
+  const { meaning } = answer;
+  const isUnknown = meaning.type === 'not_found' && meaning.evidence === 'object';
+  return showsService(answer) || (stored > 0 && isUnknown);
 }
 
 /** The series that an answer extends: untrusted ones of its run, or unusable ones in a row. */

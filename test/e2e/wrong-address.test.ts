@@ -9,6 +9,7 @@ import { countStatuses, readReport, readRows } from '../support/output-files.js'
 import { startWebServer } from '../support/raw-web-server.js';
 import { createScene, domainList } from '../support/scene.js';
 import { ends, onEngines } from './commands.js';
+import { list } from './unknown-domains.js';
 
 const PAGE: RequestListener = (_request, response) => {
   response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
@@ -16,6 +17,14 @@ const PAGE: RequestListener = (_request, response) => {
 const JSON_404: RequestListener = (_request, response) => {
   response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}');
 };
+
+const BRAND = JSON.stringify({
+  id: 'id_1',
+  name: 'Known',
+  domain: 'known.com',
+  claimed: false,
+  qualityScore: 0.5,
+});
 
 const postgres = postgresEngine();
 onEngines([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
@@ -54,5 +63,23 @@ onEngines([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())],
     await ends(0, enrich('--min-match', '0'));
     expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ not_found: 3 });
     expect(web.asked).toHaveLength(6);
+  });
+
+  test('a service without usage headers: what it does not know is bought once, and again when it is old', async () => {
+    const web = await startWebServer((request, response) => {
+      if (!request.url?.includes('known.com')) return JSON_404(request, response);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(BRAND);
+    });
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', list([...'abc', 'known', ...'defghi'].map((name) => `${name}.com`)));
+    await ends(0, enrich());
+    expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 1, not_found: 9 });
+    expect(web.asked).toHaveLength(10);
+    const later = ['--max-age-missing', '0s'];
+    await ends(0, enrich(...later));
+    expect(web.asked).toHaveLength(19);
+    web.answer = PAGE;
+    await ends(5, enrich(...later), 'is the address right?');
+    expect(web.asked).toHaveLength(20);
   });
 });

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import type { Answer } from '../../src/brand-api/read-answer.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
-import { judge, NO_SERIES, observe, type Trust, untrustedHalt } from '../../src/worker/judge.js';
+import { judge, NO_SERIES, observe, type Trust, trustsBy, untrustedHalt } from '../../src/worker/judge.js';
 import {
   answerOf,
   DOWN,
@@ -255,6 +255,19 @@ test.each<[AnswerName, string]>([
   const address = { service: SERVICE, isTrusted: false, allowsUnknown: false, answered: null };
   const saysNotFound = name === '404 object' && { saysNotFound: true };
   expect(judge(ANSWERS[name], address, NO_SERIES)).toMatchObject({ reason: { text, ...saysNotFound } });
+});
+
+test.each<[AnswerName, boolean, boolean]>([
+  ['brand', true, true],
+  ['404 own', true, true],
+  ['damaged, with usage', true, true],
+  ['404 object', false, true],
+  ['404 page', false, false],
+  ['410 object', false, false],
+  ['no brand, object', false, false],
+  ['no HTTP', false, false],
+])('%s shows the service: %s, with stored answers of it: %s', (name, alone, withStored) => {
+  expect([0, 1].map((stored) => trustsBy(ANSWERS[name], { stored }))).toEqual([alone, withStored]);
 });
 
 describe('the observation from an answer', () => {
