@@ -154,13 +154,13 @@ function showsService({ meaning, quota, usage }: Answer): boolean {
 }
 
 /**
- * Whether a run trusts the address by this answer. A "not found" in JSON is enough where the store
- * has answers of this address for the run: of an old list only what is unknown is asked for again.
+ * Whether a run trusts the address by this answer. Any in JSON is enough where the run has stored
+ * answers of this address: of an old list only the rest is asked for again.
  */
 export function trustsBy(answer: Answer, { stored }: Pick<RunRecord['tally'], 'stored'>): boolean {
   const { meaning } = answer;
-  const isUnknown = meaning.type === 'not_found' && meaning.evidence === 'object';
-  return showsService(answer) || (stored > 0 && isUnknown);
+  const isJson = 'evidence' in meaning && meaning.evidence === 'object';
+  return showsService(answer) || (stored > 0 && isJson);
 }
 
 /** The series that an answer extends: untrusted ones of its run, or unusable ones in a row. */

@@ -263,8 +263,8 @@ test.each<[AnswerName, boolean, boolean]>([
   ['damaged, with usage', true, true],
   ['404 object', false, true],
   ['404 page', false, false],
-  ['410 object', false, false],
-  ['no brand, object', false, false],
+  ['410 object', false, true],
+  ['no brand, object', false, true],
   ['no HTTP', false, false],
 ])('%s shows the service: %s, with stored answers of it: %s', (name, alone, withStored) => {
   expect([0, 1].map((stored) => trustsBy(ANSWERS[name], { stored }))).toEqual([alone, withStored]);
