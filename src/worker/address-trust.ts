@@ -8,7 +8,7 @@
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
-import type { RunRecord } from '../engine/stores/run-store.js';
+import type { RunRecord, RunStore } from '../engine/stores/run-store.js';
 
 /** A long-lived worker forgets the oldest runs; one that goes on begins anew. */
 const RUNS_AT_MOST = 1_000;
@@ -27,8 +27,8 @@ export interface RunTrust {
 export type AddressTrust = ReturnType<typeof createAddressTrust>;
 
 /** One per worker. */
-export function createAddressTrust(service: string) {
-  const runs = new Map<string, RunTrust>();
+export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>) {
+  const trusts = new Map<string, RunTrust>();
   /** Since the last good answer. */
   let unusable = 0;
 
@@ -37,13 +37,19 @@ export function createAddressTrust(service: string) {
 
     /** A run whose record has answers is trusted: another worker had them. */
     of({ id, tally }: Pick<RunRecord, 'id' | 'tally'>): RunTrust {
-      const trust = runs.get(id) ?? { isTrusted: false, untrusted: 0, kept: [], line: pLimit(1) };
+      const trust = trusts.get(id) ?? { isTrusted: false, untrusted: 0, kept: [], line: pLimit(1) };
       trust.isTrusted ||= hasAnswers(tally);
-      runs.delete(id);
-      runs.set(id, trust);
-      const [oldest] = runs.keys();
-      if (runs.size > RUNS_AT_MOST && oldest !== undefined) runs.delete(oldest);
+      trusts.delete(id);
+      trusts.set(id, trust);
+      const [oldest] = trusts.keys();
+      if (trusts.size > RUNS_AT_MOST && oldest !== undefined) trusts.delete(oldest);
       return trust;
+    },
+
+    /** Whether a run has answers by now; false where the engine cannot say. */
+    async hasAnswersOf(run: string): Promise<boolean> {
+      const record = await runs.get(run).catch(() => null);
+      return record !== null && hasAnswers(record.tally);
     },
 
     /** The service gave a good answer: earlier unusable ones no longer count. */
@@ -59,7 +65,7 @@ export function createAddressTrust(service: string) {
 
     /** A run that its answers halted begins anew if it goes on. */
     forget(run: string): void {
-      runs.delete(run);
+      trusts.delete(run);
       unusable = 0;
     },
   };

@@ -48,7 +48,7 @@ async function learnTrust(
   { addressTrust, governor }: AskContext,
 ): Promise<boolean> {
   const trust = addressTrust.of(run);
-  trust.isTrusted ||= trustsBy(answer, run.tally);
+  trust.isTrusted ||= trustsBy(answer, run.tally) || (await addressTrust.hasAnswersOf(run.id));
   // One that cannot be recorded must not take this answer with it.
   if (trust.isTrusted) await Promise.allSettled(trust.kept.splice(0).map((each) => governor.record(each)));
   return trust.isTrusted;

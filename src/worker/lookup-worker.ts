@@ -88,7 +88,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     client: options.client,
     governor,
     breaker: new Breaker(),
-    addressTrust: createAddressTrust(service),
+    addressTrust: createAddressTrust(service, engine.runs),
     refusals: new RefusalSeries(),
     clock,
     listener: options.listener,

@@ -61,13 +61,18 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
   return {
     add,
     flush,
-    /** Adds one identifier's result; reports when the last report is a second old. Never throws. */
+    /**
+     * Adds one identifier's result. Reports its first answer, for workers that trust the address by
+     * it, and when the last report is a second old. Never throws.
+     */
     addAsked({ result: { type }, requests, billed }: Asked): void {
+      const before = sum.matched + sum.notFound;
       add('requests', requests);
       add('billed', billed);
       if (type === 'matched') add('matched', 1);
       else if (type === 'not_found') add('notFound', 1);
-      if (clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;
+      const isFirst = before === 0 && sum.matched + sum.notFound > 0;
+      if (!isFirst && clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;
       reportedAt = clock.monotonic();
       void flush().catch(() => undefined);
     },

@@ -6,7 +6,7 @@ import { createAddressTrust } from '../../src/worker/address-trust.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';
-import { type Asking, answerOf, createAsking, MATCHED, runRecord, untilAborted } from './asking.js';
+import { type Asking, answerOf, createAsking, MATCHED, runRecord, UNUSABLE, untilAborted } from './asking.js';
 
 const JSON_404 = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
 const SHOWN = { ...JSON_404, usage: 7 };
@@ -109,7 +109,7 @@ describe('until an answer shows the service', () => {
 });
 
 describe('what a worker remembers', () => {
-  const trust = createAddressTrust('http://service.example');
+  const trust = createAddressTrust('http://service.example', { get: async () => null });
 
   it('is the unusable answers since the last good one', () => {
     expect([trust.noteUnusable(), trust.noteUnusable()]).toEqual([1, 2]);
@@ -143,6 +143,30 @@ it('five answers that are not trusted halt their run, whatever others are answer
   await vi.waitUntil(() => run.waiting.length === 1);
   expect(run.log).not.toContain('halt run useless');
   await run.answer(1, JSON_404);
+  await Promise.all(all);
+  expect(run.log).toContain('halt run useless');
+});
+
+it.each([
+  ['a "not found"', JSON_404],
+  ['an unusable answer', UNUSABLE],
+])('%s is judged by what the record of its run shows by then', async (_, fifth) => {
+  const run = createRun();
+  const all = run.ask(6);
+  for (let count = 0; count < 4; count += 1) await run.answer(1, fifth);
+  await vi.waitUntil(() => run.waiting.length === 1);
+  run.records.run = runRecord({}, { tally: { ...NO_TALLY, matched: 1 } });
+  run.stop.abort(new Error('stop'));
+  await run.answer(1, fifth);
+  await Promise.all(all);
+  expect(run.log.filter((line) => line.startsWith('halt'))).toEqual([]);
+});
+
+it('a record that cannot be read shows nothing', async () => {
+  const run = createRun();
+  run.records.run = null;
+  const all = run.ask(5);
+  for (let count = 0; count < 5; count += 1) await run.answer(1, JSON_404);
   await Promise.all(all);
   expect(run.log).toContain('halt run useless');
 });

@@ -101,6 +101,8 @@ export interface Asking {
   /** Events in order. */
   readonly log: readonly string[];
   readonly recorded: readonly NewOutcome[];
+  /** Of runs, as the engine has them by now. The test sets them; null: it cannot be read. */
+  readonly records: Record<string, RunRecord | null>;
   readonly stop: AbortController;
   readonly abort: AbortController;
   readonly signals: { stop: AbortSignal; abort: AbortSignal };
@@ -132,6 +134,7 @@ export function openBreaker({ context }: Asking): void {
 export function createAsking(options: AskingOptions): Asking {
   const log: string[] = [];
   const recorded: NewOutcome[] = [];
+  const records: Asking['records'] = {};
   const clock = options.clock ?? createPassingClock();
   const stop = new AbortController();
   const abort = new AbortController();
@@ -185,7 +188,13 @@ export function createAsking(options: AskingOptions): Asking {
     client,
     governor,
     breaker: new Breaker(),
-    addressTrust: createAddressTrust('http://service.example'),
+    addressTrust: createAddressTrust('http://service.example', {
+      async get(run) {
+        const record = records[run];
+        if (record === null) throw new Error('the engine is away');
+        return record ?? null;
+      },
+    }),
     refusals: new RefusalSeries(),
     clock,
     halts: new Map(Object.entries(options.halts ?? {})),
@@ -197,7 +206,8 @@ export function createAsking(options: AskingOptions): Asking {
     },
     gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null, retryAt: 0 },
   };
-  return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
+  const signals = { stop: stop.signal, abort: abort.signal };
+  return { context, clock, log, recorded, records, stop, abort, signals };
 }
 
 export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<RunRecord> = {}): RunRecord {

@@ -309,6 +309,28 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ tally: { failed: 2, requests: 3, billed: 3 } });
   });
 
+  it('without any match halts nothing once another worker has one: what it was told is recorded', async () => {
+    const gate = createGate();
+    const first = async (value: string) => {
+      if (value !== 'b0.com') await gate.pass();
+      return MATCHED;
+    };
+    const unknown = brands(8, 20);
+    const second = async (value: string) => {
+      const isFifth = value === 'b24.com';
+      if (isFifth) await vi.waitUntil(async () => (await progress()).tally.matched === 1, { timeout: 5_000 });
+      return answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
+    };
+    const matching = await place.context('w1', scriptedClient(first));
+    const one = resolveChunk(matching, run, chunkOf(run, brands(2)), SIGNALS);
+    await gate.reached;
+    const other = await place.context('w2', scriptedClient(second), { limit: pLimit(1) });
+    await resolveChunk(other, run, chunkOf(run, unknown, { chunk: 1 }), SIGNALS).finally(gate.open);
+    await one;
+    expect(await place.statuses(run, unknown)).toEqual(unknown.map(() => 'not_found'));
+    expect((await progress()).halt).toBeNull();
+  });
+
   it('that is stopped parks the rest at once, and releases its claims', async () => {
     const stop = new AbortController();
     const client = scriptedClient(() => {

@@ -56,8 +56,19 @@ it('a slow one reports once a second, the sum so far under one name', async () =
     await new Promise((resolve) => setImmediate(resolve));
   }
   await tally.flush();
-  expect(sums().map(({ matched }) => matched)).toEqual([3, 6]);
+  expect(sums().map(({ matched }) => matched)).toEqual([1, 4, 6]);
   expect(new Set(reports.map(({ part }) => part)).size).toBe(1);
+});
+
+it('the first answer is reported at once: other workers trust the address by it', async () => {
+  const { tally, sums } = createTallying();
+  tally.addAsked({ result: { type: 'revoked' }, requests: 1, billed: 1 });
+  expect(sums()).toEqual([]);
+  for (let answers = 0; answers < 2; answers += 1) {
+    tally.addAsked(MATCHED);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(sums().map(({ matched }) => matched)).toEqual([1]);
 });
 
 it('each run has a sum and a name of its own', async () => {

@@ -173,7 +173,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         client,
         governor,
         breaker: new Breaker(),
-        addressTrust: createAddressTrust(SERVICE),
+        addressTrust: createAddressTrust(SERVICE, engine.runs),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         refusals: new RefusalSeries(),
         gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null, retryAt: 0 },
