@@ -79,7 +79,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       newestFetchedAt: STARTED_AT,
       failures: new Counter(),
       hasOutage: false,
-      untrusted: { any: false, notFound: false },
+      hasUntrusted: false,
       ...parts.facts,
     },
     written: {

@@ -1,7 +1,7 @@
 /** A whole run on a real engine, the local service in this process: waves, repeats and stops. */
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Client } from '../../src/brand-api/client.js';
 import { systemClock } from '../../src/core/clock.js';
 import type { Identifier } from '../../src/core/identifier.js';
@@ -12,11 +12,15 @@ import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import type { WorkerListener } from '../../src/worker/asked.js';
+import { resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { keyOf, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
+import { answerOf, MATCHED } from '../worker/asking.js';
+import { brands, keyOf, SERVICE, scriptedClient, usePlaces, type Workplace } from '../worker/workplace.js';
+
+const JSON_404 = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
 
 describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const openPlace = usePlaces('enrich');
@@ -295,6 +299,36 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const result = await run({ input: LIST, runtime: { worker: null } });
     expect(result.end).toEqual({ type: 'halted', halt: { why: 'lost' } });
     expect(result.written.counts.deferred).toBe(4);
+  });
+
+  it('buys once what one worker could not trust before another one had a match', async () => {
+    const { engine, queue } = place;
+    await run({ input: 'website\nb900.com\n' });
+    const unknown = ['n0.com', 'n1.com', 'n2.com'];
+    const isUnknown = (text: string) => unknown.some((each) => text.endsWith(each));
+    const client = scriptedClient((value) => (isUnknown(value) ? JSON_404 : MATCHED));
+    const contexts = { known: await place.context('w1', client), unknown: await place.context('w2', client) };
+    const signals = { stop: new AbortController().signal, abort: new AbortController().signal };
+    async function resolve({ data }: { data: ChunkData }): Promise<void> {
+      const whose = data.identifiers.some(isUnknown) ? 'unknown' : 'known';
+      const isAsked = async () => (await engine.runs.get(data.run))?.tally.failed === unknown.length;
+      if (whose === 'known') await vi.waitUntil(isAsked, { timeout: 10_000 });
+      const record = await engine.runs.get(data.run);
+      if (record !== null) await resolveChunk(contexts[whose], record, data, signals);
+    }
+    const worker = engine.openWorker(queue.name, resolve, 3);
+    onTestFinished(() => worker.close());
+    void worker.run();
+    // So that three chunks are handed out before there is a match.
+    await engine.keyValues.put('min-match', 'series', 'matched');
+    const known = brands(100).map((text) => text.replace('domain:', ''));
+    const input = `website\n${[...known, ...unknown].join('\n')}\n`;
+    for (let time = 0; time < 2; time += 1) {
+      const { end, written } = await run({ input, runtime: { worker: null, series: 'series' } });
+      expect(end).toEqual({ type: 'finished' });
+      expect(written.counts).toMatchObject({ matched: 100, not_found: 3, failed: 0 });
+      expect(client.asked).toHaveLength(103);
+    }
   });
 });
 

@@ -8,6 +8,7 @@ import type { OutcomeKeyOf } from '../../engine/stores/outcome-key.js';
 import { RETRY_LATER_REASON } from '../../engine/stores/outcome-store.js';
 import { readProfile, whyUnreadable } from '../../engine/stores/profile-codec.js';
 import type { FailureReason, RunStop } from '../../engine/stores/run-reasons.js';
+import type { LookupFailure } from '../../engine/stores/run-store.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
 import { NewestMatches } from '../newest-matches.js';
 import type { Changes } from '../output/changes.js';
@@ -46,6 +47,8 @@ const SO_FAR_AT_MOST = 2_000;
 const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
 const NO_PROFILE = { text: null, brand: {} };
+const NOT_FOUND = { status: 'not_found', packed: null, freshMs: null } as const;
+const NOT_FOUND_ANSWER = { status: 'not_found', retryLater: false, profile: null, brand: {} } as const;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
@@ -53,6 +56,8 @@ export class OutcomeCollector {
   /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
+  /** By number: a "not found" of a worker that knew of no answer that shows the service. */
+  readonly #unproven = new Map<number, LookupFailure>();
   /** At the last look for answers of workers elsewhere. */
   #answered = 0;
   #hasFound = false;
@@ -91,11 +96,35 @@ export class OutcomeCollector {
     return this.#takeAll(
       unansweredIn(this.options.scan, READ_AT_ONCE, only),
       (keys) => runs.failures(runId, keys),
-      (unanswered, { isDeferred, reason }) =>
-        isDeferred === true
-          ? this.#keepDeferred(unanswered, sayFailure(reason))
-          : this.#keepFailure(unanswered, reason),
+      (unanswered, failure) => {
+        const { isDeferred, reason } = failure;
+        if (isDeferred === true) this.#keepDeferred(unanswered, sayFailure(reason));
+        else if (reason.code === 'unproven' && reason.saysNotFound)
+          this.#unproven.set(unanswered.index, failure);
+        else this.#keepFailure(unanswered, reason);
+      },
     );
+  }
+
+  /** Whether it waits for `takeUnproven`: its lookup was paid for, and is not repeated. */
+  isUnproven(index: number): boolean {
+    return this.#unproven.has(index);
+  }
+
+  /** Records what was "not found" before an answer of the run showed the service; or it failed. */
+  async takeUnproven(): Promise<void> {
+    const { engine, scan } = this.options;
+    const { matched, notFound } = this.summary.facts.identifiers;
+    const left = [...this.#unproven].filter(([index]) => scan.answers.status(index) === null);
+    const isShown = matched + notFound > 0;
+    const outcomes = left.map(([, { key, billed }]) => ({ ...NOT_FOUND, key, billed }));
+    const fetchedAt = isShown ? await engine.outcomes.record('', outcomes) : 0;
+    for (const [index, { reason }] of left) {
+      const unanswered = { index, text: scan.identifiers.at(index) };
+      if (isShown) this.#keepAnswer(unanswered, { ...NOT_FOUND_ANSWER, fetchedAt }, 'api');
+      else this.#keepFailure(unanswered, reason);
+    }
+    this.#unproven.clear();
   }
 
   /** Whatever is still without an answer was not asked, or not to the end. */

@@ -84,6 +84,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       trial = null;
       continue;
     }
+    await collector.takeUnproven();
     if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
     if ((await takeWaves(collector, scan, waterfall, runtime.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
@@ -121,10 +122,8 @@ async function takeAll({ collector, run }: SweepContext, only?: readonly number[
 function finished({ collector, run }: SweepContext): LookupsEnd {
   const { facts } = collector.summary;
   const { identifiers } = facts;
-  // Once the address is proven, a 204 or 404 becomes a "not found", and any other refusal counts as
-  // the service's own.
-  const hasGood = identifiers.matched + identifiers.notFound > 0;
-  if (hasGood ? facts.untrusted.notFound : facts.untrusted.any)
+  // Once an answer has shown the service, any other refusal counts as its own.
+  if (facts.hasUntrusted && identifiers.matched + identifiers.notFound === 0)
     return { type: 'halted', halt: untrustedHalt(run.settings.service) };
   return identifiers.deferred > 0
     ? { type: 'halted', halt: { why: 'doubtful', identifiers: identifiers.deferred } }
@@ -138,7 +137,9 @@ function* chunksOf(
 ): Generator<string[]> {
   // Of chunks in order only so many are handed out as can be paid for.
   const size = () => Math.min(isOrdered ? CHUNK_SIZE : dispatcher.chunkSize, check.room());
-  for (const batch of unansweredIn(scan, size, only ?? 'priority')) {
+  for (const unanswered of unansweredIn(scan, size, only ?? 'priority')) {
+    const batch = unanswered.filter(({ index }) => !collector.isUnproven(index));
+    if (batch.length === 0) continue;
     collector.expect(batch);
     check.handOut(batch.map(({ index }) => index));
     yield batch.map(({ text }) => text);
@@ -166,6 +167,7 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   // No worker will take what the stop had parked.
   await dispatcher.withdraw();
   await takeAll(context);
+  await context.collector.takeUnproven();
   return end;
 }
 

@@ -52,8 +52,8 @@ export function createRunSummary() {
     failures: new Counter<FailureReason>(REASONS_AT_MOST),
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
-    /** Whether some failed with an answer that is not believed; of those, with a "not found". */
-    untrusted: { any: false, notFound: false },
+    /** Whether some failed with an answer that is not believed. */
+    hasUntrusted: false,
   };
   return {
     facts,
@@ -81,10 +81,7 @@ export function createRunSummary() {
     noteFailure(reason: FailureReason): void {
       facts.identifiers.failed += 1;
       if (reason.code === 'unavailable') facts.hasOutage = true;
-      if (reason.code === 'unproven') {
-        facts.untrusted.any = true;
-        if (reason.saysNotFound) facts.untrusted.notFound = true;
-      }
+      if (reason.code === 'unproven') facts.hasUntrusted = true;
       facts.failures.add(reason);
     },
   };

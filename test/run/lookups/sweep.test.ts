@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
+import type { NewOutcome } from '../../../src/core/outcome.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { RunStop } from '../../../src/engine/stores/run-reasons.js';
 import type { LookupFailure, RunProgress, RunRecord } from '../../../src/engine/stores/run-store.js';
@@ -26,6 +27,8 @@ import { scanWanting } from '../spools.js';
 const { limit: LIMIT, credentials: CREDENTIALS } = HALTS;
 const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
+const REFUSED = { type: 'halted', halt: CREDENTIALS } as const;
+
 /** Enough matches were found. */
 const PASSED: SweepContext['check'] = {
   halt: async () => null,
@@ -43,8 +46,13 @@ interface World {
   workers: 'answer' | 'lose' | 'sleep';
   /** What the next check of the run returns beside its chunks. */
   shown: Partial<RunProgress>;
+  /** Those of the texts that the workers have no answer to. */
+  readonly unanswered: Set<string>;
+  readonly asked: string[];
+  /** What the run recorded as not found. */
+  readonly recorded: NewOutcome[];
   /** The results of lookups without an answer. */
-  failure: Pick<LookupFailure, 'reason' | 'isDeferred'> | null;
+  failure: Omit<LookupFailure, 'key'> | null;
   ledger: Partial<LedgerState>;
   readonly queued: Map<number, ChunkData>;
   /** A worker answers the rest of a chunk. */
@@ -71,6 +79,9 @@ async function begin(options: SweepOptions = {}) {
     stopping,
     workers: 'answer',
     shown: {},
+    unanswered: new Set(),
+    asked: [],
+    recorded: [],
     failure: null,
     ledger: {},
     queued: new Map(),
@@ -91,8 +102,9 @@ async function begin(options: SweepOptions = {}) {
       for (const data of chunks) {
         const { chunk, identifiers: texts } = data;
         world.seen.push(`chunk ${chunk}`);
+        world.asked.push(...texts);
         if (world.workers === 'answer') {
-          for (const text of texts) answered.add(text);
+          for (const text of texts) if (!world.unanswered.has(text)) answered.add(text);
           finished.add(chunk);
         }
         if (world.workers === 'sleep') world.queued.set(chunk, data);
@@ -126,7 +138,8 @@ async function begin(options: SweepOptions = {}) {
         world.shown = {};
       },
       end: async (_run: string, stop: RunStop | null) => void world.seen.push(stop ?? 'completed'),
-      failures: async (_run: string, keys: readonly string[]) => keys.map(() => world.failure),
+      failures: async (_run: string, keys: readonly string[]) =>
+        keys.map((key) => world.failure && { key, ...world.failure }),
     },
     outcomes: {
       read: async (keys: readonly string[]) =>
@@ -135,6 +148,10 @@ async function begin(options: SweepOptions = {}) {
             ? { status: 'not_found', packed: null, fetchedAt: 0, freshUntil: null }
             : null,
         ),
+      async record(_worker: string, outcomes: readonly NewOutcome[]) {
+        world.recorded.push(...outcomes);
+        return 7;
+      },
     },
     ledger: { show: async () => ledgerState(world.ledger) },
   } as unknown as Engine;
@@ -233,9 +250,50 @@ describe('all identifiers asked for', () => {
       meaning: { type: 'failed', reason: 'x', status: 404 },
       cost: 'billed',
     } as never);
-    world.failure = { ...failure, reason: failure.reason ?? refusal };
+    world.failure = { ...failure, reason: failure.reason ?? refusal, billed: true };
     const end = await endWithin(world.clock, sweep(context), 62_000);
     expect(end).toMatchObject({ type: 'halted', halt: { why } });
+  });
+});
+
+describe('a "not found" that its worker could not trust', () => {
+  const reason = { code: 'unproven', text: 'the service answered 404', saysNotFound: true } as const;
+  async function end(unanswered: readonly string[], some: Partial<SweepContext> = {}, shown = {}) {
+    const { world, context, answers } = await begin();
+    for (const text of unanswered) world.unanswered.add(text);
+    world.failure = { reason, billed: true };
+    world.shown = shown;
+    const ended = await endWithin(world.clock, sweep({ ...context, ...some }), 2_000);
+    const statuses = [0, 1, 2].map((index) => answers.status(index));
+    return { ended, statuses, asked: world.asked, recorded: world.recorded };
+  }
+  const ALL = ['domain:b0.com', 'domain:b1.com', 'domain:b2.com'];
+  const RECORDED = { status: 'not_found', packed: null, billed: true, freshMs: null };
+
+  it('is recorded once the run has an answer of the service', async () => {
+    const { ended, statuses, recorded } = await end(ALL.slice(1));
+    expect([ended, statuses]).toEqual([{ type: 'finished' }, ALL.map(() => 'not_found')]);
+    expect(recorded).toEqual(ALL.slice(1).map((text) => ({ ...RECORDED, key: `service:${text}` })));
+  });
+
+  it('has failed, and halts the run, where there is none', async () => {
+    const { ended, statuses, recorded } = await end(ALL);
+    expect(ended).toMatchObject({ type: 'halted', halt: { why: 'useless', useless: { how: 'unproven' } } });
+    expect([statuses, recorded]).toEqual([ALL.map(() => 'failed'), []]);
+  });
+
+  it('of a trial is not asked again, and judged by the answers of the rest', async () => {
+    const trial = { indexes: [1], continues: async () => true };
+    const { ended, statuses, asked, recorded } = await end(ALL.slice(1, 2), { trial });
+    expect([ended, statuses]).toEqual([{ type: 'finished' }, ALL.map(() => 'not_found')]);
+    expect(asked).toEqual(['domain:b1.com', 'domain:b0.com', 'domain:b2.com']);
+    expect(recorded).toHaveLength(1);
+  });
+
+  it('is recorded by a run that is stopped, too', async () => {
+    const { ended, statuses, recorded } = await end(ALL.slice(2), {}, { halt: CREDENTIALS });
+    expect([ended, statuses]).toEqual([REFUSED, ALL.map(() => 'not_found')]);
+    expect(recorded).toHaveLength(1);
   });
 });
 
@@ -276,7 +334,6 @@ describe('a trial', () => {
 });
 
 const THREE_FAILED = { ...TALLY, failed: 3 };
-const REFUSED = { type: 'halted', halt: CREDENTIALS } as const;
 const PAUSED = { isPaused: true, isPausedAlone: true };
 const FULL = { ledger: { quota: 100, sent: 100 } };
 

@@ -31,7 +31,7 @@ it('starts empty', () => {
     newestFetchedAt: null,
     failures: new Counter(200),
     hasOutage: false,
-    untrusted: { any: false, notFound: false },
+    hasUntrusted: false,
   });
 });
 
@@ -106,10 +106,10 @@ it('counts why lookups failed, for 200 different reasons and those that decide t
   for (let at = 0; at < 300; at += 1) failed(at);
   failed(0);
   summary.noteDeferred();
-  expect(summary.facts).toMatchObject({ hasOutage: false, untrusted: { any: false, notFound: false } });
+  expect(summary.facts).toMatchObject({ hasOutage: false, hasUntrusted: false });
   summary.noteFailure({ code: 'unavailable' });
   summary.noteFailure({ code: 'unproven', text: 'the service answered 404', saysNotFound: true });
-  expect(summary.facts).toMatchObject({ hasOutage: true, untrusted: { any: true, notFound: true } });
+  expect(summary.facts).toMatchObject({ hasOutage: true, hasUntrusted: true });
   const failures = [...summary.facts.failures];
   expect(failures).toHaveLength(200);
   expect(failures[0]).toEqual({ value: { code: 'answer', text: 'reason 0' }, count: 2 });
