@@ -7,7 +7,7 @@ import { type Identifier, identifierText, parseIdentifierText } from '../core/id
 import type { Log } from '../core/log.js';
 import { text as anyText, inJson, object, orElse } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
-import { labelText, type RunRecord, type RunSettings } from '../engine/stores/run-store.js';
+import { labelText, NO_TALLY, type RunRecord, type RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
@@ -99,12 +99,12 @@ export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
  */
 export async function carryOutCheck(
   worker: Pick<LookupWorker, 'check'>,
-  { identifier, text, settings, ledger: before }: PlannedCheck,
+  { identifier, text, settings, run, ledger: before }: PlannedCheck,
   by: string,
   log: Log,
 ) {
   log.info({ by, identifier: text, account: settings.account }, 'a check of the account was ordered');
-  const end = await worker.check(identifier, settings);
+  const end = await worker.check(identifier, run ?? { settings, tally: NO_TALLY });
   if (end.type !== 'asked') {
     if (end.type === 'denied' && end.ledger !== null) assertMayCheck(end.ledger, settings.account);
     const what = { fresh: 'it has an answer already', busy: 'another worker is looking it up' };

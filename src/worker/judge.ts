@@ -4,6 +4,7 @@
  */
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import type { Observation } from '../ledger/outbox.js';
 import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
 import type { UsageOfQuota } from './refusal-series.js';

@@ -1,13 +1,14 @@
 /** Requests outside of any run: a reading of the usage, and the check that a person ordered. */
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
-import { NO_TALLY, type RunRecord, type RunSettings } from '../engine/stores/run-store.js';
+import { NO_TALLY, type RunRecord } from '../engine/stores/run-store.js';
 import { type LookRequest, ownOf } from '../ledger/ledger.js';
 import { periodNamed } from '../ledger/period.js';
 import { isQuotaRefusal } from '../ledger/policy.js';
+import { hasAnswers } from './address-trust.js';
 import type { AskSignals } from './asked.js';
 import { addressOf, newOutcome } from './handle-answer.js';
-import { judge, NO_SERIES, observe, trustOf } from './judge.js';
+import { judge, NO_SERIES, observe, trustOf, trustsBy } from './judge.js';
 import type { ChunkContext } from './resolve-chunk.js';
 
 /** How long a caller waits for the ledger to have what this process knows. */
@@ -21,7 +22,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
   async function send(
     look: Omit<LookRequest, 'permit'>,
     identifier: Identifier,
-    settings: RunSettings,
+    { settings, tally }: Pick<RunRecord, 'settings' | 'tally'>,
     signal: AbortSignal,
   ) {
     const permit = await governor.takeLook(look, settings.period, stop);
@@ -30,7 +31,8 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     gauge.inFlight += 1;
     const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     gauge.inFlight -= 1;
-    const address = addressOf(false, { settings, tally: NO_TALLY }, context);
+    const isTrusted = hasAnswers(tally) || trustsBy(answer, tally);
+    const address = addressOf(isTrusted, { settings, tally }, context);
     const named = periodNamed(answer.date, period, governor.calendar());
     const observation = observe(answer, named, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
@@ -39,7 +41,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
   return {
     async readUsage(ownDomain: string, { settings }: Pick<RunRecord, 'settings'>) {
       const own = { own: ownOf(settings.service, ownDomain), key: null, quotaCap: settings.quotaCap };
-      const look = await send(own, { kind: 'domain', value: ownDomain }, settings, stop);
+      const look = await send(own, { kind: 'domain', value: ownDomain }, { settings, tally: NO_TALLY }, stop);
       if (look === null) return null;
       const { permit, answer, step, observation } = look;
       governor.settle(permit, answer.cost, observation);
@@ -47,14 +49,15 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
       return { quota: answer.quota, halt: 'halt' in step ? step.halt : null };
     },
 
-    async check(identifier: Identifier, settings: RunSettings) {
+    async check(identifier: Identifier, run: Pick<RunRecord, 'settings' | 'tally'>) {
+      const { settings } = run;
       const { allowNsfw, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
       const key = outcomeKeys(context.addressTrust.service, allowNsfw)(identifierText(identifier));
       const { now: asOf } = await engine.ledger.show(account);
       const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
       const [claim] = await engine.outcomes.claim({ worker, run: '', keys: [key], freshness });
       if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
-      const look = await send({ own: null, key, quotaCap }, identifier, settings, abort);
+      const look = await send({ own: null, key, quotaCap }, identifier, run, abort);
       if (look?.step.type !== 'record') await engine.outcomes.release(worker, [key]);
       if (look === null) return { type: 'denied', ledger: governor.state } as const;
       const { permit, answer, step, observation } = look;

@@ -8,14 +8,12 @@ import { hostname } from 'node:os';
 import pLimit from 'p-limit';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
-import type { Identifier } from '../core/identifier.js';
 import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
-import type { RunSettings } from '../engine/stores/run-store.js';
 import { SharedGovernor } from '../ledger/governor.js';
 import { sayWait, waitsUntil } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
@@ -191,7 +189,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
      * Sends the one request beyond the limit that a person ordered, and keeps its answer. `denied`:
      * the ledger grants none; `fresh`: there is an answer; `busy`: another worker is asking.
      */
-    check: (identifier: Identifier, settings: RunSettings) => untilDone(looks.check(identifier, settings)),
+    check: (...asked: Parameters<typeof looks.check>) => untilDone(looks.check(...asked)),
     /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
     async settled(): Promise<void> {
       await governor.flushed(FLUSHED_WITHIN_MS);

@@ -11,8 +11,8 @@ import type { FetchedAnswer } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { UNUSABLE, untilAborted } from './asking.js';
-import { brands, keyOf, usePlaces, type Workplace } from './workplace.js';
+import { answerOf, UNUSABLE, untilAborted } from './asking.js';
+import { brands, keyOf, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
@@ -279,6 +279,19 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     });
     // So soon after it another one would show nothing.
     expect(await worker.readUsage('own.example', run)).toBeNull();
+  });
+
+  it.each([
+    ['is stored where its run had answers', 1, 'not_found'],
+    ['is not trusted where it had none', 0, null],
+  ])('asks for one by order: what is not found %s', async (_, matched, status) => {
+    const told = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
+    const worker = place.openWorker({ client: scriptedClient(() => told), spoolFolder });
+    await worker.start();
+    const nobody = { kind: 'domain', value: 'nobody.com' } as const;
+    const end = await worker.check(nobody, { settings: run.settings, tally: { ...NO_TALLY, matched } });
+    expect(end.type).toBe('asked');
+    expect(await place.statuses(run, ['domain:nobody.com'])).toEqual([status]);
   });
 
   it('that is stopped with many requests in flight does not judge the service: another one finishes the run', async () => {
