@@ -225,7 +225,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 11,
       functionsVersion: 1,
-      functions: 'e167923436942719',
+      functions: '2bff48756b69516f',
     });
   });
 

@@ -173,7 +173,7 @@ describe.skipIf(!hasRedisServer())('values of somebody else', () => {
     }
   });
 
-  test('in any key, no operation fails as a bug', { tags: ['long'], timeout: 120_000 }, async () => {
+  test('in any key, no operation fails as a bug', { tags: ['long'], timeout: 300_000 }, async () => {
     await anew();
     expect(await bugsOf(engine)).toEqual([]);
     await anew();
