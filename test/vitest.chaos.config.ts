@@ -22,6 +22,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', ...(process.env.CI ? ['json'] : [])],
-    outputFile: { json: '.test-results.json' },
+    outputFile: { json: process.env.TEST_RESULTS ?? '.test-results.json' },
   },
 });

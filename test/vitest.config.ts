@@ -66,6 +66,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 180_000,
     reporters: ['default', ...(process.env.CI ? ['json'] : []), missingServers],
-    outputFile: { json: '.test-results.json' },
+    outputFile: { json: process.env.TEST_RESULTS ?? '.test-results.json' },
   },
 });
