@@ -16,86 +16,28 @@ function seen(name: string, size: number, more: Partial<SeenFile> = {}): SeenFil
   return { name, size, mtimeMs: 1, ino: 1, kind: 'file', ...more };
 }
 
-/** Polls one file at the given times; returns when it was ready. */
-function readyAt(looks: readonly (readonly [number, Partial<SeenFile>])[]): number | null {
+/** Looks at one file, as in `0, 1500 size 20`; returns when it was ready. */
+function readyAt(looks: string): number | null {
   const files = createSettledFiles(SETTLE_MS);
-  for (const [now, more] of looks) {
-    if (files.look([seen('a.csv', 10, more)], now).ready.length > 0) return now;
+  for (const look of looks.split(', ')) {
+    const [now, of = '', value] = look.split(' ');
+    const file = seen('a.csv', 10, { [of]: Number(value) });
+    if (files.look([file], Number(now)).ready.length > 0) return Number(now);
   }
   return null;
 }
 
 describe('a file', () => {
-  it.each([
-    [
-      'is ready after it was unchanged for long enough',
-      [
-        [0, {}],
-        [1_999, {}],
-        [2_000, {}],
-      ],
-      2_000,
-    ],
-    ['is not ready at the first look, however old it is', [[0, {}]], null],
-    [
-      'that grows starts the wait anew',
-      [
-        [0, {}],
-        [1_500, { size: 20 }],
-        [2_500, { size: 20 }],
-        [4_500, { size: 20 }],
-      ],
-      4_500,
-    ],
-    [
-      'that was rewritten with the same size starts the wait anew',
-      [
-        [0, {}],
-        [1_000, { mtimeMs: 2 }],
-        [2_500, { mtimeMs: 2 }],
-      ],
-      null,
-    ],
-    [
-      'that was replaced by another file starts the wait anew',
-      [
-        [0, {}],
-        [1_000, { ino: 2 }],
-        [2_500, { ino: 2 }],
-      ],
-      null,
-    ],
-    [
-      'that is empty has a longer wait',
-      [
-        [0, { size: 0 }],
-        [9_999, { size: 0 }],
-        [10_000, { size: 0 }],
-      ],
-      10_000,
-    ],
-    [
-      'that paused while it grew waits twice that pause',
-      [
-        [0, {}],
-        [1_800, { size: 20 }],
-        [5_300, { size: 20 }],
-        [5_400, { size: 20 }],
-      ],
-      5_400,
-    ],
-    [
-      'that grows quickly waits no more than usual',
-      [
-        [0, {}],
-        [1_000, { size: 20 }],
-        [1_900, { size: 30 }],
-        [3_800, { size: 30 }],
-        [3_900, { size: 30 }],
-      ],
-      3_900,
-    ],
-  ] as const)('%s', (_, looks, expected) => {
+  it.each<[string, string, number | null]>([
+    ['is ready after it was unchanged for long enough', '0, 1999, 2000', 2_000],
+    ['is not ready at the first look, however old it is', '0', null],
+    ['that grows starts the wait anew', '0, 1500 size 20, 2500 size 20, 4500 size 20', 4_500],
+    ['that was rewritten with the same size starts the wait anew', '0, 1000 mtimeMs 2, 2500 mtimeMs 2', null],
+    ['that was replaced by another file starts the wait anew', '0, 1000 ino 2, 2500 ino 2', null],
+    ['that is empty has a longer wait', '0 size 0, 9999 size 0, 10000 size 0', 10_000],
+    ['that paused as it grew waits twice that pause', '0, 1800 size 20, 5300 size 20, 5400 size 20', 5_400],
+    ['that grows fast waits as usual', '0, 1000 size 20, 1900 size 30, 3800 size 30, 3900 size 30', 3_900],
+  ])('%s', (_, looks, expected) => {
     expect(readyAt(looks)).toBe(expected);
   });
 

@@ -8,49 +8,21 @@ const at = (text: string) => Date.parse(`${text}Z`);
 describe('the end of the period', () => {
   it.each([
     // A third of June is over.
-    [
-      '2026-06-01',
-      '2026-06-11T00:00',
-      [70, 10, 20],
-      { endsOn: '2026-07-01', daysGone: 10, daysLeft: 20 },
-      [240, 60, 300],
-    ],
-    [
-      '2026-06-01',
-      '2026-06-02T00:00',
-      [1, 0, 0],
-      { endsOn: '2026-07-01', daysGone: 1, daysLeft: 29 },
-      [30, 0, 30],
-    ],
+    ['2026-06-01', '2026-06-11T00:00', [70, 10, 20], ['2026-07-01', 10, 20], [240, 60, 300]],
+    ['2026-06-01', '2026-06-02T00:00', [1, 0, 0], ['2026-07-01', 1, 29], [30, 0, 30]],
     // A period from the 15th has the days of its own months, and February has its 28.
-    [
-      '2026-02-15',
-      '2026-03-01T00:00',
-      [140, 0, 0],
-      { endsOn: '2026-03-15', daysGone: 14, daysLeft: 14 },
-      [280, 0, 280],
-    ],
-    [
-      '2026-12-01',
-      '2026-12-16T12:00',
-      [10, 0, 5],
-      { endsOn: '2027-01-01', daysGone: 15.5, daysLeft: 15.5 },
-      [20, 10, 30],
-    ],
+    ['2026-02-15', '2026-03-01T00:00', [140, 0, 0], ['2026-03-15', 14, 14], [280, 0, 280]],
+    ['2026-12-01', '2026-12-16T12:00', [10, 0, 5], ['2027-01-01', 15.5, 15.5], [20, 10, 30]],
     // Rounded up to whole requests.
-    [
-      '2026-06-01',
-      '2026-06-08T00:00',
-      [1, 0, 1],
-      { endsOn: '2026-07-01', daysGone: 7, daysLeft: 23 },
-      [5, 5, 10],
-    ],
+    ['2026-06-01', '2026-06-08T00:00', [1, 0, 1], ['2026-07-01', 7, 23], [5, 5, 10]],
   ] as const)(
     'of %s seen on %s with %j used',
-    (period, now, [sent, held, others], days, [byUs, byOthers, total]) => {
+    (period, now, [sent, held, others], [endsOn, daysGone, daysLeft], [byUs, byOthers, total]) => {
       const state = ledgerState({ period, now: at(now), sent, held, others });
       expect(projectPeriodEnd(state, null)).toEqual({
-        ...days,
+        endsOn,
+        daysGone,
+        daysLeft,
         used: { byUs: sent + held, byOthers: others, total: sent + held + others },
         projected: { byUs, byOthers, total },
         limitReachedOn: null,

@@ -11,7 +11,7 @@ import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const ACCOUNT = 'account';
 const QUOTA = 5;
-const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
+const MONTHS = ['2030-01-01', '2030-02-01'] as const;
 const TURN_AT = Date.UTC(2030, 1, 1);
 /** Longer than the store's clock jumps here. */
 const PERMIT_MS = 9 * 86_400_000;
@@ -20,11 +20,8 @@ const RUNS = [
   { id: 'run-1', maxOverageRequests: 3 },
 ] as const;
 
-/**
- * `late`: by a server that is still in the month before, where another one is not. `lie`: dated in
- * the month that follows, which is weeks off, and without any usage.
- */
-type Answered = 'billed' | 'late' | 'lie' | 'free' | 'lost' | 'killed';
+/** `late`: by a server that is still in the month before, where another one is not. */
+type Answered = 'billed' | 'late' | 'free' | 'lost' | 'killed';
 
 type Event =
   | { readonly type: 'ask'; readonly run: number; readonly permits: number }
@@ -51,7 +48,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
       arbitrary: fc.record({
         type: fc.constant('answer' as const),
         which: fc.nat(20),
-        as: fc.constantFrom<Answered>('billed', 'billed', 'billed', 'late', 'lie', 'free', 'lost', 'killed'),
+        as: fc.constantFrom<Answered>('billed', 'billed', 'billed', 'late', 'free', 'lost', 'killed'),
       }),
     },
     { weight: 5, arbitrary: fc.constant({ type: 'settle' as const }) },
@@ -82,8 +79,6 @@ class Story {
    * of servers that date them otherwise.
    */
   inTurn = 0;
-  /** From then on what is lost may have been sent in either month. */
-  hasLied = false;
   /** Of those, billed in the month before though they were sent in a ledger that had left it. */
   late = 0;
 
@@ -145,24 +140,11 @@ class Story {
     const usage = (this.billed[month] ?? 0) + 1;
     this.billed[month] = usage;
     if (!this.isTurning && isLate) this.late += 1;
-    const isLie = wanted === 'lie' && this.mayLie;
-    this.hasLied ||= isLie;
-    if (this.isTurning || isLate || isLie || (isLost && this.hasLied)) this.inTurn += 1;
+    if (this.isTurning || isLate) this.inTurn += 1;
     if (isLost && wanted === 'killed') return;
-    const period = isLost ? null : (MONTHS[isLie ? 2 : month] ?? null);
+    const period = isLost ? null : (MONTHS[month] ?? null);
     this.outbox.push({ permit, as: isLost ? 'maybe_billed' : 'billed', period });
-    if (period !== null) this.reading = { usage: isLie ? 0 : usage, period };
-  }
-
-  /**
-   * Of two lies in a row the second confirms the first. One that comes before the ledger knows of
-   * the new month, with an answer after it that is still dated in the old one, may as well be
-   * billed in that: nothing tells.
-   */
-  get mayLie(): boolean {
-    const { period, nextPeriod } = this.ledger.accounts.get(ACCOUNT) ?? {};
-    const isLieOut = this.outbox.some(({ period }) => period === MONTHS[2]) || nextPeriod === MONTHS[2];
-    return (period === MONTHS[1] || nextPeriod === MONTHS[1]) && !isLieOut;
+    if (period !== null) this.reading = { usage, period };
   }
 
   /** Killed permits expire. */
