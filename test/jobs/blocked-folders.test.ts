@@ -19,7 +19,10 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   const options = { cwd: scene.folder, env: scene.env, ...(uid !== undefined && { uid }) };
   const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
   const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
-  onTestFinished(async () => {});
+  onTestFinished(async () => {
+    up.kill('SIGTERM');
+    await up.done;
+  });
   await up.untilSaid(/"msg":"up"/);
   const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
   const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';

@@ -1,13 +1,13 @@
 /** Forty files made to exhaust a watcher do not keep it from a file of one row. */
 import { expect, test } from 'vitest';
 import { onEngines } from '../e2e/commands.js';
-import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { inLongTests, redisEngine } from '../support/engines.js';
 import { HOSTILE } from '../support/hostile-files.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
 const FILES = 40;
 
-onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
+onEngines([inLongTests(redisEngine())], (engine) => {
   test('a file of one row passes them', { timeout: 900_000 }, async () => {
     const contents = await Promise.all(HOSTILE.map(([, make]) => make()));
     const scene = await createInboxScene(engine);
