@@ -27,8 +27,8 @@ interface Best {
 
 const worst = (): Best => ({ seconds: Number.POSITIVE_INFINITY, peakMiB: Number.POSITIVE_INFINITY });
 
-describe('work in step with a file:', { tags: ['guard'] }, () => {
-  it.each(['plan', 'run'])('twice the file takes at most 2.6 times as much: %s', async (command) => {
+describe('work in step with a file:', () => {
+  const inStep = async (command: 'plan' | 'run') => {
     await stage.startAnew();
     const url = await stage.service(10);
     let nth = 0;
@@ -65,9 +65,12 @@ describe('work in step with a file:', { tags: ['guard'] }, () => {
       if (!isWithin) failed.push(`${command}, ${name}: ${cost(once)}; twice: ${cost(twice)}`);
     }
     expect(failed).toEqual([]);
-  });
+  };
+  // A run reads a file as a plan does, and more often.
+  it('twice the file takes at most 2.6 times as much: run', { tags: ['guard'] }, () => inStep('run'));
+  it('twice the file takes at most 2.6 times as much: plan', () => inStep('plan'));
 
-  it('16,000 columns take at most 3 seconds of CPU time', async () => {
+  it('16,000 columns take at most 3 seconds of CPU time', { tags: ['guard'] }, async () => {
     const { make } = SHAPES['wide rows'] ?? {};
     await writeFile(stage.path('wide.csv'), (await make?.(16_000)) ?? '');
     const { cpuSeconds } = await take(CLI, ['plan', stage.path('wide.csv'), '--sample']);
