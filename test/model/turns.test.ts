@@ -30,7 +30,7 @@ interface Terms {
   readonly usage: 'shown' | 'jumps' | 'missing';
 }
 
-/** From two days before the turn to six days after it: four requests at once, three times an hour. */
+/** From two days before the turn to six days after it, four at once, three times an hour. */
 function live({ plan, overage, isIdle, usedBefore, resetsLateMs, serversMs, storeMs, usage }: Terms) {
   const world = new ModelWorld();
   const quotaCap = usage === 'missing' ? QUOTA : null;
