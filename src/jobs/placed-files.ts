@@ -110,18 +110,18 @@ export async function placeInInbox(
     // Where another process has put the file there, the settings are those of that file now.
     const there = await lookAt(to);
     if (isSidePlaced && (there === null || there.ino !== ino)) await rm(sidePlace, { force: true });
+    for (const name of id === null ? [] : [place.name, sideFileOf(place.name)])
+      await forgetJob(root, { ...place, name }, id ?? '');
   };
-  const isPlaced = await placeAnew(from, to).catch(async (error: unknown) => {
-    await undo();
-    throw error;
-  });
-  if (!isPlaced) {
-    await undo();
-    return 'file there';
+  // First: the file may be taken as soon as it is there; without notes that is a little later.
+  if (id !== null) await note(root, place, id, from, side).catch(() => undefined);
+  let isPlaced = false;
+  try {
+    isPlaced = await placeAnew(from, to);
+  } finally {
+    if (!isPlaced) await undo();
   }
-  // Without notes the file is taken all the same, a little later.
-  if (id !== null) await note(root, place, id, isSidePlaced).catch(() => undefined);
-  return 'placed';
+  return isPlaced ? 'placed' : 'file there';
 }
 
 /** The settings beside a file; null: it has none. */
@@ -136,11 +136,11 @@ export async function sideBeside(path: string): Promise<string | null> {
   }
 }
 
-async function note(root: string, place: Place, id: string, withSide: boolean): Promise<void> {
-  const names = withSide ? [sideFileOf(place.name), place.name] : [place.name];
-  for (const name of names) {
-    const seen = await lookAt(placeOf(join(root, 'inbox'), { ...place, name }));
-    if (seen !== null) await keepJob(root, { ...seen, under: place.under }, id);
+async function note(root: string, place: Place, id: string, from: string, side: string | null) {
+  const placed = [[from, place.name], ...(side === null ? [] : [[side, sideFileOf(place.name)]])];
+  for (const [path = '', name = ''] of placed) {
+    const seen = await lookAt(path);
+    if (seen !== null) await keepJob(root, { ...seen, ...place, name }, id);
   }
 }
 

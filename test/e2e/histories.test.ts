@@ -17,9 +17,8 @@ const HISTORIES = Number(process.env.HISTORIES ?? 4);
 const HOUR_MS = 3_600_000;
 
 /**
- * A day of the month on which a billing period begins or began a day and a half from now at most,
- * and how far the service's dates are moved to be an hour on this side of it, and on the other.
- * null: there is none, as on the 30th of a long month.
+ * A day of the month on which a billing period begins near `now`, and how far the service's dates
+ * are moved to be before and after it. null: none is near, as on the 30th of a long month.
  */
 function turnNear(now: number) {
   for (let day = 1; day <= 28; day += 1) {

@@ -7,6 +7,7 @@ import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
 import { createInboxFiles, createSettledFiles, withSideFiles } from '../../src/jobs/inbox-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { claim, putBack } from '../../src/jobs/job-folder.js';
+import { keptJob, placeInInbox } from '../../src/jobs/placed-files.js';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { openWatcher } from './watcher-folders.js';
 
@@ -104,6 +105,16 @@ describe('a file that we placed', () => {
     // A person writes to it: then it is like any other.
     await appendFile(join(folders.inbox, 'sent.csv.json'), ' ');
     expect(await ready()).toEqual([]);
+  });
+
+  it('is known before it is there: a watcher may take it at any moment', async () => {
+    const [from, side] = [join(folders.root, 'a.csv'), join(folders.root, 'side')];
+    for (const path of [from, side]) await writeFile(path, '{}\n');
+    const placing = placeInInbox(folders.root, { name: 'a.csv', from, side, id: 'j-1' });
+    let seen: SeenFile | null = null;
+    while (seen === null) seen = await lookAt(join(folders.inbox, 'a.csv'));
+    expect(await keptJob(folders.root, seen)).toBe('j-1');
+    expect(await placing).toBe('placed');
   });
 
   it('is taken at once when it was put back, and keeps its job then', async () => {

@@ -5,6 +5,10 @@ import { ledgerState } from '../run/ledger-state.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
+/** From the 9th of June on. */
+const daysOf = (...uses: number[]) =>
+  uses.map((used, nth) => ({ day: `2026-06-${String(9 + nth).padStart(2, '0')}`, used }));
+
 describe('the end of the period', () => {
   it.each([
     // A third of June is over.
@@ -38,17 +42,7 @@ describe('the end of the period', () => {
     ['nothing was used', { sent: 0 }],
     ['our clock is behind it', { now: at('2026-05-30T00:00') }],
     ['it was first used today', { days: [{ day: '2026-06-11', used: 100 }] }],
-    [
-      'it was first used less than a day ago',
-      {
-        now: at('2026-06-11T23:59'),
-        days: [
-          { day: '2026-06-09', used: 0 },
-          { day: '2026-06-10', used: 60 },
-          { day: '2026-06-11', used: 100 },
-        ],
-      },
-    ],
+    ['it was first used less than a day ago', { now: at('2026-06-11T23:59'), days: daysOf(0, 60, 100) }],
   ])('is not projected when %s', (_, change) => {
     const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 100, ...change });
     expect(projectPeriodEnd(state, 500)).toBeNull();

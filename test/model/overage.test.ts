@@ -63,7 +63,6 @@ class Story {
   now = TURN_AT - 2_000;
   month = 0;
   serial = 0;
-  /** What the service counted in each month. */
   readonly billed = [0, 0];
   /**
    * Requests in flight, each with the month in which it was sent, if the ledger knew that one; else
@@ -72,7 +71,6 @@ class Story {
   readonly out: { readonly permit: string; readonly knownMonth: number | null }[] = [];
   outbox: { permit: string; as: 'billed' | 'free' | 'maybe_billed'; period: string | null }[] = [];
   reading: { usage: number; period: string } | null = null;
-  /** The month of the last reading that the ledger received. */
   reportedMonth = 0;
   /**
    * Requests in flight when the month turned, those until the ledger was in the next one, and those
