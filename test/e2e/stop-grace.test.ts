@@ -22,16 +22,8 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
     expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
     options.latencyMs = 300;
     await scene.write('list.csv', domainList(200));
-    const running = scene.start([
-      'run',
-      'list.csv',
-      '--concurrency',
-      '8',
-      '--rate',
-      '0',
-      '--stop-grace',
-      '4s',
-    ]);
+    const flags = ['--concurrency', '8', '--rate', '0', '--stop-grace', '12s'];
+    const running = scene.start(['run', 'list.csv', ...flags]);
     await scene.service.until(() => meter.billed > 1);
     options.latencyMs = 30_000;
     await scene.service.until(() => meter.inFlight === 8 && meter.billed > 2);
