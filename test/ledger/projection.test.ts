@@ -5,7 +5,6 @@ import { ledgerState } from '../run/ledger-state.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
-/** From the 9th of June on. */
 const daysOf = (...uses: number[]) =>
   uses.map((used, nth) => ({ day: `2026-06-${String(9 + nth).padStart(2, '0')}`, used }));
 

@@ -81,7 +81,6 @@ function live({ plan, overage, isIdle, usedBefore, resetsLateMs, aheadMs, storeM
       world.claims.set(`key-${now}-${at}`, { worker: 'w', permit: null });
       return { permit: `permit-${now}-${at}`, key: `key-${now}-${at}` };
     });
-    // The last one is answered first.
     for (const { permit } of call({ take }).reverse()) settle(permit);
   }
   const overageBilled = billed.reduce((sum, count) => sum + Math.max(0, count - QUOTA), 0);

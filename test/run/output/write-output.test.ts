@@ -85,6 +85,7 @@ async function write(
     request?: Partial<WriteRequest>;
     plan?: Partial<OutputPlan>;
     before?: (folder: string) => Promise<void>;
+    copies?: number;
     ragged?: Ragged;
     nameColumn?: string;
   } = {},
@@ -112,10 +113,11 @@ async function write(
   });
   const reasons = answerAll(scanned, plan, answered);
   const naming = { output: null, format: plan.format, errors: null, report: null };
+  const renderer = createRenderer(plan);
   const { names } = namesOfRun(join(folder, name), opened.shape, naming);
   const request: WriteRequest = {
     scan,
-    renderer: createRenderer(plan),
+    renderer: { ...renderer, row: (...row) => renderer.row(...row).repeat(some.copies ?? 1) },
     plan,
     names,
     isSorted: true,
@@ -273,6 +275,13 @@ describe('names', () => {
     expect(result.output).toBe(join(folder, 'customers.enriched.partial.csv'));
     expect(await text('customers.enriched.csv')).toBe('of yesterday');
     expect(await text('customers.enriched.partial.csv')).toContain('deferred');
+  });
+
+  it('gives a miscounted result none', async () => {
+    const folders: string[] = [];
+    const before = async (at: string) => void folders.push(at);
+    await expect(write(CUSTOMERS, ANSWERED, { before, copies: 2 })).rejects.toThrow(/records/);
+    expect(await readdir(folders[0] ?? '')).toEqual(['customers.csv']);
   });
 
   it('removes a partial file and an errors file of an earlier run that this one does not need', async () => {
