@@ -12,7 +12,6 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { domainList, type Scene } from '../support/scene.js';
 import { onEngines, statusOf } from './commands.js';
 
-/** So many on each engine; they take 10 to 20 s each. */
 const HISTORIES = Number(process.env.HISTORIES ?? 4);
 const HOUR_MS = 3_600_000;
 

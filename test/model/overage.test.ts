@@ -13,7 +13,6 @@ const ACCOUNT = 'account';
 const QUOTA = 5;
 const MONTHS = ['2030-01-01', '2030-02-01'] as const;
 const TURN_AT = Date.UTC(2030, 1, 1);
-/** Longer than the store's clock jumps here. */
 const PERMIT_MS = 9 * 86_400_000;
 const RUNS = [
   { id: 'run-0', maxOverageRequests: null },
@@ -29,7 +28,6 @@ type Event =
   | { readonly type: 'settle' }
   | { readonly type: 'turn' };
 
-/** The store's clock when the service's month turns: near it, or days off. */
 const SKEWS_MS = [1_000, -5_000, 60_000, -600_000, 800_000, -8 * 86_400_000, 8 * 86_400_000];
 const skew = fc.constantFrom(...SKEWS_MS);
 
@@ -145,7 +143,6 @@ class Story {
     if (period !== null) this.reading = { usage, period };
   }
 
-  /** Killed permits expire. */
   rest(): void {
     while (this.out.length > 0) this.answer(0, 'billed');
     this.exchange(null, 0);
@@ -153,7 +150,6 @@ class Story {
     this.exchange(null, 0);
   }
 
-  /** Whether the service is in the next month, and the ledger is not. */
   get isTurning(): boolean {
     return this.month === 1 && this.ledger.accounts.get(ACCOUNT)?.period !== MONTHS[1];
   }
@@ -174,7 +170,6 @@ class Story {
   }
 }
 
-/** Lets all of it happen, and calls `check` after each event. */
 function happen(story: Story, happenings: readonly Event[], check: () => void): void {
   for (const event of happenings) {
     if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);

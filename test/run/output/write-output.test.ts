@@ -266,6 +266,12 @@ it('distinguishes scores that differ in their last bit', async () => {
   expect(sites.map((line) => line[0]).join('')).toBe('bacdx');
 });
 
+it('names the first row of an identifier on its later ones', async () => {
+  const { text } = await write('website\nacme.com\nAcme.com\n', ANSWERED, { plan: { fields: null } });
+  const rows = parse(await text('customers.enriched.csv'), { columns: true });
+  expect(rows).toMatchObject([{ brand_duplicate_of: '' }, { brand_duplicate_of: '1' }]);
+});
+
 describe('names', () => {
   it('gives an incomplete result a name of its own, and keeps an older complete file', async () => {
     const { folder, result, text } = await write(CUSTOMERS, ANSWERED, {
