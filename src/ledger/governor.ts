@@ -96,7 +96,7 @@ export class SharedGovernor {
   #seen: SeenState | null = null;
   /** The limits of the last run served: settlements that travel alone must not lift them. */
   #maxRate: number | null = null;
-  /** Of those who asked last. */
+  /** The setting of the run or look that asked last. */
   #period: PeriodSetting = 'none';
   /** When the state was learned. */
   #learnedAt = 0;

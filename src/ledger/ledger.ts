@@ -28,8 +28,8 @@ export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
   /**
-   * The billing period of the answer's `Date` (`period.ts`), or without one of the store's clock;
-   * null: its `Date` is too far from that clock to name one.
+   * The billing period of the answer's `Date` (`period.ts`), or without one of the store's clock.
+   * It is null where the `Date` is too far from that clock to name one.
    */
   readonly period: string | null;
   /** That `Date` in milliseconds; absent or null: none. */
@@ -116,7 +116,7 @@ export interface ExchangeRequest {
   readonly look: LookRequest | null;
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /** As the caller knows it; null: the account has no period, or periods do not end. */
+  /** As the caller knows it, or null where the account has no period that ends. */
   readonly turn: Turn | null;
   /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
@@ -198,7 +198,7 @@ export const LEDGER_STATE = {
   isTurnUnconfirmed: flag,
   /**
    * From when on (store's clock) one request beyond the limit may ask for the next period, or for
-   * a reset that is late, on any plan; null: it may not.
+   * a reset that is late, on any plan. It is null where none may.
    */
   asksAt: nullOr(moment),
   sent: count,

@@ -36,7 +36,7 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** `now`: the store's clock. null: there is no period, or it does not end. */
+/** Returns null where no period ends. `now`: the store's clock. */
 export function turnOf(period: string | null, setting: PeriodSetting, now: number): Turn | null {
   const endsAt = nextPeriodAt(period, setting);
   return period === null || endsAt === null ? null : { period, endsAt, today: periodOf(now, setting) };

@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * A day of the month on which a billing period begins near `now`, and how far the service's dates
- * are moved to be before and after it. null: none is near, as on the 30th of a long month.
+ * are moved to be before and after it. Returns null on the 30th of a long month.
  */
 function turnNear(now: number) {
   for (let day = 1; day <= 28; day += 1) {

@@ -64,8 +64,8 @@ describe('the period that an answer names', () => {
   test.each<[string, string | null, string | null]>([
     ['is that of its date', '2030-02-01T00:00:01', '2030-02-01'],
     ['is that of its date, though it is a day ahead', '2030-02-01T10:00:00', '2030-02-01'],
-    ['is none where the date is two days off', '2030-02-03T00:00:00', null],
-    ['is none where the date is a month behind', '2029-12-31T00:00:00', null],
+    ['is unknown where the date is two days off', '2030-02-03T00:00:00', null],
+    ['is unknown where the date is a month behind', '2029-12-31T00:00:00', null],
     ['is that of the clock of the store where it has no date', null, '2030-01-01'],
   ])('%s', (_what, date, named) => {
     const calendar = { now: at('2030-01-31T23:00:00'), period: '2030-01-01' };

@@ -96,7 +96,7 @@ export class ModelAccount {
   /** The store's clock at the last change. */
   changedAt = 0;
   period: string | null = null;
-  /** When the period is over by the store's clock; null: not known. */
+  /** When the period is over by the store's clock, where that is known. */
   periodEnd: number | null = null;
   /** A later period that answers name, the last one among them, and since when they do. */
   nextPeriod: string | null = null;
@@ -111,7 +111,7 @@ export class ModelAccount {
   nextDated = 0;
   /** Of `sent`: requests that count to be safe, and are not billed in this period. */
   early = 0;
-  /** When the period opened though usage had not fallen; null: it had, or it fell since. */
+  /** When the period opened, as long as the usage has not fallen. */
   resetAwaitedAt: number | null = null;
   /** When a request beyond the limit last asked for the next period; 0: never. */
   turnAskedAt = 0;
@@ -629,7 +629,7 @@ function openPeriod(
 
 /**
  * From when on one request beyond the limit may ask for the next period, or for a reset that is
- * late, on any plan: once a day. null: it may not.
+ * late, on any plan: once a day; null where none may.
  */
 function asksAt({ periodEnd, behindMs, resetAwaitedAt, turnAskedAt }: ModelAccount): number | null {
   const tomorrow = turnAskedAt + DAY_MS;

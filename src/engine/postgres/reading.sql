@@ -22,7 +22,7 @@ BEGIN
 END $$;
 
 -- From when on one request beyond the limit may ask for the next period, or for a reset that is late,
--- on any plan: once a day. NULL: it may not.
+-- on any plan: once a day; NULL where none may.
 CREATE FUNCTION brand_enrich.asks_at(a brand_enrich.account) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN greatest(a.reset_awaited_at, a.turn_asked_at + 86400000)

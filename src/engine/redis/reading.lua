@@ -29,7 +29,7 @@ local function openPeriod(account, period, usage, resetAwaitedAt)
 end
 
 -- From when on one request beyond the limit may ask for the next period, or for a reset that is late,
--- on any plan: once a day. nil: it may not.
+-- on any plan: once a day; nil where none may.
 local function asksAt(account)
   local tomorrow = account.turnAskedAt + DAY_MS
   if account.resetAwaitedAt ~= nil then
