@@ -135,7 +135,6 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   assertFilesAllowed();
   const folder = process.cwd();
   const mark = requestsMark();
-  // `init` writes it.
   const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
   known.file = file;
   const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
@@ -228,7 +227,7 @@ function listenForSignals(
 const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
   run: async (call) => (await import('./commands/run.js')).runRun(call),
   plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
-  watch: async (call) => (await import('./commands/watch.js')).runWatch(call),
+  watch: async (call) => (await import('./commands/up.js')).runWatch(call),
   up: async (call) => (await import('./commands/up.js')).runUp(call),
   worker: async (call) => (await import('./commands/worker.js')).runWorker(call),
   serve: async (call) => (await import('./commands/local-service.js')).runServe(call),

@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_950,
-  'brand-api': 850,
-  settings: 2_900,
-  notify: 400,
+  core: 2_935,
+  'brand-api': 815,
+  settings: 2_890,
+  notify: 370,
   input: 8_800,
-  'local-service': 1_800,
+  'local-service': 1_765,
   ledger: 1_800,
-  engine: 9_450,
-  worker: 2_300,
-  run: 10_600,
-  app: 1_000,
-  jobs: 5_050,
-  library: 1_750,
-  dashboard: 6_350,
-  commands: 2_250,
-  roots: 400,
+  engine: 9_415,
+  worker: 2_255,
+  run: 10_510,
+  app: 985,
+  jobs: 5_040,
+  library: 1_740,
+  dashboard: 6_310,
+  commands: 2_285,
+  roots: 355,
 };
-const CEILING_OF_ALL = 58_450;
+const CEILING_OF_ALL = 58_200;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -1,15 +1,18 @@
 /** `status --by`: who spent what, as far as the engine still knows. */
 import { readAccountStatus } from '../app/account-status.js';
 import { knownNames } from '../app/open-service.js';
+import { costOf } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import { type RunRecord, scheduleNameOf } from '../engine/stores/run-store.js';
 import type { Document } from '../run/documents.js';
-import { judgeRuns } from '../run/facts/judge-runs.js';
-import { judgeSpending, type SpendingBy, unattributedOf } from '../run/facts/judge-spending.js';
+import { type JudgedRun, judgeRuns } from '../run/facts/judge-runs.js';
 import { isoTime } from '../run/output/columns.js';
 import type { Settings } from '../settings/settings.js';
 import type { Answer } from './answer.js';
+
+export type SpendingBy = 'input' | 'schedule' | 'person' | 'month';
 
 /** Far more than an engine keeps in its 7 or 90 days. */
 const RUNS_AT_MOST = 20_000;
@@ -80,4 +83,67 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
     'not known:',
     ...unknown.map((each) => `  ${each}`),
   ]);
+}
+
+export interface SpendingGroup {
+  /** null: none, or it is not known. */
+  readonly name: string | null;
+  readonly runs: number;
+  readonly billed: number;
+  readonly unreported: number;
+  readonly overage: number;
+  /** Exact decimal text. */
+  readonly overageCost: string;
+}
+
+/** The dearest first. `price`: of one request beyond the quota. */
+export function judgeSpending(by: SpendingBy, runs: readonly JudgedRun[], price: string): SpendingGroup[] {
+  const groups = new Map<string | null, Omit<SpendingGroup, 'name' | 'overageCost'>>();
+  for (const judged of runs) {
+    const name = NAMES[by](judged.run);
+    const sum = groups.get(name) ?? { runs: 0, billed: 0, unreported: 0, overage: 0 };
+    const { billed, unreported, overage } = spentBy(judged);
+    groups.set(name, {
+      runs: sum.runs + 1 + (judged.run.earlier?.starts ?? 0),
+      billed: sum.billed + billed,
+      unreported: sum.unreported + unreported,
+      overage: sum.overage + overage,
+    });
+  }
+  const all = [...groups].map(([name, sum]) => ({ name, ...sum, overageCost: costOf(sum.overage, price) }));
+  return all.sort((one, other) => other.billed + other.unreported - (one.billed + one.unreported));
+}
+
+const NAMES: Readonly<Record<SpendingBy, (run: RunRecord) => string | null>> = {
+  input: ({ label }) => label.name,
+  schedule: ({ owner }) => scheduleNameOf(owner),
+  person: ({ settings }) => settings.startedBy ?? null,
+  month: ({ asOf }) => new Date(asOf).toISOString().slice(0, 7),
+};
+
+/** With its earlier starts that stopped. */
+function spentBy({ run, unreported }: JudgedRun) {
+  const { earlier } = run;
+  return {
+    billed: run.tally.billed + (earlier?.billed ?? 0),
+    unreported: unreported + (earlier?.unreported ?? 0),
+    overage: run.overageBilled + (earlier?.overage ?? 0),
+  };
+}
+
+/**
+ * Of what the engine has counted on an account in its period, what these runs do not explain.
+ * `since`: the first moment of the period; null: it never ends.
+ */
+export function unattributedOf(
+  sent: number,
+  runs: readonly JudgedRun[],
+  account: string,
+  since: number | null,
+) {
+  const ofPeriod = runs.filter(
+    ({ run }) => run.settings.account === account && (since === null || run.asOf >= since),
+  );
+  const known = ofPeriod.map(spentBy).reduce((sum, { billed, unreported }) => sum + billed + unreported, 0);
+  return Math.max(0, sent - known);
 }

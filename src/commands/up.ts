@@ -1,4 +1,4 @@
-/** `up`: the same parts as the single commands, with a shared engine, service and worker. */
+/** `watch`: one inbox. `up`: all parts in one process, with a shared engine, service and worker. */
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -6,8 +6,8 @@ import { withDaemonContext } from '../app/daemon-context.js';
 import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
-import { openDashboard } from '../dashboard/open-dashboard.js';
 import { createFileCaps } from '../jobs/file-caps.js';
+import { readFolderSettings, settingsFilesOf } from '../jobs/inbox-folder-settings.js';
 import { openFolders, PLACES } from '../jobs/inbox-folders.js';
 import { createUploadPlans } from '../jobs/plan-upload.js';
 import { createHostedScheduleRunner } from '../jobs/schedules/scheduled-run.js';
@@ -56,6 +56,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
       asker,
     };
     const streams = { log, stderr: isForPeople ? null : stderr };
+    const { openDashboard } = await import('../dashboard/open-dashboard.js');
     const dashboard = await openDashboard({ ...shown, ...streams, stop, releasers });
 
     await context.begin();
@@ -83,6 +84,21 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     log.info({ inFlight: worker?.worker.inFlight ?? 0 }, 'stopping: waiting for requests in flight');
     await Promise.all([Promise.allSettled(watching), stopSchedules()]);
     return (await ends).includes('refused') ? EXIT.credentials : EXIT.done;
+  });
+}
+
+/**
+ * Watches until `stop`, or until the service refuses the credentials (exit code 4). Throws what
+ * opening throws, and NeverStartError for a `brand-enrich.json` that means nothing.
+ */
+export async function runWatch(call: CommandCall): Promise<ExitCode> {
+  const [directory = '.'] = call.args;
+  // Before anything else is opened: a single inbox that is closed would only wait.
+  const { root } = await openFolders(resolve(call.folder, directory));
+  await readFolderSettings(settingsFilesOf(root), call);
+  return withDaemonContext(call, call, async (context) => {
+    await context.begin();
+    return (await watchInbox(context, root)) === 'refused' ? EXIT.credentials : EXIT.done;
   });
 }
 

@@ -6,7 +6,6 @@ import type { Identified } from './identifier.js';
 
 const SHAPE = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
 const LABEL = /^ISIN(?:[ :.#-]+|(?=[A-Z]{2}[A-Z0-9]{9}[0-9]$))/;
-/** A is 10, B is 11 and so on to Z, 35. */
 const LETTER_OFFSET = 55;
 
 /** Whether the text is an ISIN in upper case with the right check digit. */

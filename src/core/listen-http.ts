@@ -47,7 +47,6 @@ export async function listenHttp(server: Server, address: ListenAddress) {
 
 /** In milliseconds, but for the first. */
 export interface ServerLimits {
-  /** Connections at once. */
   readonly connections: number;
   /** From the connection, or the first byte of a request, to the end of its headers. */
   readonly headersMs: number;

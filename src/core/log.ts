@@ -5,6 +5,7 @@
  */
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
+import type { Clock } from './clock.js';
 import { BrandEnrichError, FailFileError } from './errors.js';
 import { load } from './load.js';
 import { makeFolder } from './make-folder.js';
@@ -145,4 +146,28 @@ export function forwardingLog(target: LogTarget): Log {
 /** A log that writes nothing. */
 export function silentLog(): Log {
   return pino({ level: 'silent' });
+}
+
+const EVERY_MS = 60_000;
+
+/**
+ * The first event is written at once, then one a minute, with the number of those between in
+ * `unlogged`; it is absent when there were none.
+ */
+export function oncePerMinute<Facts extends object>(
+  clock: Pick<Clock, 'monotonic'>,
+  write: (facts: Facts, others: { readonly unlogged?: number }) => void,
+): (facts: Facts) => void {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  return (facts) => {
+    const now = clock.monotonic();
+    if (now - writtenAt < EVERY_MS) {
+      unlogged += 1;
+      return;
+    }
+    write(facts, unlogged === 0 ? {} : { unlogged });
+    writtenAt = now;
+    unlogged = 0;
+  };
 }

@@ -4,7 +4,6 @@
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
 export type OutcomeStatus = (typeof OUTCOME_STATUSES)[number];
 
-/** Number of rows by status. */
 export type StatusCounts = Record<OutcomeStatus, number>;
 
 export function emptyCounts(): StatusCounts {

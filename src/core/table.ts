@@ -82,7 +82,6 @@ export const BINARY_SHAPE = {
   encoding: 'utf-8',
 } as const satisfies Partial<TableShape>;
 
-/** One record of the input. */
 export interface Row {
   /** Position among the records, from 1; the header does not count. */
   readonly number: number;

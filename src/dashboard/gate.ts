@@ -8,8 +8,7 @@ import { auth } from 'hono/utils/basic-auth';
 import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { trustRequest } from '../core/listen-http.js';
-import type { Log } from '../core/log.js';
-import { oncePerMinute } from '../core/once-per-minute.js';
+import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
 import { isOwnHost } from '../settings/address-values.js';
@@ -17,7 +16,6 @@ import type { Cookies } from './cookies.js';
 import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
-  /** Where it listens. */
   readonly host: string;
   /** The origin under which people reach it; null: where it listens. */
   readonly url: string | null;

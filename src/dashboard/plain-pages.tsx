@@ -15,11 +15,7 @@ const ICON =
 export const DASHBOARD_STYLE = STYLE + fileText('dashboard.css');
 
 /** The scripts of its pages. */
-export const [DASHBOARD_SCRIPT, UPLOAD_SCRIPT, PLAN_SCRIPT] = [
-  fileText('dashboard.js'),
-  fileText('upload.js'),
-  fileText('upload-plan.js'),
-];
+export const [DASHBOARD_SCRIPT, UPLOAD_SCRIPT] = [fileText('dashboard.js'), fileText('upload.js')];
 
 /** A file beside this one. */
 function fileText(name: string): string {

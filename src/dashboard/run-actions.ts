@@ -77,7 +77,6 @@ export function runActions(context: RunActionContext): Action[] {
     if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
   }
 
-  /** One that stands. */
   async function findPause(owner: string | null): Promise<Pause> {
     await assertEngine();
     const found = (await engine.runs.pauses()).find((each) => each.owner === owner);

@@ -5,6 +5,7 @@ import type { Context } from 'hono';
 import { countOf, sentenceOf } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import {
+  createStartedFinder,
   type EndedJob,
   failedId,
   findFailed,
@@ -14,7 +15,6 @@ import {
   readJob,
 } from '../jobs/ended-jobs.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import { createStartedFinder } from '../jobs/find-started.js';
 import { placeOf } from '../jobs/inbox-file.js';
 import { newJobId } from '../jobs/job-folder.js';
 import type { UploadPlans } from '../jobs/plan-upload.js';

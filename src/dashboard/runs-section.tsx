@@ -169,7 +169,6 @@ function foundText(matched: number, stored: number): string {
 
 interface ShownRun {
   readonly shown: JudgedRun;
-  /** As for `markOf`. */
   readonly waitsFor: ParkState['why'] | null;
   readonly now: number;
   /** This machine. */

@@ -123,7 +123,6 @@ const DISCARD_PATH = '/uploads/discard-all';
 export const START_ALL_PATH = '/uploads/start-all';
 /** When the newest file that the page showed was received: later ones are not meant. */
 const UNTIL = 'until';
-/** Names in a question. */
 export const NAMED = 10;
 
 /** `a.csv, b.csv and 3 others` */

@@ -69,7 +69,6 @@ function chosenText({ column, kind, ...others }: Choice): string {
 /** Between columns: a row is looked up once, by the first of them that has something. */
 const OR_FROM = ', and where it has none, from ';
 
-/** A chosen column, with its kind. */
 function columnText(text: string): string {
   const kind = IDENTIFIER_KINDS.find((each) => text.endsWith(`:${each}`));
   const name = kind === undefined ? text : text.slice(0, -kind.length - 1);

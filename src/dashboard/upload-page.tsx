@@ -9,7 +9,7 @@ import { REMOTE_RATE } from '../ledger/pace.js';
 import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink } from './plain-pages.js';
+import { NoticeBanner, type Page, page, SkipLink, UPLOAD_SCRIPT } from './plain-pages.js';
 import { FOLLOWING } from './started-page.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
@@ -56,7 +56,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </footer>
     </>
   );
-  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [PLAN_SCRIPT] });
+  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [UPLOAD_SCRIPT] });
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {

@@ -1,7 +1,10 @@
-/** Sends files that were chosen, or dropped anywhere on the page; of one, goes on to its plan. */
+/** Sends files that were chosen, or dropped anywhere on the page; of one, opens its plan. */
 
 const upload = document.getElementById('upload');
 if (upload) offerUpload(upload);
+const words = document.querySelector('.start output');
+const form = document.getElementById('plan-form');
+if (words && form) sayCost(words, form);
 
 function offerUpload(form) {
   const headers = { 'x-form-token': document.querySelector('meta[name=form-token]').content };
@@ -109,4 +112,31 @@ function offerUpload(form) {
       say('This is a folder. Drop the files in it.', true);
     else send(items.map((item) => item.getAsFile()));
   });
+}
+
+/** Says beside "Start" what it costs at most by the fields as they are now. */
+function sayCost(words, form) {
+  const planned = words.textContent;
+  const readingNow = () =>
+    JSON.stringify(
+      ['pick', 'kind', 'sheet', 'skipLines', 'header', 'only', 'only-is', 'only-value'].map((name) =>
+        new FormData(form).getAll(name),
+      ),
+    );
+  const read = readingNow();
+
+  const say = () => {
+    const most = Number(words.dataset.most);
+    const trial = form.elements.try?.checked ? Number(form.elements.try.value) : most;
+    const cap = form.elements.maxRequests?.value || most;
+    const now = Math.min(most, trial, Number(cap));
+    const why = now === trial ? ' at first' : ', by its cap';
+    const capped = `at most ${now.toLocaleString('en')} request${now === 1 ? '' : 's'}${why}`;
+    if (readingNow() !== read) words.textContent = 'shows the changed plan first';
+    else words.textContent = now === most ? planned : capped;
+  };
+
+  document.addEventListener('input', say);
+  // A browser that comes back to the page fills its fields again.
+  addEventListener('pageshow', say);
 }

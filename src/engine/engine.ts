@@ -72,7 +72,6 @@ export interface ChunkQueue {
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 interface ServerFacts {
-  /** Its product and version. */
   readonly version: string;
   /** Sessions of all clients, ours included. */
   readonly sessions: number;

@@ -40,7 +40,6 @@ function permitAnswer(permit: string, answer: string): PermitAnswer {
 
 export function createLedger({ call, walk, address }: StoreCalls): Ledger {
   const stateShape = inOrder({ ...LEDGER_STATE, days: createDaysShape() });
-  /** Permits by position. */
   const exchangeShape = inOrder({
     answers: some(permitText),
     look: nullOr(permitText),

@@ -70,7 +70,6 @@ export class Input {
   /** The path, or `stdin`: for people. */
   readonly name: string;
   readonly shape: TableShape;
-  /** As of `InputParts`. */
   readonly detected: string;
   readonly #warnings: Phrase[];
   /** Known after the first whole pass; later ones must find the same content. */

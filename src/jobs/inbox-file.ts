@@ -8,7 +8,6 @@ import type { TableFormat } from '../core/table.js';
 /** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
-/** Settings for the files of one folder. */
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
 /** True if files of this name are ignored. */

@@ -39,7 +39,6 @@ export const NOTE = '.brand-enrich-job.json';
 export const REASON_AT_MOST = 4_000;
 
 const reasonShape = z.object({
-  /** One line. */
   headline: z.string().max(REASON_AT_MOST),
   /** What else `reason.txt` says. */
   details: z.string().max(REASON_AT_MOST),
@@ -368,7 +367,6 @@ export async function listQueued(root: string) {
   };
 }
 
-/** A file in `waiting/`. */
 export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
   readonly parkedAt: number;
   /** When it was first parked. */

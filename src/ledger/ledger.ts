@@ -205,7 +205,6 @@ export const LEDGER_STATE = {
   held: count,
   /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
   probes: count,
-  /** Free permits out (0 or 1). */
   freeOut: count,
   others: count,
   /** Requests of the period that were proven free, outside of all other counts. */

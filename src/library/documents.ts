@@ -34,7 +34,6 @@ export interface AccountState extends AccountUse {
   readonly closedAt: string | null;
   readonly answeredAt: string | null;
   readonly isPaused: boolean;
-  /** null: unpaced. */
   readonly ratePerSecond: number | null;
   /** Use of the period as last seen on each day, oldest first. */
   readonly days: readonly { readonly day: string; readonly used: number }[];

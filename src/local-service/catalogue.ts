@@ -46,7 +46,6 @@ export class Catalogue {
   #used = 0;
   #size = 0;
 
-  /** Number of brands. */
   get size(): number {
     return this.#size;
   }

@@ -11,9 +11,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import { bearerToken } from './accounts.js';
 import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
 
-/** A share of requests, 0 to 1. */
 const SHARE = { form: '0.1 or 10%', read: readShare, none: 0 };
-/** In milliseconds. */
 const duration = (form: string) => ({ form, read: readDurationMs, none: 0 });
 const count = (form: string, none: number) => ({ form, read: readCount, none });
 const choice = <const T extends string>(none: T, other: T) => ({
@@ -45,7 +43,6 @@ export const FAULTS = {
   damage: SHARE,
   /** So many requests in any rolling second, then 429; not billed. 0: no such limit. */
   'per-second': count('N', 0),
-  /** Seconds in the `Retry-After` header of such a 429; 0: no header. */
   'retry-after': count('SECONDS', 0),
   /** The usage header shows what was true so long ago. */
   'usage-lag': duration('2s'),

@@ -68,7 +68,6 @@ export function monthOf(nowMs: number): string {
 export class StatementFile {
   readonly #closed = new Map<string, Statement>();
 
-  /** `path` null keeps statements in memory only. */
   constructor(private readonly path: string | null) {
     for (const statement of path === null ? [] : readLines(path, statementLine)) this.#keep(statement);
   }

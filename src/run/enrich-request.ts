@@ -22,7 +22,6 @@ export interface EnrichRequest extends ScanRequest {
   readonly stdout: NodeJS.WritableStream | null;
   /** The run as workers see it. */
   readonly runSettings: RunSettings;
-  /** Pace to begin with. */
   readonly pace: ReturnType<typeof openingPace>;
   /** For whom the report says why the run stopped and what to do next. */
   readonly reader: 'terminal' | 'inbox' | 'page' | 'program';
@@ -154,7 +153,6 @@ export function runSettingsOf(
     maxOverageRequests: maxCost === null ? null : requestsFor(maxCost, overagePrice),
     timeoutMs: settings.timeoutMs,
     ownDomain,
-    // Rate 0 is unpaced.
     maxRate: (settings.rate ?? (isLoopback ? 0 : REMOTE_RATE)) || null,
   };
 }

@@ -171,7 +171,6 @@ export const hostValue = matching(
   'a name or an IP address, for example 127.0.0.1',
 );
 
-/** A domain name, lower-cased. */
 export const domainValue = oneText('DOMAIN', (seen) => {
   const domain = seen.toLowerCase();
   const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);

@@ -99,7 +99,6 @@ export function choice<const T extends string>(
   return { ...oneText(placeholder, (seen) => oneOf(choices, seen, write)), choices };
 }
 
-/** A quality score, from 0 to 1. */
 export const scoreValue = oneText('SCORE', (seen) =>
   /^(?:0|1|[01]?\.\d+)$/.test(seen) && Number(seen) <= 1
     ? Number(seen)

@@ -43,7 +43,6 @@ export type SettingGroup = (typeof SETTING_GROUPS)[number];
 /** What a default may depend on that is not a setting. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home folder. */
   readonly home: string;
   /** Whether the user is root. Default false. */
   readonly isRoot?: boolean;

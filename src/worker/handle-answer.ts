@@ -31,9 +31,7 @@ import { QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 interface Received {
   readonly pass: Pass;
   readonly permit: string;
-  /** As it counts for the run. */
   readonly answer: Answer;
-  /** As it counts for the account. */
   readonly cost: Answer['cost'];
   /** Requests of the account, at most, that were sent after it and before its answer. */
   readonly later: number;

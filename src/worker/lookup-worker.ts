@@ -34,7 +34,6 @@ const PROMOTED = 'the clock was set back, or the clock of another worker is ahea
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
-  /** Chunks of the runs of one service and token. */
   readonly queueName: string;
   /** Asks `service`. No run decides where the token goes. */
   readonly client: Client;

@@ -31,7 +31,6 @@ import { isEndedByServer, storeFailure } from './store-failure.js';
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & {
   readonly url: string;
-  /** As in `OpenEngineOptions`. */
   readonly extraCa?: string | null;
 };
 

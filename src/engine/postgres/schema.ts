@@ -43,18 +43,9 @@ DROP TYPE IF EXISTS brand_enrich.billed;
 export const FUNCTIONS = [
   DROP_FUNCTIONS,
   ...RULE_FUNCTIONS,
-  ...[
-    'account',
-    'looks',
-    'reading',
-    'permits',
-    'overage',
-    'take',
-    'ledger',
-    'outcomes',
-    'runs',
-    'key-values',
-  ].map(readSql),
+  ...['account', 'looks', 'reading', 'permits', 'take', 'ledger', 'outcomes', 'runs', 'key-values'].map(
+    readSql,
+  ),
 ].join('\n');
 
 const NOTE_STATE = `

@@ -26,7 +26,6 @@ export interface RedisEngineOptions extends EngineOptions {
    * of them, and `warnings` says so.
    */
   readonly waitsForDisk?: boolean;
-  /** As in `OpenEngineOptions`. */
   readonly extraCa?: string | null;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
   readonly namespace?: string;

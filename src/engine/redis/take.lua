@@ -1,4 +1,4 @@
---- @include "overage.lua"
+--- @include "permits.lua"
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 

@@ -87,7 +87,6 @@ export type RunOwner = ObjectOf<typeof OWNER>;
 export const labelShape = object({ host: nullOr(text), name: text });
 export type Label = Shaped<typeof labelShape>;
 
-/** A standing pause. */
 export const PAUSE = {
   ...ORDER,
   owner: text,

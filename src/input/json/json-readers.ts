@@ -18,7 +18,6 @@ const INNER_MEMBERS = 100;
 const INNER_COLUMNS = 500;
 
 interface JsonColumn {
-  /** Position among the columns. */
   readonly position: number;
   /** Columns of the object that it holds, by their keys; null: none were seen. */
   members: Map<string, JsonColumn> | null;

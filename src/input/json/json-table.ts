@@ -24,14 +24,12 @@ export interface JsonTable {
   /** Objects that are open in it. */
   readonly depth: number;
   readonly rows: JsonRows;
-  /** Paths of other tables. */
   readonly others: readonly string[];
   /** Whether tables are most of the text. */
   readonly isMost: boolean;
 }
 
 interface JsonText {
-  /** For messages. */
   readonly name: string;
   readonly text: string;
   /** False: it goes on. */
@@ -55,7 +53,6 @@ interface Frame {
   readonly keys: string[];
   /** Keys of its first members, where these are whole objects. */
   readonly inner: string[][];
-  /** Whether a member is not an object. */
   isMixed: boolean;
   /** Whether a member is not an array. */
   hasColumns: boolean;
@@ -63,7 +60,6 @@ interface Frame {
   readonly lengths: number[];
 }
 
-/** An array that is open. */
 interface OpenArray {
   readonly at: number;
   first: string | null;

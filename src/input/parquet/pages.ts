@@ -157,7 +157,6 @@ export class ColumnReader {
     [this.#count, this.#at] = [count, 0];
   }
 
-  /** Returns `count` values, one by one. */
   #valuesIn(page: Uint8Array, encoding: Encoding | undefined, count: number): () => unknown {
     const { element } = this.leaf;
     const dictionary = this.#dictionary;

@@ -55,7 +55,6 @@ export class FileReader {
     return this.#end<number>({ type: 'count', part });
   }
 
-  /** Bytes of a part of an archive. */
   async *bytes(part: string): AsyncGenerator<Buffer> {
     let given = 0;
     let position = 0;

@@ -36,7 +36,6 @@ export class ReaderEnded extends Error {
   constructor(
     /** `stopped`: by `end`. `unstarted`: the system refused to start it. */
     readonly why: 'crashed' | 'memory' | 'slow' | 'stopped' | 'unstarted',
-    /** For people. */
     reason: string,
     /** What it wrote to stderr, or the error of the system. */
     cause?: unknown,

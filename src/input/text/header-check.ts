@@ -24,11 +24,9 @@ interface FoundTable {
 }
 
 interface HeaderToCheck {
-  /** Of the input. */
   readonly name: string;
   /** The delimiter for people. */
   readonly shown: string;
-  /** That of a record in the file. */
   readonly lineOf: (record: SplitRecord) => number;
   /** The header, and a sample of what is below it. */
   readonly records: readonly [SplitRecord, ...SplitRecord[]];

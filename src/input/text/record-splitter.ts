@@ -13,7 +13,6 @@ import { CharFinder, LineFinder, type LineMode } from '../json/line-finder.js';
 const csvParse = () => load('csv-parse/sync') as typeof import('csv-parse/sync');
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
-/** One cell, in bytes of UTF-8. */
 export const MAX_FIELD_BYTES = 64 * 1024;
 /** One record, in bytes of UTF-8; of a longer one the text up to here is kept. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
@@ -34,7 +33,6 @@ export function isLongerThan(text: string, maxBytes: number): boolean {
 export const KEPT_CHARS = MAX_RECORD_BYTES / 4;
 
 export interface SplitRecord {
-  /** Line on which it begins, from 1. */
   readonly line: number;
   /** Without the line end that closes it. Of a record over the limit only the beginning. */
   readonly raw: string;

@@ -42,11 +42,9 @@ export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 
   /** The text before an array in an object; null: there is none. */
   readonly around: string | null;
   readonly warnings: readonly Phrase[];
-  /** Lines above the table. */
   readonly linesAbove: number;
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
-  /** A reader for one pass. */
   createReader(): RowReader;
 };
 

@@ -14,7 +14,6 @@ import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict
 
 /** What is looked at of a JSON document whose rows are not in its first MiB. */
 const LONG_HEAD_BYTES = 16 * 1024 * 1024;
-/** Rows in one batch. */
 const MAX_BATCH_ROWS = 4096;
 
 /** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `column-doubtful`. */

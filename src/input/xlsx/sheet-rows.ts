@@ -30,7 +30,6 @@ const MOST_GAPS = 20_000_000;
 const FEWER_COLUMNS = 'delete the cells to the right of the table, and save the workbook again';
 
 export interface SheetRow {
-  /** In the sheet, from 1. */
   readonly line: number;
   /** The cells as a JSON array of `TypedCell`, without empty ones at the end. */
   readonly raw: string;

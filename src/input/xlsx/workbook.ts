@@ -17,7 +17,6 @@ export interface SheetPart {
 export interface Workbook {
   readonly sheets: readonly SheetPart[];
   readonly formats: CellFormats;
-  /** Position of the number format of each cell style. */
   readonly formatOfStyle: readonly number[];
   /** Part with the texts that cells share; null without one. */
   readonly sharedStrings: string | null;

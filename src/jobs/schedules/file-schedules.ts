@@ -16,7 +16,6 @@ import type { ScheduleBook } from './schedule-book.js';
 import type { Schedule } from './schedule-files.js';
 import { readSchedule } from './scheduled-command.js';
 
-/** One of `schedules`. */
 export const scheduleEntry = z.strictObject({
   name: z.string(),
   cron: z.string(),

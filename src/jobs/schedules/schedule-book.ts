@@ -150,7 +150,6 @@ export function createScheduleBook(
 
   return {
     announce,
-    /** That of this machine's files. */
     find: files.find,
     /** False when this machine has one of this name already, which stays. */
     async add(schedule: Schedule): Promise<boolean> {

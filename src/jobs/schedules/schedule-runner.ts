@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { DaemonContext } from '../../app/daemon-context.js';
 import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { oncePerMinute } from '../../core/once-per-minute.js';
+import { oncePerMinute } from '../../core/log.js';
 import {
   cancelledText,
   type Order,

@@ -15,7 +15,6 @@ type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
 
 /** What a question or a notice before spending is about. */
 export interface SpendingQuestion extends SpendingEstimate {
-  /** What is left of the quota; null: unknown. */
   readonly quotaLeft: number | null;
   /** The result of the trial; the question is about the rest. Null: there was no trial. */
   readonly trial: TrialResult | null;

@@ -25,7 +25,6 @@ export interface EarlierBrand {
 
 interface EarlierOutputOptions {
   readonly prefix: string;
-  /** What is compared. */
   readonly columns: readonly Column[];
   /** For a copy of what can be read only once. */
   readonly spoolFolder: string;

@@ -8,7 +8,6 @@ import { withoutOurs } from './earlier-key.js';
 import type { OutputPlan } from './output-plan.js';
 
 export interface UserCells {
-  /** Positions of its columns in the input. */
   readonly kept: readonly number[];
   /** Names of these columns: `column_1` and so on where the input has none. */
   readonly header: readonly TypedCell[];

@@ -40,7 +40,6 @@ export function createRunSummary() {
      * `stored`: those of matched and not found that came from the store.
      */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
-    /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     /** The same brands in `HISTOGRAM_BINS` equal bins from 0 to 1: five add up to a third. */
     histogram: Array.from({ length: HISTOGRAM_BINS }, () => 0),

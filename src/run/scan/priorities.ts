@@ -30,7 +30,6 @@ export class Priorities {
   #groups = new Uint8Array(1_024);
   #values = new Float64Array(1_024);
 
-  /** `column`: its position, from 0. */
   constructor(columns: readonly string[], column: number, direction: PriorityRequest['direction']) {
     this.#label = columnLabel(columns, column);
     this.#sign = direction === 'desc' ? -1 : 1;

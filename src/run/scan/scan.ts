@@ -53,7 +53,6 @@ export type Scan = Readonly<Awaited<ReturnType<typeof scanInput>>>;
 
 /** Cells whose identifier is remembered. */
 const KNOWN_CELLS = 65_536;
-/** Of a name that is compared. */
 const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;

@@ -1,9 +1,9 @@
 /** Spending by input, schedule, person and month, from records of runs. */
 import { expect, it } from 'vitest';
-import { scheduleOwner } from '../../../src/engine/stores/run-store.js';
-import { judgeRuns } from '../../../src/run/facts/judge-runs.js';
-import { judgeSpending, unattributedOf } from '../../../src/run/facts/judge-spending.js';
-import { dashboardData, NOW, runRecord } from '../../dashboard/views.js';
+import { judgeSpending, unattributedOf } from '../../src/commands/spending.js';
+import { scheduleOwner } from '../../src/engine/stores/run-store.js';
+import { judgeRuns } from '../../src/run/facts/judge-runs.js';
+import { dashboardData, NOW, runRecord } from '../dashboard/views.js';
 
 const DAY = 86_400_000;
 const EARLIER = { starts: 2, matched: 5, notFound: 0, billed: 5, unreported: 1, overage: 2 };
