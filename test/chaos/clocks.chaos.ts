@@ -3,10 +3,10 @@
  * of the engine during a run. `test/e2e/set-clock.test.ts` sets the clock of one run.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ends, stop } from '../e2e/commands.js';
+import { ends } from '../e2e/commands.js';
 import { engineAt } from '../support/engines.js';
 import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
-import { createDatabase, startPostgres } from '../support/postgres-server.js';
+import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
 import {
@@ -15,7 +15,6 @@ import {
   expectDeferredOnly,
   limitedTo,
   PAID_ACCOUNT,
-  untilSeen,
 } from './ground-truth.js';
 
 const HOUR = 3_600_000;
@@ -62,41 +61,6 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
       expect(meter.mostBilledOnce()).toBe(1);
       for (const worker of workers) worker.kill('SIGTERM');
       for (const worker of workers) expect((await worker.done).code).toBe(0);
-    },
-  );
-
-  test.each([
-    ['ahead', 3 * DAY],
-    ['back', -3 * DAY],
-  ])(
-    'of PostgreSQL is set %s by three days: only what was in flight may be bought again',
-    async (_, offMs) => {
-      const clock = await createFakeTime();
-      const server = await startPostgres([], clock.env);
-      onTestFinished(() => server.stop());
-      const scene = await createLoggedScene(engineAt('postgres', await createDatabase(server)), {
-        latencyMs: 100,
-        jitterMs: 200,
-        ...PAID_ACCOUNT,
-      });
-      const { meter } = scene.service;
-      await scene.write('list.csv', domainList(IDENTIFIERS));
-      const flags = ['--concurrency', String(CONCURRENCY), '--timeout', '5s'];
-      const worker = scene.start(['worker', ...flags]);
-      await worker.untilSaid(/waiting for chunks/);
-      // An answer "not found" is as old as the clock says.
-      const command = ['run', 'list.csv', ...flags, '--max-age-missing', '7d'];
-      const running = scene.start([...command, ...limitedTo(LIMIT)]);
-      await untilSeen(scene, running, () => meter.billed >= 150);
-      clock.set(offMs);
-      await ends(7, running.done);
-      expect(meter.billed).toBeLessThanOrEqual(LIMIT);
-      expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - 2 * CONCURRENCY);
-      await expectDeferredOnly(scene, IDENTIFIERS);
-      await expectComplete(scene, await scene.run([...command, ...limitedTo(10 * LIMIT)]), IDENTIFIERS);
-      expect(meter.billed).toBeLessThanOrEqual(IDENTIFIERS + 2 * CONCURRENCY);
-      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
-      await stop(worker);
     },
   );
 });

@@ -142,28 +142,6 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
       killer.unseen,
     );
   });
-
-  test('a limit of 400 is used exactly although runs are killed', async () => {
-    const dice = createDice(`limit ${engine.name}`);
-    const limit = 400;
-    const concurrency = 16;
-    const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 30, jitterMs: 30 });
-    const { meter } = scene.service;
-    await scene.write('list.csv', domainList(1_200));
-    const terms = ['--timeout', '5s', ...limitedTo(limit)];
-    const args = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
-    const killer = new Killer(scene);
-    for (let kill = 0; kill < 2; kill += 1) {
-      const enough = meter.billed + dice.between(60, 160);
-      const running = scene.start(args);
-      await untilSeen(scene, running, () => meter.billed >= enough);
-      await killer.kill([running], concurrency);
-    }
-    await ends(7, scene.run(args));
-    expect(meter.billed).toBeLessThanOrEqual(limit);
-    expect(meter.billed).toBeGreaterThanOrEqual(limit - killer.unseen);
-    await expectSums(scene, killer.unseen);
-  });
 });
 
 /** A list, and workers side by side for it; a killed one is replaced by a new one. */

@@ -61,25 +61,4 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     const rows = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
     expect((rows.matched ?? 0) + (rows.not_found ?? 0)).toBe(60);
   });
-
-  test.each([
-    ['a cap set by the user is not probed', { quota: 1_000_000 }, ['--quota', '100']],
-    [
-      'a service whose clock is a month behind sells nothing beyond the limit',
-      { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 },
-      ['--plan', 'paid', '--overage-budget', '0'],
-    ],
-  ] as const)('%s, however often the run is started', async (_, service, flags) => {
-    const scene = await createScene(engine, service, domainList(300));
-    for (let start = 0; start < 3; start += 1) {
-      await ends(7, scene.run(['run', 'list.csv', ...flags]));
-      expect(scene.service.meter.billed).toBe(100);
-    }
-  });
-
-  test('answers dated in the next month do not buy a second quota', async () => {
-    const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 }, domainList(400));
-    await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0']));
-    expect(scene.service.meter.billed).toBe(100);
-  });
 });

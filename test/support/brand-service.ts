@@ -125,15 +125,8 @@ export async function startBrandService(
       why: fault ?? '',
     });
     if (isBilled) billed.add(response);
-    const isLie = options.liesEvery !== null && serial % options.liesEvery === 0;
     await wait(latencyMs);
     usageHeaders(response);
-    if (isLie) {
-      const now = new Date();
-      const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1, 0, 0, 1));
-      response.setHeader('date', next.toUTCString());
-      response.setHeader('x-api-key-approximate-usage', '0');
-    }
     deliver(response, status, status === 200 ? (text ?? '{}') : '{}', fault);
   }
 

@@ -53,8 +53,6 @@ export interface ServiceOptions {
   /** Added to the clock that dates answers and tells the period that is billed. */
   dateOffsetMs: number;
   period: PeriodSetting;
-  /** Every n-th answer is dated in the next month with a usage of 0; null: none. */
-  liesEvery: number | null;
   /** Every billable request is answered with this status instead; null: no. */
   alwaysStatus: number | null;
 }
@@ -96,7 +94,6 @@ export function serviceOptions(
     badShare: 0,
     dateOffsetMs: 0,
     period: 'month',
-    liesEvery: null,
     alwaysStatus: null,
     ...changes,
     faults: { ...NO_FAULTS, ...changes.faults },
