@@ -59,18 +59,6 @@ onEngines([postgres], () => {
     expect(await readRows(scene.path(file))).toHaveLength(300);
   });
 
-  test('cost an interrupted run only what was not asked for yet', { tags: ['long'] }, async () => {
-    const scene = await createScene(postgres, { latencyMs: 20 }, domainList(2_000));
-    const running = scene.start(['run', 'list.csv']);
-    await scene.service.until((meter) => meter.billed >= 100);
-    running.kill('SIGINT');
-    await endSessionsUntil(await connectTo(scene), running.done);
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(130);
-    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-  });
-
   test.each([
     ['status'],
     ['ledger', 'show'],

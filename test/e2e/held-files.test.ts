@@ -1,7 +1,6 @@
 /** Held files of an inbox and of a schedule, counted at the service. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
@@ -99,23 +98,5 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     expect(page).toContain('0 of 200 found: is `website` the right column?');
     await press(await (await press(page, 'Look up the rest')).text(), 'Look up the rest');
     expect(await tick(wrong)).toEqual([0, 100]);
-  });
-});
-
-const redis = redisEngine();
-onEngines([inLongTests(redis)], (engine) => {
-  test('a held file waits though its engine was emptied', async () => {
-    const scene = await createInboxScene(engine);
-    const first = await startUp(scene);
-    await scene.drop('wrong.csv', list(unknown(300)));
-    await scene.until('waiting', 1);
-    first.kill('SIGTERM');
-    await first.done;
-    const admin = new Redis(redis.server.url);
-    await admin.flushall().finally(() => admin.disconnect());
-    await startUp(scene);
-    await scene.drop('good.csv', list(domains(true, 5, 'good')));
-    await scene.until('done', 1);
-    expect([scene.service.meter.billed, (await scene.list('waiting')).length]).toEqual([55, 1]);
   });
 });

@@ -12,7 +12,6 @@ import { openEngine } from '../../src/engine/open-engine.js';
 import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
-import { startBrandService } from '../support/brand-service.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
@@ -97,17 +96,6 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     expect(worker.said).toContain(new URL(thief.url).host);
   });
 
-  test('a planted run of another account is left alone', async () => {
-    const scene = await createScene(under);
-    const engine = await openFor(scene);
-    const terms = { account: 'without-limits', overage: 1_000_000, plan: 'paid' } as const;
-    const queue = await plant(scene, engine, { id: 'other', ...terms }, ['domain:a.com']);
-    const worker = scene.startHere(['worker']);
-    await worker.untilSaid(/another account/);
-    await expect.poll(() => queue.counts(), SOON).toMatchObject({ active: 0, delayed: 1 });
-    expect(scene.service.meter.billed).toBe(0);
-  });
-
   test('planted answers and an id that is a path: every row comes back, and no folder is left', async () => {
     const scene = await createScene(under);
     const engine = await openFor(scene);
@@ -137,28 +125,6 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     expect(other.id).toMatch(/^[0-9a-f]{16}$/);
     expect(await scene.files()).not.toContain('escaped');
     await engine.keyValues.put('engine', 'id', engine.id);
-  });
-
-  test('two services on one engine: the worker of each answers its own runs alone', async () => {
-    const scene = await createScene(under);
-    const { token } = scene;
-    const other = await startBrandService({ tokens: [token] });
-    onTestFinished(() => other.stop());
-    const atOther = { BRAND_API_URL: other.url };
-    const first = scene.startHere(['worker']);
-    await first.untilSaid(/waiting for chunks/);
-    await scene.write('one.csv', domainList(30, 'one'));
-    await scene.write('two.csv', domainList(40, 'two'));
-    const second = scene.startHere(['run', 'two.csv', '--no-worker'], atOther);
-    await second.untilSaid(/worker --base-url/);
-    expect((await scene.run(['run', 'one.csv', '--no-worker'])).code).toBe(0);
-    // Nobody asks the second service before it has a worker of its own.
-    expect([scene.service.meter.billed, other.meter.billed]).toEqual([30, 0]);
-    expect(second.said).toContain(other.url);
-    scene.start(['worker'], atOther);
-    expect((await second.done).code).toBe(0);
-    expect([scene.service.meter.billed, other.meter.billed]).toEqual([30, 40]);
-    expect(first.said).not.toMatch(/another service/);
   });
 });
 

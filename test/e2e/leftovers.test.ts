@@ -131,27 +131,6 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
     },
   );
 
-  test('workers that are killed at random leave nothing', long, async () => {
-    const dice = createDice(`leftovers worker ${engine.name}`);
-    const scene = await openScene(createScene(engine, { latencyMs: 20 }));
-    const env = { TMPDIR: scene.path('tmp') };
-    await scene.write('list.csv', domainList(1_000));
-    const running = scene.start(['run', 'list.csv', '--no-worker'], env);
-    for (let round = 0; round < KILLS; round += 1) {
-      const worker = scene.start(['worker'], env);
-      await worker.untilSaid(/waiting for chunks/);
-      await after(dice.between(0, 1_000));
-      await kill(worker);
-    }
-    const worker = scene.start(['worker'], env);
-    await worker.untilSaid(/waiting for chunks/);
-    await ends(0, running.done);
-    await stop(worker);
-    await untilQuiet(scene);
-    const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
-    expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
-  });
-
   test(
     'an `up` that is killed with files and an upload under way leaves all of it to the next',
     long,

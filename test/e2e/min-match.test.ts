@@ -7,7 +7,7 @@ import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene } from '../support/scene.js';
 import { ends, kill, LONG, onEngines } from './commands.js';
-import { domains, list, unknown } from './unknown-domains.js';
+import { list, unknown } from './unknown-domains.js';
 
 const QUESTION = '0 of 50 found: is `website` the right column?';
 
@@ -62,31 +62,6 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
       await write(`list-${count}.csv`, list(unknown(count, `n${count}`)));
       const ended = await run(['run', `list-${count}.csv`]);
       expect([ended.code, service.meter.billed - billed], ended.stderr).toEqual([code, Math.min(50, count)]);
-    }
-  });
-
-  test('one match in 50 is enough by default, and fewer than 30% are held where 30% are asked for', async () => {
-    const { run, write, service } = await createScene(engine);
-    // Two in a hundred: the fiftieth and the hundredth match.
-    const rare = unknown(100).map((each, at) =>
-      (at + 1) % 50 === 0 ? (domains(true, 4)[at % 4] ?? each) : each,
-    );
-    await write('rare.csv', list(rare));
-    expect((await run(['run', 'rare.csv'])).code).toBe(0);
-    const wanted = new Set(rare).size;
-    expect(service.meter.billed).toBe(wanted);
-
-    for (const [matches, code] of [
-      [14, 7],
-      [15, 0],
-    ] as const) {
-      const prefix = `m${matches}`;
-      const mixed = [...unknown(50 - matches, prefix), ...domains(true, matches + 30, prefix)];
-      await write(`${prefix}.csv`, list(mixed));
-      const { billed } = service.meter;
-      const ended = await ends(code, run(['run', `${prefix}.csv`, '--min-match', '30%']));
-      expect(service.meter.billed - billed).toBe(code === 7 ? 50 : mixed.length);
-      if (code === 7) expect(ended.stderr).toContain('14 of 50 found: is `website` the right column?');
     }
   });
 

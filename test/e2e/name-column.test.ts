@@ -38,12 +38,4 @@ onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (
       accounting: { recordsRead: 40, rowsByStatus: 40, recordsWritten: 40 },
     });
   });
-
-  test('a column that is not there costs nothing', async () => {
-    const scene = await createScene(engine, {}, `website,company\n${domainAt(0)},x\n`);
-    const { code, stderr } = await scene.run(['run', 'list.csv', '--name-column', 'compny']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('did you mean "company"? Otherwise use one of "website", "company"');
-    expect(scene.service.meter.requests).toHaveLength(0);
-  });
 });

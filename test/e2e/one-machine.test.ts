@@ -7,9 +7,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
-import { readReport } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, statusOf } from './commands.js';
+import { answeredIn, ends, expectPaidOnce } from './commands.js';
 
 const engine = embeddedEngine();
 
@@ -19,22 +18,6 @@ async function serverPid(scene: Scene): Promise<number> {
 }
 
 describe('on one machine without a configured server', () => {
-  test('two runs over the same identifiers buy each of them once, while other commands read', async () => {
-    const scene = await createScene(engine, { latencyMs: 20 });
-    const names = ['one', 'two'];
-    for (const name of names) await scene.write(`${name}.csv`, domainList(800));
-    const runs = names.map((name) => scene.start(['run', `${name}.csv`]));
-    await scene.service.until((meter) => meter.billed >= 50);
-    // One of them may still be starting.
-    await expect.poll(async () => (await statusOf(scene)).runs).toHaveLength(2);
-    expect((await statusOf(scene)).account.sent).toBeGreaterThan(0);
-    for (const run of runs) await ends(0, run.done);
-    expectPaidOnce(scene.service.meter, 800);
-    for (const name of names) expect(await answeredIn(scene.path(`${name}.enriched.csv`))).toBe(800);
-    const reports = await Promise.all(names.map((name) => readReport(scene.path(`${name}.report.json`))));
-    expect(reports.reduce((sum, { requests }) => sum + requests.billed, 0)).toBe(800);
-  });
-
   test('a server that is killed again and again costs no answer and no request', async () => {
     const scene = await createScene(engine, { latencyMs: 50 });
     const { meter } = scene.service;

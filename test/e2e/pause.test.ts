@@ -3,14 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { resumeOwner } from '../../src/jobs/file-orders.js';
 import type { Document } from '../../src/run/documents.js';
-import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill, onEngines, stop } from './commands.js';
-import { startUp } from './start-up.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
@@ -133,46 +129,5 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
     expect(lost).toBeLessThan(60);
     const { identifiers } = await reportOf(scene);
     expect(identifiers.matched + identifiers.notFound).toBe(120);
-  });
-
-  test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', {
-    timeout: 180_000,
-  }, async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 400 });
-    await scene.write('nightly.csv', domainList(120, 'nightly'));
-    const up = await startUp(scene, { concurrency: 8 });
-    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
-    const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
-    expect((await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'out.csv'])).code).toBe(0);
-    const store = await openTheEngine(scene);
-    const { runs } = store;
-    await scene.drop('one.csv', domainList(400));
-    await scene.run(['schedule', 'run-now', name]);
-    await scene.service.until((meter) => {
-      const asked = [...meter.billedOf.keys()].join();
-      return asked.includes('brand-') && asked.includes('nightly-');
-    });
-    const paused = (await runs.list(9)).filter(({ status, label }) => {
-      return status === 'running' && /(one|nightly)\.csv$/.test(label.name);
-    });
-    expect(paused).toHaveLength(2);
-    for (const { id } of paused) await runs.pause(id, 'ada');
-    const billedOf = async () => {
-      const all = await Promise.all(paused.map(({ id }) => runs.get(id)));
-      return all.reduce((sum, run) => sum + (run?.tally.billed ?? 0), 0);
-    };
-    await vi.waitUntil(async () => (await billedOf()) === scene.service.meter.billed, PATIENCE);
-    scene.service.options.latencyMs = 50;
-    const before = scene.service.meter.billed;
-    await scene.drop('two.csv', domainList(60, 'other'));
-    await scene.until('done', 1);
-    expect(scene.service.meter.billed).toBe(before + 60);
-    for (const { owner } of paused) await resumeOwner(store, owner);
-    await scene.until('done', 2);
-    await expect
-      .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
-      .toBe(120);
-    expectPaidOnce(scene.service.meter, 580);
-    await stop(up);
   });
 });

@@ -1,15 +1,14 @@
 /** A program drives files through the dashboard of a real `up`, by HTTP alone. */
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
-import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.js';
-import { hasRedisServer, startRedis } from '../support/redis-server.js';
+import { type EngineUnderTest, quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
-import { kill, statusOf } from './commands.js';
-import { dashboardUrl, PASSWORD, startUp, startUpHere } from './start-up.js';
+import { statusOf } from './commands.js';
+import { dashboardUrl, PASSWORD, type startUp, startUpHere } from './start-up.js';
 
 type Run = Document<'run'>;
 
@@ -125,33 +124,6 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
   expect(meter.billed).toBe(7);
 });
 
-test('a link leads to the run after a killed process has come back, and only what was in flight is paid again', {
-  tags: ['long'],
-}, async () => {
-  const { scene, up, send, meter, authorization } = await open(
-    { concurrency: 4 },
-    { latencyMs: 100 },
-    undefined,
-    startUp,
-  );
-  const sent = await send({ name: 'list.csv' }, domainList(80));
-  await scene.service.until(({ billed }) => billed >= 20);
-  await kill(up);
-  scene.service.options.latencyMs = 0;
-  const again = dashboardUrl(await startUp(scene, { concurrency: 4 }));
-  const look = async () => {
-    const answer = await fetch(new URL(sent.json.links.run, again), { headers: { authorization } });
-    return (await answer.json()) as Run;
-  };
-  await expect
-    .poll(look, { interval: 200 })
-    .toMatchObject({ state: 'finished', isEnded: true, file: 'list.csv' });
-  const { run } = await look();
-  expect(run).toMatchObject({ status: 'finished', rows: 80, identifiers: { failed: 0, left: 0 } });
-  // Twice the concurrency may have been in flight when it was killed.
-  expect(meter.billed).toBeLessThanOrEqual(88);
-});
-
 /** As `curl -X POST` and `curl -d` send it: without a body, or a form. */
 const orderOf = (authorization: string, form: string) => ({
   method: 'POST',
@@ -203,34 +175,6 @@ test('a program pauses, resumes and cancels, by the id of the file or of its run
   expect(await refused(400, 'unconfirmed', '/resume')).toContain('Resume spending?');
   expect((await order('/resume', 'confirmed=yes')).status).toBe(200);
 });
-
-test.skipIf(!hasRedisServer())(
-  'an order is refused with 503 while the engine is away',
-  { tags: ['long'] },
-  async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    const engine = engineAt('redis', redis.url);
-    const { scene, ask, send, until, authorization } = await open(
-      { concurrency: 1 },
-      { latencyMs: 500 },
-      engine,
-    );
-    const { json } = await send({ name: 'list.csv' }, domainList(60));
-    await scene.service.until(({ billed }) => billed >= 1);
-    const { run } = await until(json.links.run, (each) => each.run !== null);
-    await redis.kill('SIGKILL');
-    for (const path of [
-      `/runs/${json.id}/cancel`,
-      `/runs/${run.run?.id}/cancel`,
-      '/pause',
-      '/runs/r-nope/cancel',
-    ]) {
-      const answer = await ask<Document<'http-error'>>(path, orderOf(authorization, 'confirmed=yes'));
-      expect([path, answer.status, answer.json.error.code]).toEqual([path, 503, 'engine-unreachable']);
-    }
-  },
-);
 
 test('what a request may not say is refused in JSON, and nothing is kept or sent', async () => {
   const { scene, ask, send, authorization, meter } = await open();

@@ -35,34 +35,6 @@ onEngines([redis, embeddedEngine()].map(inLongTests), (engine) => {
     expectPaidOnce(meter, 200);
     expect(await scene.files()).not.toContain('list.enriched.partial.csv');
   });
-
-  test('pause, resume and cancel reach a run from another process', async () => {
-    const scene = await createScene(engine, { latencyMs: 40 });
-    const { meter, options } = scene.service;
-    /** Nearly nothing is sent until the command has done its work. */
-    const order = async (...args: string[]) => {
-      options.latencyMs = 1_000;
-      expect((await scene.run(args)).code).toBe(0);
-    };
-    await scene.write('list.csv', domainList(400));
-    const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
-    await scene.service.until(() => meter.billed >= 20);
-    await order('pause');
-    await scene.service.until(() => meter.inFlight === 0);
-    const sent = meter.requests.length;
-    const id = (await statusOf(scene)).runs[0]?.id ?? '';
-    expect(meter.requests.length).toBeLessThanOrEqual(sent + 4);
-    expect(meter.billed).toBeLessThan(400);
-
-    await order('resume');
-    options.latencyMs = 40;
-    await scene.service.until(() => meter.requests.length >= sent + 30);
-    await order('cancel', id);
-    await ends(130, running.done);
-    expect(meter.billed).toBeLessThan(400);
-    expect(meter.mostBilledOnce()).toBe(1);
-    await expectPaidIsWritten(scene);
-  });
 });
 
 onEngines([inLongTests(redis)], (engine) => {

@@ -37,16 +37,6 @@ async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }:
 }
 
 onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
-  test.each(['2s', '3s'])(
-    'answers that arrived while a run stood still for longer than its time-out of %s are used',
-    async (timeout) => {
-      const scene = await createScene(engine);
-      const { meter } = scene.service;
-      await ends(0, runWithStandstill(scene, { timeout, standsMs: 5_000 }));
-      expectPaidOnce(meter, 1 + ROWS);
-    },
-  );
-
   test('answers that arrived while a stopping run stood still for longer than --stop-grace are written', {
     tags: ['long'],
   }, async () => {

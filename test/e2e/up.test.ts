@@ -115,21 +115,6 @@ describeOn([embeddedEngine()], (engine) => {
     const { stderr } = await ends(0, up.done);
     expect(stderr).not.toContain('MaxListenersExceededWarning');
   });
-
-  test(
-    'wrong credentials end it with 4 after one request, with the file back in its place',
-    LONG,
-    async () => {
-      const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
-      await configure(scene, { inbox: ['.'] });
-      const up = await startUp(scene);
-      await scene.drop('list.csv', domainList(50));
-      const { stderr } = await ends(4, up.done);
-      expect(stderr).not.toContain(scene.token);
-      expect(scene.service.meter.requests).toHaveLength(1);
-      expect(await scene.list('inbox')).toEqual(['list.csv']);
-    },
-  );
 });
 
 onEngines([redis], () => {

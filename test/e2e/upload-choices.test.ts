@@ -190,23 +190,6 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   expect([meter.billed, meter.mostBilledOnce()]).toEqual([30, 1]);
 });
 
-test('a file that waits at its cap on money goes on with a higher one, within the budget', async () => {
-  const budget = { plan: 'paid', overageBudget: '1', overagePrice: '0.1' };
-  const { scene, person } = await startScene({ quota: 5, plan: 'paid' }, budget);
-  const { meter } = scene.service;
-  const run = await begin(person, 'list.csv', domainList(30), { maxCost: '0.2' });
-  await scene.until('waiting', 1);
-  expect(meter.billed).toBe(7);
-  await expect.poll(() => person.get(run), PATIENCE).toMatch(/name="maxCost"[^>]*value="0.2"/);
-  const question = await (await person.press(await person.get(run), 'Go on', { maxCost: '5' })).text();
-  expect(question).toContain('At most 8 overage requests: 0.80.');
-  await runAfter(person, await person.press(question, 'Go on'));
-  await scene.service.until(({ billed }) => billed === 15);
-  // The budget holds it now, which no page can raise.
-  await expect.poll(() => person.get('/'), PATIENCE).toContain('1 file waits for quota');
-  expect([meter.billed, meter.mostBilledOnce()]).toEqual([15, 1]);
-});
-
 test('a start after another column was chosen, but not planned, shows its plan and buys nothing', async () => {
   const { scene, person } = await startScene();
   const { meter } = scene.service;
