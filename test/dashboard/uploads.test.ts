@@ -353,14 +353,6 @@ describe('a failed file', () => {
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it('takes the chosen caps in place of its own, as its plan did', async () => {
-    const { folder, settings, start, asked } = await withFailed();
-    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
-    const caps = { maxRequests: '500', maxCost: '50' };
-    await start?.carryOut({ ...asked, fields: new URLSearchParams(caps) });
-    expect(await settings()).toEqual(caps);
-  });
-
   it('is started with what was chosen beside newer settings in the inbox, which stay', async () => {
     const { folder, inbox, settings, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');

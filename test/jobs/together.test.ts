@@ -1,10 +1,10 @@
 /** Several watchers of one folder: each file is processed once, whichever watcher dies. */
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answeredIn, onEngines } from '../e2e/commands.js';
 import { redisEngine } from '../support/engines.js';
-import { domainAt, domainList } from '../support/scene.js';
+import { domainAt } from '../support/scene.js';
 import { createInboxScene, stopWatcher } from './inbox-scene.js';
 
 const redis = redisEngine();
@@ -43,25 +43,5 @@ onEngines([redis], () => {
     for (const place of ['inbox', 'failed', 'waiting'] as const) expect(await scene.list(place)).toEqual([]);
     expect(await stopWatcher(survivor)).toBe(0);
     expect(await scene.list('processing')).toEqual([]);
-  });
-
-  test('takes over the files of a watcher on another machine once its heartbeat is older than 30 s', async () => {
-    const scene = await createInboxScene(redis);
-    const identity = JSON.stringify({ host: 'elsewhere', pid: 1, space: '' });
-    for (const [watcher, ageMs] of Object.entries({ dead: 31_000, alive: 0 })) {
-      const folder = join(scene.path('processing'), watcher);
-      await mkdir(join(folder, 'job'), { recursive: true });
-      await writeFile(join(folder, 'job', `${watcher}.csv`), domainList(3));
-      await writeFile(join(folder, '.heartbeat'), identity);
-      const time = new Date(Date.now() - ageMs);
-      await utimes(join(folder, '.heartbeat'), time, time);
-    }
-    const watcher = await scene.watch();
-    const [done = ''] = await scene.until('done', 1);
-    expect(basename(done)).toMatch(/^dead-/);
-    expect(await scene.list('processing')).toContain('alive');
-    expect(await scene.list('processing')).not.toContain('dead');
-    await stopWatcher(watcher);
-    expect(await scene.list('processing')).toEqual(['alive']);
   });
 });

@@ -76,18 +76,6 @@ describe('the embedded engine', () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o755);
   });
 
-  test('two on one folder share their data, and the last to close stops the server', async () => {
-    const first = await open();
-    await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
-    const second = await open();
-    expect(second.id).toBe(first.id);
-    await first.close();
-    expect((await second.outcomes.read(['k'], ANY_AGE))[0]?.packed?.toString()).toBe('answer');
-    expect(existsSync(join(dataOf(), 'postmaster.pid'))).toBe(true);
-    await second.close();
-    expect(existsSync(join(dataOf(), 'postmaster.pid'))).toBe(false);
-  });
-
   test('stored data survive a close, except what is older than 30 days and not used by a live run', async () => {
     const first = await open();
     await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);

@@ -127,30 +127,6 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(after).toMatchObject({ epoch: before.state.epoch, held: 50, version: before.state.version });
   });
 
-  test('workers restore a flushed ledger from what they remember, and spending rests', async () => {
-    const redis = await start();
-    const engine = await open(redis.url);
-    const { request, keys } = await beginRun(engine, 2);
-    const [key = '', other = ''] = keys;
-    await engine.ledger.exchange(request({ reading: { quota: 10, usage: 4, period: '2030-01-01' } }));
-    const { state } = await engine.ledger.exchange(request({ take: [{ permit: 'permit-0', key }] }));
-    const flusher = await open(redis.url);
-    await flushAll(redis);
-    await expect(flusher.runs.heartbeat('run')).rejects.toMatchObject({ code: 'engine-unfit' });
-    await beginRun(engine, 2);
-    const seen = {
-      epoch: state.epoch,
-      version: state.version,
-      period: state.period,
-      spent: state.sent + state.held,
-      others: state.others,
-    };
-    const back = await engine.ledger.exchange(request({ seen, take: [{ permit: 'permit-1', key: other }] }));
-    expect(back.permits).toEqual([{ permit: 'permit-1', answer: 'denied' }]);
-    expect(back.state).toMatchObject({ sent: 1, others: 4, confirmedAt: back.state.now });
-    expect(back.state.restsUntil).toBe(back.state.now + 60_000);
-  });
-
   test('a queue and a worker opened during an outage work once the server is back', async () => {
     const redis = await start(APPEND_ONLY);
     const engine = await open(redis.url);
@@ -188,11 +164,4 @@ function everything(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const fields = JSON.stringify(error, Object.getOwnPropertyNames(error));
   return `${error.message} ${error.stack} ${fields} ${everything(error.cause)}`;
-}
-
-async function flushAll(redis: RedisServer): Promise<void> {
-  const { Redis } = await import('ioredis');
-  const client = new Redis(redis.url);
-  await client.flushall();
-  await client.quit();
 }
