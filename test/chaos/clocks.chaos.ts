@@ -30,9 +30,10 @@ const engines = [
 
 const missing = missingFakeTime();
 describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
-  test.each(engines.filter(({ isMissing }) => !isMissing).map((each) => [each.name, each.start] as const))(
-    'of four workers on %s are an hour and three days off, both ways: the limit is used exactly, and nothing is bought twice',
-    async (name, start) => {
+  const there = engines.filter(({ isMissing }) => !isMissing);
+  test.each(there)(
+    'of four workers on $name are hours and days off: the limit holds, nothing is bought twice',
+    async ({ name, start }) => {
       const server = await start();
       onTestFinished(() => server.stop());
       const faults = { unavailable: 0.1 };

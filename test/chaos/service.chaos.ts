@@ -13,9 +13,8 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
     'with --on-limit wait a run parks without sending requests and resumes when the quota is raised ($flags)',
     async ({ flags, hasWorker }) => {
       if (!hasWorker && engine.name === 'embedded') return;
-      const scene = await createScene(engine, { quota: 40 });
+      const scene = await createScene(engine, { quota: 40 }, domainList(120));
       const { meter, options } = scene.service;
-      await scene.write('list.csv', domainList(120));
       if (!hasWorker) scene.start(['worker']);
       const running = scene.start(['run', 'list.csv', '--on-limit', 'wait', ...flags]);
       await running.untilSaid(/parked/);

@@ -37,7 +37,7 @@ onEngines([redis], () => {
 });
 
 onEngines([redis, embeddedEngine(), postgresEngine()], (engine) => {
-  test('at any moment of SIGTERM billed and perhaps billed are never below the bill, and losses are announced', {
+  test('SIGTERM at any moment: what is reported is never below the bill', {
     tags: ['kills'],
     timeout: 1_800_000,
   }, async () => {

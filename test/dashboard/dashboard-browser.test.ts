@@ -87,9 +87,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     ['crowded', crowdedView(), []],
     ['troubled', troubledView(), ['long']],
   ] as const)('%s', (name, view, tags) => {
-    it('is legible in every look, logs no error and contacts no other host', {
-      tags: [...tags],
-    }, async () => {
+    it('is legible in every look, logs no error, asks no other host', { tags: [...tags] }, async () => {
       const { page, complaints, outside } = await show(view);
       await lookEverywhere(page, `${name}-folded`);
       await openAll(page);
@@ -130,7 +128,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   });
 
   it.each([true, false])(
-    'the focus stays near what was pressed, with JavaScript or without: %s',
+    'the focus stays near what was pressed, with a script: %s',
     { tags: ['long'] },
     async (hasScript) => {
       const order = { by: 'Ada', at: NOW };
@@ -279,9 +277,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
   });
 
-  it('on a phone a file is sent first, and the Tab key follows what is seen', {
-    tags: ['long'],
-  }, async () => {
+  it('on a phone a file is sent first, and the Tab key follows what is seen', LONG, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
     expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Files that wait or ended early']);
@@ -316,32 +312,28 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops).toEqual(seen);
   });
 
-  it(
-    'shows at once on a desk what needs a person, where to drop a file, runs, and files that failed',
-    LONG,
-    async () => {
-      const { page } = await show(crowdedView(), { viewport: DESK });
-      for (const id of ['upload-card', 'runs', 'files']) {
-        const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
-        expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
-      }
-      expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
-      expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
-      expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
-      await page.getByText('13 more runs').click();
-      expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
-      // A line each: the name, the bar and the result stand beside each other.
-      const lines = await page
-        .locator('.run')
-        .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
-      expect(Math.max(...lines)).toBeLessThan(40);
-      await page.setViewportSize(PHONE);
-      await page.reload();
-      expect(await page.locator('.run:visible').count()).toBe(3);
-      await page.getByText('15 more runs').click();
-      expect(await page.locator('.run:visible').count()).toBe(5);
-    },
-  );
+  it('shows at once on a desk what needs a person, where to drop a file, runs, and files', LONG, async () => {
+    const { page } = await show(crowdedView(), { viewport: DESK });
+    for (const id of ['upload-card', 'runs', 'files']) {
+      const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
+      expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
+    }
+    expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
+    await page.getByText('13 more runs').click();
+    expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
+    // A line each: the name, the bar and the result stand beside each other.
+    const lines = await page
+      .locator('.run')
+      .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
+    expect(Math.max(...lines)).toBeLessThan(40);
+    await page.setViewportSize(PHONE);
+    await page.reload();
+    expect(await page.locator('.run:visible').count()).toBe(3);
+    await page.getByText('15 more runs').click();
+    expect(await page.locator('.run:visible').count()).toBe(5);
+  });
 
   it('replaces only what changed, and keeps the place, the focus, open details and half-filled forms', async () => {
     const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });
@@ -409,9 +401,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says that there are no data yet or no newer ones, and shows them once there are', {
-    tags: ['long'],
-  }, async () => {
+  it('says that there are no data yet, or no newer ones, and shows them later', LONG, async () => {
     const { page, served, complaints } = await show(
       dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
     );

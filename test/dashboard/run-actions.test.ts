@@ -159,7 +159,7 @@ it('a run that is unknown, or has just ended, is refused', async () => {
 });
 
 it.each(['/runs/:id/pause', '/runs/:id/cancel', '/pause', '/resume'])(
-  '%s is refused while the engine does not answer: it would happen when it is back',
+  '%s is refused while the engine does not answer',
   async (path) => {
     const { asked, ask, carryOut } = actionsOn(left, {}, true, NOW);
     await expect(carryOut(path)).rejects.toThrow('the engine does not answer');

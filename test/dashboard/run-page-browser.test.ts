@@ -99,9 +99,7 @@ async function serve() {
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const openPage = chromiumOfFile();
 
-  it('the pages of runs and files are legible, without barriers, and ask no other host', {
-    tags: ['long'],
-  }, async () => {
+  it('the pages are legible, without barriers, and ask no other host', { tags: ['long'] }, async () => {
     const { served } = await serve();
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openPage({ viewport, colorScheme });

@@ -42,9 +42,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const drop = (page: Page, files: readonly (readonly [string, string])[]) =>
     page.evaluate(`(${DROP})(${JSON.stringify(files)})`);
 
-  it('says why a dropped file is refused, before it is sent; another goes to the chosen inbox', {
-    tags: ['long'],
-  }, async () => {
+  it('says why a dropped file is refused; another goes to the chosen inbox', LONG, async () => {
     const { page, uploads, roots } = await open();
     await page.getByLabel('Inbox', { exact: true }).selectOption('1');
     const alert = page.getByRole('alert');
@@ -71,36 +69,30 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(page.url()).toContain(`/uploads/${upload?.id}`);
   });
 
-  it(
-    'sends several files, and goes on to their list; one that is refused does not stop the others',
-    LONG,
-    async () => {
-      const { page, uploads } = await open();
-      const names = () => uploads.list().map(({ name }) => name);
-      await drop(page, [
-        ['a.csv', 'x'],
-        ['b.csv.part', 'y'],
-        ['c.csv', 'z'],
-      ]);
-      const alert = page.getByRole('alert');
-      await expect.poll(() => alert.textContent()).toMatch(/^b\.csv\.part: .*rename the file/);
-      expect(names()).toEqual(['c.csv', 'a.csv']);
-      await page.evaluate('window.isOld = true');
-      await page
-        .getByLabel('or choose files')
-        .setInputFiles(
-          ['d.csv', 'e.csv'].map((name) => ({ name, mimeType: 'text/csv', buffer: Buffer.from('x') })),
-        );
-      await page.getByRole('button', { name: 'Send and see the cost' }).click();
-      await expect.poll(() => page.evaluate('window.isOld ?? false')).toBe(false);
-      expect(page.url()).toMatch(/\/#sent$/);
-      expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
-    },
-  );
+  it('sends several files, and goes on to their list; one that is refused stops none', LONG, async () => {
+    const { page, uploads } = await open();
+    const names = () => uploads.list().map(({ name }) => name);
+    await drop(page, [
+      ['a.csv', 'x'],
+      ['b.csv.part', 'y'],
+      ['c.csv', 'z'],
+    ]);
+    const alert = page.getByRole('alert');
+    await expect.poll(() => alert.textContent()).toMatch(/^b\.csv\.part: .*rename the file/);
+    expect(names()).toEqual(['c.csv', 'a.csv']);
+    await page.evaluate('window.isOld = true');
+    await page
+      .getByLabel('or choose files')
+      .setInputFiles(
+        ['d.csv', 'e.csv'].map((name) => ({ name, mimeType: 'text/csv', buffer: Buffer.from('x') })),
+      );
+    await page.getByRole('button', { name: 'Send and see the cost' }).click();
+    await expect.poll(() => page.evaluate('window.isOld ?? false')).toBe(false);
+    expect(page.url()).toMatch(/\/#sent$/);
+    expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
+  });
 
-  it('says without JavaScript that sending needs it, and where else to put the file', {
-    tags: ['long'],
-  }, async () => {
+  it('says without JavaScript where else to put the file', LONG, async () => {
     const { page, roots } = await open({ javaScriptEnabled: false });
     expect(await page.locator('#upload').isVisible()).toBe(false);
     expect(await page.locator('#upload + noscript p').textContent()).toContain(

@@ -15,10 +15,9 @@ const changesIn = async (scene: Scene) =>
 
 onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
   test('a night later they are in the file, the report and the webhook, and a stopped run leaves them', async () => {
-    const scene = await createScene(engine);
+    const scene = await createScene(engine, {}, list(0, 30));
     const hook = await startHook(200);
     const command = ['run', 'list.csv', '--changes', 'changes.csv', '--notify-url', hook.url];
-    await scene.write('list.csv', list(0, 30));
     await ends(0, scene.run(command), 'all its brands will count as new');
     const before = await changesIn(scene);
     expect(new Set(before.map(({ change }) => change))).toEqual(new Set(['new']));

@@ -13,9 +13,8 @@ import { createScene, domainList } from '../support/scene.js';
 import { ends, onEngines } from './commands.js';
 
 async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | number = 'tunnel') {
-  const scene = await createScene(engine);
+  const scene = await createScene(engine, {}, domainList(70));
   const proxy = await startConnectProxy(await inTls(Number(new URL(scene.service.url).port)), { behaviour });
-  await scene.write('list.csv', domainList(70));
   await scene.write('ca.pem', COMPANY_CA);
   const env = {
     // A separate address: engines store what they know of a service under it.

@@ -46,9 +46,8 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
 
 onEngines([redis], () => {
   test('a token revoked during a run stops it, and the next run with a good one buys only the rest', async () => {
-    const scene = await createScene(redis, { latencyMs: 30 });
+    const scene = await createScene(redis, { latencyMs: 30 }, domainList(300));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(300));
     const running = scene.startHere(['run', 'list.csv', '--concurrency', '16']);
     await scene.service.until(() => meter.billed >= 100);
     options.revoked = [scene.token];

@@ -7,7 +7,7 @@ import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, type Scene } from '../support/scene.js';
-import { ends, onEngines } from './commands.js';
+import { ends, onEngines, stop } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 import { domains, list, unknown } from './unknown-domains.js';
@@ -38,8 +38,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
       stopped: 'min-match',
       reason: QUESTION,
     });
-    first.kill('SIGTERM');
-    await first.done;
+    await stop(first);
     expect(hook.received.map(({ body }) => JSON.parse(body))).toMatchObject([
       { event: 'parked', stopped: 'min-match', reason: QUESTION },
     ]);

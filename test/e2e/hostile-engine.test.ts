@@ -15,7 +15,7 @@ import { runSettings } from '../engine/contract/run-settings.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
-import { onEngines, stop } from './commands.js';
+import { ends, onEngines, stop } from './commands.js';
 
 const SOON = { timeout: 60_000, interval: 50 };
 
@@ -68,9 +68,11 @@ async function plant(
 onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
   test('a worker without an address does not start, and says what to set', async () => {
     const scene = await createScene(under);
-    const { code, stderr } = await scene.run(['worker'], { BRAND_API_URL: '' });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/no service address was given: --base-url; set BRAND_API_URL or --base-url/);
+    await ends(
+      2,
+      scene.run(['worker'], { BRAND_API_URL: '' }),
+      /no service address was given: --base-url; set BRAND_API_URL or --base-url/,
+    );
   });
 
   test('a planted run with another host is left alone, and named once in the log', async () => {

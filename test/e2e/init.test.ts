@@ -56,9 +56,7 @@ onEngines([redisEngine()], (engine) => {
     await ends(0, scene.run(['run', 'list.csv'], env));
     expect(scene.service.meter.billed).toBe(3);
 
-    const again = await scene.run(args, env);
-    expect(again.code).toBe(2);
-    expect(again.stderr).toContain('the config file exists');
+    await ends(2, scene.run(args, env), 'the config file exists');
     expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
   });
 
@@ -77,50 +75,47 @@ onEngines([redisEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(0);
   });
 
-  test.skipIf(!hasTerminal)(
-    'from questions: a pasted token is not shown, and is only in its own file',
-    async () => {
-      const scene = await createScene(engine, { ownDomain: OWN });
-      const questions = [
-        [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, 'nonsense'],
-        [/That is not an http or https address[\s\S]*Address of the service .*: $/, scene.service.url],
-        [/File that holds the token .*: $/, 'secret/token'],
-        [/The token \(it is not shown\): $/, scene.token],
-        [/Plan .*\[free\]: $/, ''],
-        [/Engine.*\[embedded\]: $/, scene.env.BRAND_ENRICH_ENGINE ?? ''],
-        [/own domain .*: $/, OWN],
-      ] as const;
-      const seen = await talk(scene, questions);
-      expect(seen).toMatch(/service answers: .* used\r\n/);
-      expect(seen).not.toContain(scene.token);
-      const text = await readFile(scene.path(CONFIG), 'utf8');
-      expect(text).not.toContain(scene.token);
-      expect(text).toContain('"plan": "free",');
-      expect(await readFile(scene.path('secret/token'), 'utf8')).toBe(`${scene.token}\n`);
-      expect((await stat(scene.path('secret/token'))).mode & 0o777).toBe(0o600);
-      expect((await stat(scene.path('secret'))).mode & 0o777).toBe(0o700);
+  test.skipIf(!hasTerminal)('from questions: a pasted token is only in its own file', async () => {
+    const scene = await createScene(engine, { ownDomain: OWN });
+    const questions = [
+      [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, 'nonsense'],
+      [/That is not an http or https address[\s\S]*Address of the service .*: $/, scene.service.url],
+      [/File that holds the token .*: $/, 'secret/token'],
+      [/The token \(it is not shown\): $/, scene.token],
+      [/Plan .*\[free\]: $/, ''],
+      [/Engine.*\[embedded\]: $/, scene.env.BRAND_ENRICH_ENGINE ?? ''],
+      [/own domain .*: $/, OWN],
+    ] as const;
+    const seen = await talk(scene, questions);
+    expect(seen).toMatch(/service answers: .* used\r\n/);
+    expect(seen).not.toContain(scene.token);
+    const text = await readFile(scene.path(CONFIG), 'utf8');
+    expect(text).not.toContain(scene.token);
+    expect(text).toContain('"plan": "free",');
+    expect(await readFile(scene.path('secret/token'), 'utf8')).toBe(`${scene.token}\n`);
+    expect((await stat(scene.path('secret/token'))).mode & 0o777).toBe(0o600);
+    expect((await stat(scene.path('secret'))).mode & 0o777).toBe(0o700);
 
-      await writeFile(scene.path(CONFIG), text);
-      const kept = await talk(scene, [[/Replace it\? \[y\/N\] $/, 'n']]);
-      expect(kept).toContain('nothing was done: you declined');
-      expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
-      expect(scene.service.meter.billed).toBe(0);
+    await writeFile(scene.path(CONFIG), text);
+    const kept = await talk(scene, [[/Replace it\? \[y\/N\] $/, 'n']]);
+    expect(kept).toContain('nothing was done: you declined');
+    expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
+    expect(scene.service.meter.billed).toBe(0);
 
-      // A password in it is not for everybody who could read the file before.
-      await chmod(scene.path(CONFIG), 0o644);
-      await talk(scene, [
-        [/Replace it\? \[y\/N\] $/, 'y'],
-        [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, scene.service.url],
-        [/File that holds the token .*: $/, 'secret/token'],
-        [/Plan .*\[free\]: $/, ''],
-        [
-          /Engine.*\[embedded\]: $/,
-          (scene.env.BRAND_ENRICH_ENGINE ?? '').replace('//', '//:not-its-password@'),
-        ],
-        [/own domain .*: $/, ''],
-      ]);
-      expect(await readFile(scene.path(CONFIG), 'utf8')).toContain('not-its-password');
-      expect((await stat(scene.path(CONFIG))).mode & 0o777).toBe(0o600);
-    },
-  );
+    // A password in it is not for everybody who could read the file before.
+    await chmod(scene.path(CONFIG), 0o644);
+    await talk(scene, [
+      [/Replace it\? \[y\/N\] $/, 'y'],
+      [/Address of the service \[https:\/\/api\.brandfetch\.io\]: $/, scene.service.url],
+      [/File that holds the token .*: $/, 'secret/token'],
+      [/Plan .*\[free\]: $/, ''],
+      [
+        /Engine.*\[embedded\]: $/,
+        (scene.env.BRAND_ENRICH_ENGINE ?? '').replace('//', '//:not-its-password@'),
+      ],
+      [/own domain .*: $/, ''],
+    ]);
+    expect(await readFile(scene.path(CONFIG), 'utf8')).toContain('not-its-password');
+    expect((await stat(scene.path(CONFIG))).mode & 0o777).toBe(0o600);
+  });
 });

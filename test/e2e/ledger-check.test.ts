@@ -12,9 +12,8 @@ const PAID = { BRAND_ENRICH_PLAN: 'paid', BRAND_ENRICH_OVERAGE_BUDGET: '0' };
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('a raised quota is seen by one request that is ordered, at most once an hour and never while paused', async () => {
-    const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+    const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(9));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(9));
     await ends(7, scene.run(['run', 'list.csv'], PAID), /ledger check.*ledger observe --quota/);
     expect(meter.billed).toBe(5);
 
@@ -115,9 +114,8 @@ onEngines(
     }, 180_000);
 
     test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
-      const scene = await createScene(engine, { quota: 2, plan: 'paid' });
+      const scene = await createScene(engine, { quota: 2, plan: 'paid' }, domainList(5));
       const { meter, options } = scene.service;
-      await scene.write('list.csv', domainList(5));
       expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(7);
       options.latencyMs = 5_000;
       const killed = scene.start(['ledger', 'check', '--timeout', '2s'], PAID);
@@ -133,9 +131,8 @@ onEngines(
     }, 90_000);
 
     test('what has an answer is not asked for again, and does not use up the hour', async () => {
-      const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+      const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(3));
       const { meter } = scene.service;
-      await scene.write('list.csv', domainList(3));
       expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(0);
       const stored = await scene.run(['ledger', 'check', domainAt(0)], PAID);
       expect([stored.code, meter.billed], stored.stderr).toEqual([7, 3]);
@@ -146,9 +143,8 @@ onEngines(
     });
 
     test('over the limit it is one request, whatever the settings allow, and what a paused run deferred is not asked for', async () => {
-      const scene = await createScene(engine, { quota: 100, plan: 'paid' });
+      const scene = await createScene(engine, { quota: 100, plan: 'paid' }, domainList(6));
       const { meter } = scene.service;
-      await scene.write('list.csv', domainList(6));
       const capped = { ...PAID, BRAND_ENRICH_QUOTA: '4' };
       expect((await scene.run(['run', 'list.csv'], capped)).code).toBe(7);
       const id = (await statusOf(scene)).runs[0]?.id ?? '';

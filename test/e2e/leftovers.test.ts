@@ -106,91 +106,79 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
   const long = { tags: ['long'], timeout: 240_000 };
   const state = STATE[engine.name === 'redis' ? 'redis' : 'embedded'];
 
-  test(
-    'runs that are killed at random leave nothing that the next one does not use or remove',
-    long,
-    async () => {
-      const dice = createDice(`leftovers run ${engine.name}`);
-      const scene = await openScene(createScene(engine, { latencyMs: 20 }));
-      const env = { TMPDIR: scene.path('tmp') };
-      await scene.write('list.csv', domainList(2_000));
-      const { meter } = scene.service;
-      for (let round = 0; round < KILLS; round += 1) {
-        const running = scene.start(['run', 'list.csv'], env);
-        // While it starts, while it asks, or while it writes.
-        const enough = dice.pick([0, meter.billed + dice.between(1, 400), 2_000]);
-        await Promise.race([scene.service.until(() => meter.billed >= enough), running.done]);
-        await after(dice.between(0, enough === 0 ? 2_500 : 400));
-        await kill(running);
-        await expectLeft(scene, engine, ['list.csv', /^list\.(enriched|errors|report)\./]);
-      }
-      await ends(0, scene.run(['run', 'list.csv'], env));
-      await untilQuiet(scene);
-      const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
-      expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
-    },
-  );
+  test('runs that are killed leave nothing that the next one does not use or remove', long, async () => {
+    const dice = createDice(`leftovers run ${engine.name}`);
+    const scene = await openScene(createScene(engine, { latencyMs: 20 }));
+    const env = { TMPDIR: scene.path('tmp') };
+    await scene.write('list.csv', domainList(2_000));
+    const { meter } = scene.service;
+    for (let round = 0; round < KILLS; round += 1) {
+      const running = scene.start(['run', 'list.csv'], env);
+      // While it starts, while it asks, or while it writes.
+      const enough = dice.pick([0, meter.billed + dice.between(1, 400), 2_000]);
+      await Promise.race([scene.service.until(() => meter.billed >= enough), running.done]);
+      await after(dice.between(0, enough === 0 ? 2_500 : 400));
+      await kill(running);
+      await expectLeft(scene, engine, ['list.csv', /^list\.(enriched|errors|report)\./]);
+    }
+    await ends(0, scene.run(['run', 'list.csv'], env));
+    await untilQuiet(scene);
+    const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
+    expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
+  });
 
-  test(
-    'an `up` that is killed with files and an upload under way leaves all of it to the next',
-    long,
-    async () => {
-      const dice = createDice(`leftovers up ${engine.name}`);
-      const scene = await createInboxScene(engine, { latencyMs: 20 });
-      await openScene(Promise.resolve(scene));
-      const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
-      await scene.write('brand-enrich.config.json', JSON.stringify(config));
-      const env = { TMPDIR: scene.path('tmp'), BRAND_ENRICH_DASHBOARD_PASSWORD: 'a-long-password' };
-      const startUp = async () => {
-        const up = scene.start(['up'], env);
-        await up.untilSaid(/"msg":"watching the inbox"/);
-        return up;
-      };
-      for (let round = 0; round < KILLS; round += 1) {
-        const up = await startUp();
-        await scene.drop(`list-${round}.csv`, domainList(400, `kill${round}`));
-        const sent = beginUpload(
-          /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said)?.[1] ?? '',
-        );
-        await expect.poll(() => everything(scene)).toContainEqual(expect.stringMatching(/sent\.csv$/));
-        await after(dice.between(0, 1_500));
-        await kill(up);
-        sent.destroy();
-        await expectLeft(scene, engine, [
-          'brand-enrich.config.json',
-          'state/schedules/machine-id',
-          /^(inbox|processing|waiting|failed|done)\/$/,
-          /^inbox\/list-\d\.csv$/,
-          /^processing\/[^/]+\/(\.heartbeat$|$)/,
-          // The draft of a record is written anew by whoever takes the file over.
-          /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.{1,2}brand-enrich-|reason\.txt|$)/,
-          /^\.uploads\/[\w-]+\/(sent\.csv)?$/,
-        ]);
-      }
+  test('an `up` that is killed with files and an upload leaves them to the next', long, async () => {
+    const dice = createDice(`leftovers up ${engine.name}`);
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    await openScene(Promise.resolve(scene));
+    const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    const env = { TMPDIR: scene.path('tmp'), BRAND_ENRICH_DASHBOARD_PASSWORD: 'a-long-password' };
+    const startUp = async () => {
+      const up = scene.start(['up'], env);
+      await up.untilSaid(/"msg":"watching the inbox"/);
+      return up;
+    };
+    for (let round = 0; round < KILLS; round += 1) {
       const up = await startUp();
-      const done = await scene.until('done', KILLS);
-      expect(scene.service.meter.billedOf.size).toBe(KILLS * 400);
-      await stop(up);
-      await untilQuiet(scene);
-      const results = done.flatMap((folder) => {
-        const name = /list-\d/.exec(folder)?.[0] ?? '';
-        const results = ['.csv', '.enriched.csv', '.report.html', '.report.json'].map(
-          (ending) => `${name}${ending}`,
-        );
-        return ['.brand-enrich-job.json', ...results].map((file) =>
-          join(relative(scene.folder, folder), file),
-        );
-      });
-      const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
-      const machine = 'state/schedules/machine-id';
-      const expected = ['brand-enrich.config.json', ...folders, ...results, ...state, machine].sort();
-      // A folder that was made by a kill's victim just before its first heartbeat stays for 30 s.
-      const kept = (await everything(scene)).map((path) =>
-        path.replace(/^processing\/[^/]+\/$/, 'processing/'),
+      await scene.drop(`list-${round}.csv`, domainList(400, `kill${round}`));
+      const sent = beginUpload(/"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said)?.[1] ?? '');
+      await expect.poll(() => everything(scene)).toContainEqual(expect.stringMatching(/sent\.csv$/));
+      await after(dice.between(0, 1_500));
+      await kill(up);
+      sent.destroy();
+      await expectLeft(scene, engine, [
+        'brand-enrich.config.json',
+        'state/schedules/machine-id',
+        /^(inbox|processing|waiting|failed|done)\/$/,
+        /^inbox\/list-\d\.csv$/,
+        /^processing\/[^/]+\/(\.heartbeat$|$)/,
+        // The draft of a record is written anew by whoever takes the file over.
+        /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.{1,2}brand-enrich-|reason\.txt|$)/,
+        /^\.uploads\/[\w-]+\/(sent\.csv)?$/,
+      ]);
+    }
+    const up = await startUp();
+    const done = await scene.until('done', KILLS);
+    expect(scene.service.meter.billedOf.size).toBe(KILLS * 400);
+    await stop(up);
+    await untilQuiet(scene);
+    const results = done.flatMap((folder) => {
+      const name = /list-\d/.exec(folder)?.[0] ?? '';
+      const results = ['.csv', '.enriched.csv', '.report.html', '.report.json'].map(
+        (ending) => `${name}${ending}`,
       );
-      expect([...new Set(kept)]).toEqual(expected);
-    },
-  );
+      return ['.brand-enrich-job.json', ...results].map((file) => join(relative(scene.folder, folder), file));
+    });
+    const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
+    const machine = 'state/schedules/machine-id';
+    const expected = ['brand-enrich.config.json', ...folders, ...results, ...state, machine].sort();
+    // A folder that was made by a kill's victim just before its first heartbeat stays for 30 s.
+    const kept = (await everything(scene)).map((path) =>
+      path.replace(/^processing\/[^/]+\/$/, 'processing/'),
+    );
+    expect([...new Set(kept)]).toEqual(expected);
+  });
 });
 
 /** An upload whose end never comes. */

@@ -7,9 +7,8 @@ import { ends, expectPaidOnce, LONG, onEngines } from './commands.js';
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('a quota of 100 buys exactly 100 of 300, and once raised the same command buys the other 200', async () => {
-    const scene = await createScene(engine, { quota: 100 });
+    const scene = await createScene(engine, { quota: 100 }, domainList(300));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(300));
 
     await ends(7, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(100);
@@ -44,8 +43,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   });
 
   test('a paid plan with a budget of 0.3 buys exactly 3 beyond its quota of 50', async () => {
-    const scene = await createScene(engine, { quota: 50, plan: 'paid' });
-    await scene.write('list.csv', domainList(300));
+    const scene = await createScene(engine, { quota: 50, plan: 'paid' }, domainList(300));
     await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0.3']));
     expect(scene.service.meter.billed).toBe(53);
     expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv'))).deferred).toBe(247);
@@ -55,8 +53,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
 const redis = redisEngine();
 onEngines([redis], () => {
   test('a run whose cap is raised continues where the lower one stopped it', async () => {
-    const scene = await createScene(redis);
-    await scene.write('list.csv', domainList(200));
+    const scene = await createScene(redis, {}, domainList(200));
     expect((await scene.run(['run', 'list.csv', '--max-requests', '30'])).code).toBe(7);
     // The plan of the same command knows what it sent, and that other commands sent nothing.
     const deferred = async (file: string) => {
@@ -80,8 +77,7 @@ onEngines([redis], () => {
     ['spec', ['long']],
   ] as const)('without usage headers (%s)', (dialect, tags) => {
     test('the run ends after a few refusals for quota', { tags: [...tags] }, async () => {
-      const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect });
-      await scene.write('list.csv', domainList(400));
+      const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect }, domainList(400));
       await ends(7, scene.run(['run', 'list.csv']));
       expect(scene.service.meter.billed).toBe(100);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);

@@ -42,9 +42,7 @@ describe.skipIf(redis.missing !== null)(
     beforeAll(() => redis.start());
     afterAll(() => redis.stop());
 
-    test('three workers, two runs and one inbox on one Redis buy each distinct identifier once', {
-      tags: ['long'],
-    }, async () => {
+    test('three workers, two runs and one inbox buy each identifier once', { tags: ['long'] }, async () => {
       const scene = await createInboxScene(redis, { jitterMs: 20 });
       const workers = [1, 2, 3].map(() =>
         scene.start(argsOf(services.worker), environmentOf(services.worker, scene, 'worker-state')),

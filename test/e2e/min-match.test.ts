@@ -81,9 +81,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(failing.stderr).toContain(QUESTION);
   });
 
-  test('two workers elsewhere buy 50, and so does a run that was killed and started again', {
-    tags: ['long'],
-  }, async () => {
+  test('two workers elsewhere buy 50, and so does a run after a kill', LONG, async () => {
     const { start, run, write, service } = await createScene(engine, { latencyMs: 200 }, list(unknown(300)));
     const workers = [start(['worker']), start(['worker'])];
     const held = await run(['run', 'list.csv', '--no-worker']);

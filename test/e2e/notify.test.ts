@@ -22,9 +22,8 @@ function isGenuine({ headers, body }: Hook['received'][number]): boolean {
 }
 
 test('a finished run sends a signed notice with counts and names, and without token or rows', async () => {
-  const scene = await createScene(engine);
+  const scene = await createScene(engine, {}, domainList(20));
   const hook = await startHook(200);
-  await scene.write('list.csv', domainList(20));
   await ends(
     0,
     scene.run(['run', 'list.csv', '--notify-url', hook.url], {

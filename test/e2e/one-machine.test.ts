@@ -19,9 +19,8 @@ async function serverPid(scene: Scene): Promise<number> {
 
 describe('on one machine without a configured server', () => {
   test('a server that is killed again and again costs no answer and no request', async () => {
-    const scene = await createScene(engine, { latencyMs: 50 });
+    const scene = await createScene(engine, { latencyMs: 50 }, domainList(400));
     const { meter } = scene.service;
-    await scene.write('list.csv', domainList(400));
     const run = scene.start(['run', 'list.csv', '--concurrency', '16']);
     for (const billed of [60, 180]) {
       await scene.service.until(() => meter.billed >= billed);
@@ -33,9 +32,8 @@ describe('on one machine without a configured server', () => {
   });
 
   test('a supervisor that ends server and run together loses nothing', { tags: ['long'] }, async () => {
-    const scene = await createScene(engine, { latencyMs: 200 });
+    const scene = await createScene(engine, { latencyMs: 200 }, domainList(200));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(200));
     const run = scene.start(['run', 'list.csv', '--concurrency', '8']);
     await scene.service.until(() => meter.billed >= 40 && meter.inFlight > 4);
     const server = await serverPid(scene);

@@ -1,4 +1,5 @@
 /** What `pause`, `resume` and `cancel` find that has no run: it was paused while it was read. */
+
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
@@ -7,6 +8,7 @@ import { createScheduleBook, keyOf, tickJob } from '../../src/jobs/schedules/sch
 import { createScheduleFiles } from '../../src/jobs/schedules/schedule-files.js';
 import { quickEngine } from '../support/engines.js';
 import { createScene } from '../support/scene.js';
+import { ends } from './commands.js';
 
 async function open() {
   const scene = await createScene(await quickEngine());
@@ -42,8 +44,7 @@ test('the tick of a paused schedule that waits, and whose run did not begin, is 
   const add = ['schedule', 'add', 'nightly', '--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run', 'a.csv'];
   await scene.write('a.csv', 'website\nacme.com\n');
   expect(await scene.run(add)).toMatchObject({ code: 0 });
-  const none = await scene.run(['cancel', 'nightly']);
-  expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/no run of this schedule/)]);
+  await ends(2, scene.run(['cancel', 'nightly']), /no run of this schedule/);
   const files = createScheduleFiles(stateFolder);
   const [state] = await createScheduleBook(engine, files).list();
   const key = state === undefined ? '' : keyOf(state);

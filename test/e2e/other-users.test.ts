@@ -78,8 +78,8 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     expect([await everyPath(place), await seen()]).toEqual(before);
   }
 
-  test.each(COMMANDS.map((args) => [args.join(' '), args] as const))(
-    "root's `%s` refuses the state folder of another user, with links to root's files in it",
+  test.each(COMMANDS.map((args) => [args.join(' '), args]))(
+    "root's `%s` refuses the folder of another user, with links to root's files",
     async (_, args) => {
       const state = await folderOf(ALICE, 'state');
       await folderOf(ALICE, 'state', 'postgres');
@@ -207,7 +207,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     });
 
     test('a link of another user in place of an output is not followed', {
-      tags: ['long'],
+      ...LONG,
       timeout: 120_000,
     }, async () => {
       const place = await shared();

@@ -7,7 +7,7 @@ import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { accountOf, ends, onEngines } from './commands.js';
+import { accountOf, ends, LONG, onEngines } from './commands.js';
 
 const LIMIT = 55;
 
@@ -16,11 +16,8 @@ onEngines([embeddedEngine(), redisEngine()], (engine) => {
     ['its header at once', 0],
     ['a header that lags 90 s', 90_000],
   ])(
-    'a wrong own domain costs nothing beyond the limit while `up` waits, with %s',
-    {
-      tags: ['long'],
-      timeout: 150_000,
-    },
+    'a wrong one costs nothing beyond the limit while `up` waits, with %s',
+    { ...LONG, timeout: 150_000 },
     async (_, headerLagMs) => {
       const scene = await createInboxScene(engine, { quota: LIMIT, plan: 'paid', headerLagMs });
       const settings = { ownDomain: 'not-the-service.com', plan: 'paid', overageBudget: 0 };
@@ -36,8 +33,8 @@ onEngines([embeddedEngine(), redisEngine()], (engine) => {
     },
   );
 
-  test('a true own domain is proven free in quiet moments: its looks are given back, and its rows cost nothing at the limit', {
-    tags: ['long'],
+  test('a true one is proven free in quiet moments, and its rows cost nothing at the limit', {
+    ...LONG,
     timeout: 240_000,
   }, async () => {
     const OWN = 'own-brand.com';

@@ -52,7 +52,7 @@ async function reportOf(scene: Scene): Promise<Document<'report'>> {
 const milliseconds = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  test('a run that is paused and resumed again and again, with two workers, counts each identifier once', {
+  test('a run that is paused and resumed again and again counts each identifier once', {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(engine, { latencyMs: 400 });

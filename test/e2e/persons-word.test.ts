@@ -9,7 +9,7 @@ import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-sce
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, kill, LONG, onEngines, schedulesOf, statusOf } from './commands.js';
+import { ends, expectPaidOnce, kill, LONG, onEngines, schedulesOf, statusOf, stop } from './commands.js';
 import { startUp as start } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -159,8 +159,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
       return skipped.size;
     };
     await expect.poll(count, PATIENCE).toBeGreaterThanOrEqual(3);
-    up.kill('SIGTERM');
-    await up.done;
+    await stop(up);
     expect(hook.received.map(({ body }) => JSON.parse(body))).toMatchObject([
       { event: 'parked', reason: expect.stringMatching(/skipped, paused by \S+@\S+ since/) },
     ]);
@@ -189,7 +188,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
   );
 
   test(
-    'a file is cancelled, or paused, by its name while it is read for the first time: its reading ends, nothing is sent',
+    'a file is cancelled, or paused, while it is read: nothing is sent',
     async () => {
       const scene = await createInboxScene(engine);
       const { meter } = scene.service;
@@ -220,7 +219,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
   );
 
   test(
-    'a schedule is cancelled, or paused, by its name while its file is read, and not the run before it: its reading ends',
+    'a schedule is cancelled, or paused, while its file is read',
     async () => {
       const scene = await createScene(engine);
       const { meter } = scene.service;
@@ -260,7 +259,7 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
   );
 
   test(
-    'a file is cancelled, and another one paused, while no `up` runs: neither is bought by the next',
+    'a file is cancelled, and one paused, while no `up` runs: neither is bought',
     async () => {
       const scene = await createInboxScene(engine, { latencyMs: 2_000 });
       const { meter, options } = scene.service;
@@ -293,38 +292,31 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
 });
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  test(
-    'a paused file makes room for others at once, and continues by itself when it is resumed',
-    LONG,
-    async () => {
-      const scene = await createInboxScene(engine, { latencyMs: 100 });
-      const { meter } = scene.service;
-      await scene.watch('--files-at-once', '1', '--concurrency', '2');
-      await scene.drop('one.csv', domainList(ROWS));
-      await scene.service.until(({ billed }) => billed >= 4);
-      // Nearly nothing is sent until the command has done its work.
-      scene.service.options.latencyMs = 2_000;
-      await succeed(scene, 'pause', 'one.csv');
-      await scene.until('waiting', 1);
-      scene.service.options.latencyMs = 0;
-      const { billed } = meter;
-      expect(billed).toBeLessThan(ROWS);
-      await scene.drop('two.csv', domainList(3, 'other'));
-      await scene.until('done', 1);
-      expect(meter.billed).toBe(billed + 3);
-      const resumed = await succeed(scene, 'resume', 'one.csv');
-      expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
-      await scene.until('done', 2);
-      expectPaidOnce(meter, ROWS + 3);
-    },
-  );
+  test('a paused file makes room for others at once, and continues when it is resumed', LONG, async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 100 });
+    const { meter } = scene.service;
+    await scene.watch('--files-at-once', '1', '--concurrency', '2');
+    await scene.drop('one.csv', domainList(ROWS));
+    await scene.service.until(({ billed }) => billed >= 4);
+    // Nearly nothing is sent until the command has done its work.
+    scene.service.options.latencyMs = 2_000;
+    await succeed(scene, 'pause', 'one.csv');
+    await scene.until('waiting', 1);
+    scene.service.options.latencyMs = 0;
+    const { billed } = meter;
+    expect(billed).toBeLessThan(ROWS);
+    await scene.drop('two.csv', domainList(3, 'other'));
+    await scene.until('done', 1);
+    expect(meter.billed).toBe(billed + 3);
+    const resumed = await succeed(scene, 'resume', 'one.csv');
+    expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
+    await scene.until('done', 2);
+    expectPaidOnce(meter, ROWS + 3);
+  });
 
-  test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(engine, { latencyMs: 100 });
+  test('a command whose run key is paused sends nothing, also with --yes', LONG, async () => {
+    const scene = await createScene(engine, { latencyMs: 100 }, domainList(ROWS));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(ROWS));
     const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
     await scene.service.until(() => meter.billed >= 8);
     // Nearly nothing is sent until it is killed.

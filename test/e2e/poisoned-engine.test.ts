@@ -31,10 +31,7 @@ describe.skipIf(redis.missing !== null)(
     beforeAll(() => redis.start());
     afterAll(() => redis.stop());
 
-    test('ends no process, writes no file elsewhere, and is survived', {
-      tags: ['long'],
-      timeout: 240_000,
-    }, async () => {
+    test('ends no process, and is survived', { tags: ['long'], timeout: 240_000 }, async () => {
       const scene = await createInboxScene(redis);
       const client = new Redis(redis.server.url);
       onTestFinished(() => client.disconnect());

@@ -139,7 +139,7 @@ def BashOperator(task_id, bash_command, skip_on_exit_code, retries):
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 test.skipIf(!hasPython)(
-  'Airflow: the task is skipped at the limit, and continues (needs python3)',
+  'Airflow (needs python3): it is skipped at the limit, and continues',
   LONG,
   async () => {
     const scene = await open();

@@ -20,9 +20,8 @@ onEngines([redis], (engine) => {
       const admin = new Redis(redis.server.url);
       try {
         await admin.config('SET', 'replica-serve-stale-data', servesStale);
-        const scene = await createScene(engine, { latencyMs: 20 });
+        const scene = await createScene(engine, { latencyMs: 20 }, domainList(600));
         const { meter } = scene.service;
-        await scene.write('list.csv', domainList(600));
         const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
         await scene.service.until(() => meter.billed >= 50);
         // Nothing listens there.

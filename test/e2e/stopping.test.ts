@@ -19,9 +19,8 @@ async function expectPaidIsWritten(scene: Scene): Promise<void> {
 const redis = redisEngine();
 onEngines([redis, embeddedEngine()].map(inLongTests), (engine) => {
   test('Ctrl-C: every paid answer is in the partial file, and the same command buys only the rest', async () => {
-    const scene = await createScene(engine, { latencyMs: 700 });
+    const scene = await createScene(engine, { latencyMs: 700 }, domainList(200));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(200));
     const running = scene.start(['run', 'list.csv', '--concurrency', String(CONCURRENCY)]);
     await scene.service.until(() => meter.billed >= 40 && meter.inFlight > 4);
     running.kill('SIGINT');
@@ -38,9 +37,7 @@ onEngines([redis, embeddedEngine()].map(inLongTests), (engine) => {
 });
 
 onEngines([inLongTests(redis)], (engine) => {
-  test('a lookup lost with two killed workers is left to the next run', {
-    timeout: 180_000,
-  }, async () => {
+  test('a lookup lost with two killed workers is left to the next run', { timeout: 180_000 }, async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
     // Once an address has answered, requests are no longer sent one by one.
@@ -71,9 +68,8 @@ onEngines([inLongTests(redis)], (engine) => {
 
 onEngines([inLongTests(redis)], (engine) => {
   test('after kill -9 the next run of the same command reports its own spending, and the dead one is ended', async () => {
-    const scene = await createScene(engine, { latencyMs: 20 });
+    const scene = await createScene(engine, { latencyMs: 20 }, domainList(3_000));
     const { meter } = scene.service;
-    await scene.write('list.csv', domainList(3_000));
     const command = ['run', 'list.csv', '--timeout', '2s'];
     const killed = scene.start(command);
     await scene.service.until(() => meter.billed >= 300);
@@ -97,9 +93,8 @@ onEngines([inLongTests(redis)], (engine) => {
   });
 
   test('the requests of a killed worker are reported with what was billed', async () => {
-    const scene = await createScene(engine, { latencyMs: 50 });
+    const scene = await createScene(engine, { latencyMs: 50 }, domainList(400));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(400));
     const worker = scene.start(['worker', '--concurrency', String(CONCURRENCY)]);
     await worker.untilSaid(/waiting for chunks/);
     // The time-out is also how long a stopped run waits for its workers.

@@ -37,12 +37,9 @@ async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }:
 }
 
 onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
-  test('answers that arrived while a stopping run stood still for longer than --stop-grace are written', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(engine, { latencyMs: 300 });
+  test('answers that arrived while a stopping run stood still are written', LONG, async () => {
+    const scene = await createScene(engine, { latencyMs: 300 }, domainList(ROWS));
     const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(ROWS));
     const running = scene.start(['run', 'list.csv', '--rate', '0', '--stop-grace', '20s']);
     await scene.service.until(() => meter.billed > 1);
     options.latencyMs = 1_500;
@@ -62,9 +59,7 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
     expect(stderr).toContain('all paid answers are stored');
   });
 
-  test('answers that arrived while a run stood still are used, though time-outs, locks, claims and its heartbeat are over', {
-    tags: ['long'],
-  }, async () => {
+  test('answers that arrived while a run stood still are used', LONG, async () => {
     const scene = await createScene(engine);
     const { meter } = scene.service;
     await ends(0, runWithStandstill(scene, { timeout: '2s', standsMs: 40_000 }));

@@ -40,27 +40,23 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     await stop(worker);
   });
 
-  test(
-    'three workers keep a limit of 53 through 20 % of 503 and jitter, in this run and the next',
-    LONG,
-    async () => {
-      const scene = await createScene(engine, {
-        quota: 50,
-        plan: 'paid',
-        jitterMs: 100,
-        faults: { unavailable: 0.2 },
-      });
-      await scene.write('list.csv', domainList(300));
-      const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
-      const command = ['run', 'list.csv', '--no-worker', '--overage-budget', '0.3'];
-      for (const attempt of [1, 2]) {
-        const result = await scene.run(command);
-        expect(result.code, `run ${attempt}: ${result.stderr}`).toBe(7);
-        expect(scene.service.meter.billed).toBe(53);
-      }
-      expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(53);
-      for (const worker of workers) worker.kill('SIGTERM');
-      for (const worker of workers) expect((await worker.done).code).toBe(0);
-    },
-  );
+  test('three workers keep a limit of 53 through 20 % of 503, in this run and the next', LONG, async () => {
+    const scene = await createScene(engine, {
+      quota: 50,
+      plan: 'paid',
+      jitterMs: 100,
+      faults: { unavailable: 0.2 },
+    });
+    await scene.write('list.csv', domainList(300));
+    const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
+    const command = ['run', 'list.csv', '--no-worker', '--overage-budget', '0.3'];
+    for (const attempt of [1, 2]) {
+      const result = await scene.run(command);
+      expect(result.code, `run ${attempt}: ${result.stderr}`).toBe(7);
+      expect(scene.service.meter.billed).toBe(53);
+    }
+    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(53);
+    for (const worker of workers) worker.kill('SIGTERM');
+    for (const worker of workers) expect((await worker.done).code).toBe(0);
+  });
 });

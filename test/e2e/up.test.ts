@@ -47,47 +47,43 @@ function part(from: number, to: number): string {
 }
 
 onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
-  test(
-    'two inboxes, a schedule and a run from a second terminal buy each identifier once',
-    LONG,
-    async () => {
-      const scene = await createInboxScene(engine, { jitterMs: 5 });
-      await mkdir(scene.path('second'));
-      await configure(scene);
-      const up = await startUp(scene);
-      await scene.write('nightly.csv', part(0, 120));
-      await scene.write('by-hand.csv', part(60, 200));
-      const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
-      const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
-      const added = await ends(0, scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'nightly-out.csv']));
-      expect(added.stdout).not.toContain('schedule serve');
+  test('two inboxes, a schedule and a second terminal buy each identifier once', LONG, async () => {
+    const scene = await createInboxScene(engine, { jitterMs: 5 });
+    await mkdir(scene.path('second'));
+    await configure(scene);
+    const up = await startUp(scene);
+    await scene.write('nightly.csv', part(0, 120));
+    await scene.write('by-hand.csv', part(60, 200));
+    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+    const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
+    const added = await ends(0, scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'nightly-out.csv']));
+    expect(added.stdout).not.toContain('schedule serve');
 
-      await scene.drop('one.csv', part(0, 100));
-      const second = scene.path('second/inbox/two.csv');
-      await scene.write('second/inbox/.two.csv.part', part(50, 150));
-      await rename(scene.path('second/inbox/.two.csv.part'), second);
-      await scene.run(['schedule', 'run-now', name]);
-      await ends(0, scene.run(['run', 'by-hand.csv']));
+    await scene.drop('one.csv', part(0, 100));
+    const second = scene.path('second/inbox/two.csv');
+    await scene.write('second/inbox/.two.csv.part', part(50, 150));
+    await rename(scene.path('second/inbox/.two.csv.part'), second);
+    await scene.run(['schedule', 'run-now', name]);
+    await ends(0, scene.run(['run', 'by-hand.csv']));
 
-      await expect.poll(() => ended(scene, name), PATIENCE).toMatchObject({ exitCode: 0 });
-      const [one = ''] = await scene.until('done', 1);
-      await expect.poll(() => readdir(scene.path('second/done')), PATIENCE).toHaveLength(1);
-      const [two = ''] = await readdir(scene.path('second/done'));
-      expect(await answeredIn(join(one, 'one.enriched.csv'))).toBe(100);
-      expect(await answeredIn(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
-      expect(await answeredIn(scene.path('nightly-out.csv'))).toBe(120);
-      expect(await answeredIn(scene.path('by-hand.enriched.csv'))).toBe(140);
-      expectPaidOnce(scene.service.meter, 200);
+    await expect.poll(() => ended(scene, name), PATIENCE).toMatchObject({ exitCode: 0 });
+    const [one = ''] = await scene.until('done', 1);
+    await expect.poll(() => readdir(scene.path('second/done')), PATIENCE).toHaveLength(1);
+    const [two = ''] = await readdir(scene.path('second/done'));
+    expect(await answeredIn(join(one, 'one.enriched.csv'))).toBe(100);
+    expect(await answeredIn(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
+    expect(await answeredIn(scene.path('nightly-out.csv'))).toBe(120);
+    expect(await answeredIn(scene.path('by-hand.enriched.csv'))).toBe(140);
+    expectPaidOnce(scene.service.meter, 200);
 
-      const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
-      // The run in the second terminal has its own worker, which does its share.
-      const billed = Number(/^brand_enrich_billed_total (\d+)$/m.exec(metrics)?.[1]);
-      expect(billed).toBeGreaterThan(0);
-      expect(billed).toBeLessThanOrEqual(200);
-      expect(await readiness(up)).toBe(200);
-      await stop(up);
-    },
-  );
+    const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
+    // The run in the second terminal has its own worker, which does its share.
+    const billed = Number(/^brand_enrich_billed_total (\d+)$/m.exec(metrics)?.[1]);
+    expect(billed).toBeGreaterThan(0);
+    expect(billed).toBeLessThanOrEqual(200);
+    expect(await readiness(up)).toBe(200);
+    await stop(up);
+  });
 
   test('a signal waits for requests in flight for other processes, so that the next start buys none of them again', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 400 });
@@ -124,9 +120,7 @@ onEngines([redis], () => {
     await scene.write('list.csv', domainList(20));
     const waiting = scene.startHere(['run', 'list.csv', '--no-worker']);
     await waiting.untilSaid(/20 identifiers to look up/);
-    const { code, stderr } = await scene.run(['up']);
-    expect(code).toBe(5);
-    expect(stderr).toContain('choose another --dashboard-port');
+    await ends(5, scene.run(['up']), 'choose another --dashboard-port');
     expect(scene.service.meter.requests).toEqual([]);
   });
 
@@ -135,9 +129,11 @@ onEngines([redis], () => {
     await mkdir(scene.path('in/done'), { recursive: true });
     await symlink(scene.path('in'), scene.path('link'));
     for (const inboxes of ['in,link', 'in,in/done', 'in,./in/']) {
-      const { code, stderr } = await scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes });
-      expect(code, inboxes).toBe(2);
-      expect(stderr).toMatch(/given twice|is inside another inbox/);
+      await ends(
+        2,
+        scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes }),
+        /given twice|is inside another inbox/,
+      );
     }
   });
 });

@@ -1,7 +1,7 @@
 /** A folder of an inbox that its watcher may not write to: people see it, and it goes on later. */
 import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { engineOfFile } from '../e2e/commands.js';
+import { engineOfFile, stop } from '../e2e/commands.js';
 import { startCli } from '../support/cli.js';
 import { createInboxScene } from './inbox-scene.js';
 
@@ -19,10 +19,7 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   const options = { cwd: scene.folder, env: scene.env, ...(uid !== undefined && { uid }) };
   const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
   const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
-  onTestFinished(async () => {
-    up.kill('SIGTERM');
-    await up.done;
-  });
+  onTestFinished(() => stop(up));
   await up.untilSaid(/"msg":"up"/);
   const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
   const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';

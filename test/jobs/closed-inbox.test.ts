@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { onEngines } from '../e2e/commands.js';
+import { ends, onEngines, stop } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
-import { createInboxScene, type InboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, type InboxScene, readReason } from './inbox-scene.js';
 
 const SECRET_KEY = 'keyOfSomebodyElse';
 
@@ -84,7 +84,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(all);
     await scene.write('good/brand-enrich.json', '{"baseUrl": "https://elsewhere.example"}');
     await up.untilSaid(lineWith('/good"', 'the inbox is closed'));
-    expect(await stopWatcher(up)).toBe(0);
+    await stop(up);
   });
 });
 
@@ -92,9 +92,7 @@ onEngines([redisEngine()], (engine) => {
   test('an unreadable brand-enrich.json fails the start when only its inbox is watched', async () => {
     const scene = await createInboxScene(engine);
     execFileSync('mkfifo', [scene.path('brand-enrich.json')]);
-    const { code, stderr } = await scene.run(['watch', '.']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('brand-enrich.json (it is not a regular file)');
+    await ends(2, scene.run(['watch', '.']), 'brand-enrich.json (it is not a regular file)');
   });
 
   test('pipes and links in place of notes and reasons are neither waited for nor written through', async () => {
@@ -121,7 +119,7 @@ onEngines([redisEngine()], (engine) => {
     expect((await scene.run(['ledger', 'observe', '--quota', '1000'])).code).toBe(0);
     await scene.until('done', 2);
     expect(await readFile(scene.path('victim'), 'utf8')).toBe('as it was');
-    expect(await stopWatcher(watcher)).toBe(0);
+    await stop(watcher);
   });
 
   test('a dropped file that was replaced by a link or a pipe is not read', async () => {
@@ -141,6 +139,6 @@ onEngines([redisEngine()], (engine) => {
     expect(reasons.join('')).toContain('it is a symbolic link');
     expect(reasons.join('')).toContain('it is not a regular file');
     expect(scene.service.meter.requests).toEqual([]);
-    expect(await stopWatcher(watcher)).toBe(0);
+    await stop(watcher);
   });
 });

@@ -7,10 +7,10 @@ import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { kill, onEngines } from '../e2e/commands.js';
+import { kill, onEngines, stop } from '../e2e/commands.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
-import { createInboxScene, type InboxScene, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, type InboxScene } from './inbox-scene.js';
 
 async function empty(scene: InboxScene): Promise<void> {
   const { BRAND_ENRICH_ENGINE: address } = scene.env;
@@ -65,6 +65,6 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
       .toBe(0);
     await scene.until('done', 3);
     expect(held().slice(1)).toEqual([2, 3]);
-    expect(await stopWatcher(second)).toBe(0);
+    await stop(second);
   });
 });

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeXlsx } from 'hucre/xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
-import { engineOfFile, expectPaidOnce } from '../e2e/commands.js';
+import { engineOfFile, expectPaidOnce, stop } from '../e2e/commands.js';
 import { readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { zipOf } from '../support/workbooks.js';
-import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, readReason } from './inbox-scene.js';
 
 const engine = engineOfFile();
 
@@ -48,7 +48,7 @@ test('moves a dropped file with its results into one folder in done, also with U
   expect(all.filter((path) => basename(path).startsWith('list-'))).toHaveLength(2);
   expectPaidOnce(scene.service.meter, 40);
   expect(await scene.list('inbox')).toEqual([]);
-  expect(await stopWatcher(watcher)).toBe(0);
+  await stop(watcher);
   expect(await scene.list('processing')).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test('enriches a file with the longest name that a file system takes', async () 
   const watcher = await scene.watch();
   const [done = ''] = await scene.until('done', 1);
   await expect.poll(() => readdir(done)).toContain(name);
-  expect(await stopWatcher(watcher)).toBe(0);
+  await stop(watcher);
 });
 
 test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps their format', async () => {

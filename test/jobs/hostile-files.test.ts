@@ -1,9 +1,9 @@
 /** Forty files made to exhaust a watcher do not keep it from a file of one row. */
 import { expect, test } from 'vitest';
-import { onEngines } from '../e2e/commands.js';
+import { onEngines, stop } from '../e2e/commands.js';
 import { inLongTests, redisEngine } from '../support/engines.js';
 import { HOSTILE } from '../support/hostile-files.js';
-import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, readReason } from './inbox-scene.js';
 
 const FILES = 40;
 
@@ -32,7 +32,7 @@ onEngines([inLongTests(redisEngine())], (engine) => {
       expect((await readReason(scene.path(`failed/${name}`))).length).toBeLessThanOrEqual(4_000);
     expect(watcher.said.split('\n').every((line) => line.length < 4_000)).toBe(true);
     // It is the same process, and its end is an orderly one.
-    expect(await stopWatcher(watcher)).toBe(0);
+    await stop(watcher);
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
   });
 });

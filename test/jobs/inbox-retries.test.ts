@@ -129,7 +129,7 @@ describe('a file stopped by its own cap', () => {
 });
 
 it.each(['unreachable', 'throttled'] as const)(
-  'retries a file after a minute when its service was %s',
+  'a file whose service was %s is retried after a minute',
   (why) => {
     const state = parkStateOf(why, null, runSettings(), NOW);
     const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });

@@ -61,9 +61,3 @@ export async function createInboxScene(
 export async function readReason(folder: string): Promise<string> {
   return readFile(join(folder, 'reason.txt'), 'utf8');
 }
-
-/** Stops a watcher like a supervisor does; returns its exit code. */
-export async function stopWatcher(watcher: CliProcess): Promise<number | null> {
-  watcher.kill('SIGTERM');
-  return (await watcher.done).code;
-}

@@ -2,12 +2,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { engineOfFile } from '../e2e/commands.js';
-import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { engineOfFile, stop } from '../e2e/commands.js';
+import { createInboxScene, readReason } from './inbox-scene.js';
 
 const engine = engineOfFile();
 
-test('a folder below the inbox and one file can have settings, and invalid ones fail only that file', {
+test('a folder below the inbox and one file have settings; invalid ones fail that file', {
   tags: ['long'],
 }, async () => {
   const scene = await createInboxScene(engine);
@@ -49,7 +49,7 @@ test('a folder below the inbox and one file can have settings, and invalid ones 
   await writeFile(join(scene.path('inbox'), 'funds', 'more.csv'), 'parent\ne.com\nf.com\n');
   await scene.until('waiting', 1);
   expect(meter.billed).toBe(3);
-  expect(await stopWatcher(watcher)).toBe(0);
+  await stop(watcher);
 });
 
 test('in the inbox itself, a file of the name of the settings is a file like any other', async () => {
@@ -61,5 +61,5 @@ test('in the inbox itself, a file of the name of the settings is a file like any
   await scene.drop('list.csv', 'website\nb.com\n');
   await scene.until('done', 2);
   expect(scene.service.meter.billed).toBe(2);
-  expect(await stopWatcher(watcher)).toBe(0);
+  await stop(watcher);
 });

@@ -46,33 +46,29 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     expect(new Set(order.filter((identifier) => identifier.includes('small-'))).size).toBe(SMALL);
   });
 
-  test(
-    'a file of 20 waits for a few chunks of three big ones, and those have equal shares',
-    LONG,
-    async () => {
-      const scene = await createInboxScene(engine, { latencyMs: 10 });
-      const { meter } = scene.service;
-      await scene.watch('--concurrency', '8', '--files-at-once', '4');
-      const bigs = ['one', 'two', 'three'];
-      for (const name of bigs) await scene.drop(`${name}.csv`, domainList(BIG, name));
-      const countOf = (name: string) =>
-        meter.requests.filter(({ identifier }) => identifier.includes(`${name}-`)).length;
-      // By then their chunks are as large as they get.
-      await scene.service.until(
-        ({ billed }) => billed >= 3_000 && bigs.every((name) => countOf(name) >= 1_000),
-      );
-      const before = bigs.map(countOf);
-      await scene.drop('small.csv', domainList(SMALL, 'small'));
-      const [done = ''] = await scene.until('done', 1);
-      expect(done).toMatch(/small-2/);
-      const order = meter.requests.map(({ identifier }) => identifier);
-      const last = order.findLastIndex((identifier) => identifier.includes('small-'));
-      expect(last).toBeLessThan(3 * BIG * 0.8);
-      const shares = bigs.map((name, at) => countOf(name) - (before[at] ?? 0));
-      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThan(3 * 200);
-      expect(meter.mostBilledOnce()).toBe(1);
-    },
-  );
+  test('a file of 20 waits for a few chunks of three big ones, with equal shares', LONG, async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 10 });
+    const { meter } = scene.service;
+    await scene.watch('--concurrency', '8', '--files-at-once', '4');
+    const bigs = ['one', 'two', 'three'];
+    for (const name of bigs) await scene.drop(`${name}.csv`, domainList(BIG, name));
+    const countOf = (name: string) =>
+      meter.requests.filter(({ identifier }) => identifier.includes(`${name}-`)).length;
+    // By then their chunks are as large as they get.
+    await scene.service.until(
+      ({ billed }) => billed >= 3_000 && bigs.every((name) => countOf(name) >= 1_000),
+    );
+    const before = bigs.map(countOf);
+    await scene.drop('small.csv', domainList(SMALL, 'small'));
+    const [done = ''] = await scene.until('done', 1);
+    expect(done).toMatch(/small-2/);
+    const order = meter.requests.map(({ identifier }) => identifier);
+    const last = order.findLastIndex((identifier) => identifier.includes('small-'));
+    expect(last).toBeLessThan(3 * BIG * 0.8);
+    const shares = bigs.map((name, at) => countOf(name) - (before[at] ?? 0));
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThan(3 * 200);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
 
   test('files of a dead watcher leave the last place to small files too', LONG, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });

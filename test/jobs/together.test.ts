@@ -2,10 +2,10 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answeredIn, onEngines } from '../e2e/commands.js';
+import { answeredIn, onEngines, stop } from '../e2e/commands.js';
 import { redisEngine } from '../support/engines.js';
 import { domainAt } from '../support/scene.js';
-import { createInboxScene, stopWatcher } from './inbox-scene.js';
+import { createInboxScene } from './inbox-scene.js';
 
 const redis = redisEngine();
 const CONCURRENCY = 16;
@@ -13,9 +13,7 @@ const FILES = 60;
 const ROWS = 8;
 
 onEngines([redis], () => {
-  test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', {
-    tags: ['long'],
-  }, async () => {
+  test('two watchers process 60 files, one is killed: each is done once', { tags: ['long'] }, async () => {
     const scene = await createInboxScene(redis, { latencyMs: 20 });
     const { meter } = scene.service;
     await mkdir(scene.path('inbox'));
@@ -41,7 +39,7 @@ onEngines([redis], () => {
     expect(meter.billed).toBeLessThanOrEqual(distinct + 2 * CONCURRENCY);
     expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
     for (const place of ['inbox', 'failed', 'waiting'] as const) expect(await scene.list(place)).toEqual([]);
-    expect(await stopWatcher(survivor)).toBe(0);
+    await stop(survivor);
     expect(await scene.list('processing')).toEqual([]);
   });
 });

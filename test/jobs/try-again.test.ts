@@ -272,9 +272,7 @@ const { tryAgain } = await import(process.env.MODULE);
 await tryAgain(process.env.ROOT, process.env.FOLDER, ${LATER}, { kind: 'crypto' });
 `;
 
-it('is in one place after a kill -9 between any two steps, and goes on from there', {
-  tags: ['long'],
-}, async () => {
+it('is in one place after a kill -9 between any two steps, and goes on', { tags: ['long'] }, async () => {
   const MODULE = pathToFileURL(resolve('dist/src/jobs/try-again.js')).href;
   const placeOfOne = async () => {
     const [inFailed, inWaiting] = [await readdir(folders.failed), await readdir(folders.waiting)];

@@ -2,9 +2,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { engineOfFile } from '../e2e/commands.js';
+import { engineOfFile, stop } from '../e2e/commands.js';
 import { domainList } from '../support/scene.js';
-import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+import { createInboxScene, readReason } from './inbox-scene.js';
 
 const engine = engineOfFile();
 
@@ -32,5 +32,5 @@ test.each([
 
   await scene.drop('later.csv', 'website\nlater.com\n');
   await scene.until('done', 1);
-  expect(await stopWatcher(watcher)).toBe(0);
+  await stop(watcher);
 });

@@ -131,7 +131,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     });
 
     test.each([3_600_000, 3 * 86_400_000])(
-      'a chunk parked %i ms before the clock was set back is taken when a worker looks',
+      'a chunk parked %i ms before the clock was set back is taken',
       async (aheadMs) => {
         const queue = openQueue();
         let taken = 0;

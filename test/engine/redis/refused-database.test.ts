@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
   });
 
   test.each(['store', 'producer', 'worker'] as const)(
-    'as a %s, and as what BullMQ makes of it, never writes to database 0, also after a reconnect',
+    'as a %s never becomes database 0, also after a reconnect',
     async (use) => {
       const { redis, admin } = await start();
       await admin.call(...withoutSelect);

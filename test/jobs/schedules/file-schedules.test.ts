@@ -9,7 +9,7 @@ import { readFileSchedules, syncFileSchedules } from '../../../src/jobs/schedule
 import { keyOf } from '../../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../../src/jobs/schedules/schedule-files.js';
 import { loadSettings } from '../../../src/settings/load-settings.js';
-import { engineOfFile, schedulesOf } from '../../e2e/commands.js';
+import { engineOfFile, schedulesOf, stop } from '../../e2e/commands.js';
 import { createScene, domainList } from '../../support/scene.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { createRunnerScene } from './runner-scene.js';
@@ -127,11 +127,10 @@ test('are added, changed with their last runs, and removed; others with their na
   expect(await linesOf()).toEqual(['by-hand by hand', 'elsewhere elsewhere']);
 });
 
-test('run with `schedule serve`, are listed with their runs, and are removed with their entry', {
+test('run with `schedule serve`, are listed, and are removed with their entry', {
   tags: ['long'],
 }, async () => {
-  const scene = await createScene(under);
-  await scene.write('list.csv', domainList(10));
+  const scene = await createScene(under, {}, domainList(10));
   const name = `file-${randomBytes(4).toString('hex')}`;
   const write = (schedules: object[]) =>
     scene.write('brand-enrich.config.json', JSON.stringify({ schedules }));
@@ -158,8 +157,7 @@ test('run with `schedule serve`, are listed with their runs, and are removed wit
     'x.csv',
   ]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/config file has a schedule/)]);
-  first.kill('SIGTERM');
-  await first.done;
+  await stop(first);
 
   await write([]);
   await serve();

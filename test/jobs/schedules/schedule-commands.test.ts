@@ -29,8 +29,7 @@ async function serve(scene: Scene) {
 
 onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   test('a schedule is added, run on its host from a second terminal, listed and removed', async () => {
-    const scene = await createScene(under);
-    await scene.write('list.csv', domainList(20));
+    const scene = await createScene(under, {}, domainList(20));
     // Address and token belong to the runner: adding a schedule does not need them.
     const added = await ends(
       0,
@@ -65,28 +64,25 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(scene.service.meter.billed).toBe(20);
     expect(JSON.stringify(state)).not.toContain(scene.token);
 
-    const twice = await scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']);
-    expect([twice.code, twice.stderr]).toEqual([
+    await ends(
       2,
-      expect.stringMatching(/a schedule with this name exists/),
-    ]);
+      scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']),
+      /a schedule with this name exists/,
+    );
     expect((await scene.run(['schedule', 'remove', 'yearly'])).code).toBe(0);
     expect(await states(scene)).toEqual([]);
-    const gone = await scene.run(['schedule', 'run-now', 'yearly']);
-    expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/no such schedule: yearly/)]);
+    await ends(2, scene.run(['schedule', 'run-now', 'yearly']), /no such schedule: yearly/);
     await stop(runner);
   });
 
   test('run-now is refused while the schedule runs, before anything is ordered', async () => {
-    const scene = await createScene(under, { latencyMs: 6_000 });
-    await scene.write('list.csv', domainList(1));
+    const scene = await createScene(under, { latencyMs: 6_000 }, domainList(1));
     const command = ['run', 'list.csv', '-o', 'out.csv'];
     await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command]);
     await serve(scene);
     expect((await scene.run(['schedule', 'run-now', 'slow'])).code).toBe(0);
     await scene.service.until(({ requests }) => requests.length > 0);
-    const again = await scene.run(['schedule', 'run-now', 'slow', '--json']);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/the schedule is running: slow; /)]);
+    await ends(2, scene.run(['schedule', 'run-now', 'slow', '--json']), /the schedule is running: slow; /);
     await untilWritten(scene, '.', /\.report\.json$/);
     await expect
       .poll(() => states(scene), LOOKS)
@@ -94,9 +90,8 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   });
 
   test("a scheduled run sends the runner's notifications, and appears in its metrics", async () => {
-    const scene = await createScene(under);
+    const scene = await createScene(under, {}, domainList(20));
     const hook = await startHook(200);
-    await scene.write('list.csv', domainList(20));
     const command = ['run', 'list.csv', '-o', 'out.csv'];
     await scene.run(['schedule', 'add', 'told', ...ONCE_A_YEAR, '--', ...command]);
     const runner = scene.startHere(['schedule', 'serve', '--metrics-port', '0'], {
