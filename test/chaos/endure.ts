@@ -29,27 +29,18 @@ const IN_FLIGHT = 2 * CONCURRENCY;
 const LONG_MS = 12_000;
 const FAULTS = 10;
 
-interface Outage {
-  /** For the dice. */
-  readonly name: string;
-  /**
-   * Harms the engine and mends it. Returns how many paid answers the engine lost for good, if any.
-   * `billed`: what the service has billed by now.
-   */
-  readonly strike: (harm: {
-    readonly dice: Dice;
-    readonly billed: () => number;
-  }) => Promise<number | undefined>;
-  /** The run's exit code: 7 when it goes on to its limit, 5 when it ends at once. */
-  readonly exitCode?: 5 | 7;
-}
+/**
+ * Harms the engine and mends it. Returns how many paid answers the engine lost for good, if any.
+ * `billed`: what the service has billed by now.
+ */
+type Strike = (harm: { readonly dice: Dice; readonly billed: () => number }) => Promise<unknown>;
 
 /**
  * The limit holds; each row has a status; the same command with a higher budget completes the file;
  * and what is bought again are only answers that the engine lost and, after a long outage, what was
- * in flight.
+ * in flight. `exitCode`: 7 when the run goes on to its limit, 5 when it ends at once.
  */
-export async function endure(engine: EngineUnderTest, { name, strike, exitCode = 7 }: Outage): Promise<void> {
+export async function endure(engine: EngineUnderTest, name: string, exitCode: 5 | 7, strike: Strike) {
   const dice = createDice(`${name} ${engine.name}`);
   const scene = await createLoggedScene(engine, {
     ...PAID_ACCOUNT,
@@ -68,7 +59,7 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
   const moment = dice.between(60, 140);
   await untilSeen(scene, running, () => meter.billed >= moment);
   const struckAt = performance.now();
-  const lost = (await strike({ dice, billed: () => meter.billed })) ?? 0;
+  const lost = Number(await strike({ dice, billed: () => meter.billed })) || 0;
   const isLong = performance.now() - struckAt > LONG_MS;
 
   const struck = await running.done;

@@ -40,83 +40,60 @@ async function connect(connectionString: string): Promise<Client> {
 describe('a run, while PostgreSQL', () => {
   test.each([
     ['is restarted', () => server.restart()],
-    [
-      'crashes and recovers',
-      async () => {
-        await server.kill('SIGQUIT');
-        await server.restart();
-      },
-    ],
+    ['crashes and recovers', () => server.kill('SIGQUIT').then(() => server.restart())],
   ])('%s', async (name, restart) => {
     const { engine } = await createEngine();
-    await endure(engine, {
-      name,
-      async strike() {
-        await restart();
-      },
-    });
+    await endure(engine, name, 7, restart);
   });
 
   test('ends all its sessions at eight random moments', async () => {
     const { admin, engine } = await createEngine();
-    await endure(engine, {
-      name: 'sessions',
-      async strike({ dice }) {
-        for (let times = 0; times < 8; times += 1) {
-          await after(dice.between(0, 1_000));
-          await admin.query(END_SESSIONS);
-        }
-      },
+    await endure(engine, 'sessions', 7, async ({ dice }) => {
+      for (let times = 0; times < 8; times += 1) {
+        await after(dice.between(0, 1_000));
+        await admin.query(END_SESSIONS);
+      }
     });
   });
 
   test('has a table that another session has locked for 25 s', async () => {
     const { admin, engine } = await createEngine();
-    await endure(engine, {
-      name: 'locked',
-      async strike({ dice }) {
-        const table = dice.pick(HOT_TABLES);
-        console.log(`locked: ${table}`);
-        await admin.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-        // Longer than a call may take.
-        await after(25_000);
-        await admin.query('COMMIT');
-      },
+    await endure(engine, 'locked', 7, async ({ dice }) => {
+      const table = dice.pick(HOT_TABLES);
+      console.log(`locked: ${table}`);
+      await admin.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      // Longer than a call may take.
+      await after(25_000);
+      await admin.query('COMMIT');
     });
   });
 
   test('has no connection left for 20 s', async () => {
     const { url, admin, engine } = await createEngine();
-    await endure(engine, {
-      name: 'connections',
-      async strike() {
-        const others: Client[] = [];
-        const endsAt = performance.now() + OUTAGE_MS;
-        while (performance.now() < endsAt) {
-          await admin.query(END_SESSIONS);
-          for (let isLeft = true; isLeft; ) {
-            const other = await connect(url).catch(() => null);
-            if (other === null) isLeft = false;
-            else others.push(other);
-          }
-          await after(100);
+    await endure(engine, 'connections', 7, async () => {
+      const others: Client[] = [];
+      const endsAt = performance.now() + OUTAGE_MS;
+      while (performance.now() < endsAt) {
+        await admin.query(END_SESSIONS);
+        for (let isLeft = true; isLeft; ) {
+          const other = await connect(url).catch(() => null);
+          if (other === null) isLeft = false;
+          else others.push(other);
         }
-        await Promise.all(others.map((other) => other.end()));
-      },
+        await after(100);
+      }
+      await Promise.all(others.map((other) => other.end()));
     });
   });
 
   test('is read-only for 20 s', async () => {
     const { admin, engine } = await createEngine();
-    await endure(engine, {
-      name: 'read-only',
-      async strike() {
-        await admin.query('ALTER SYSTEM SET default_transaction_read_only = on');
-        await admin.query('SELECT pg_reload_conf()');
-        await after(OUTAGE_MS);
-        await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
-        await admin.query('SELECT pg_reload_conf()');
-      },
+    await endure(engine, 'read-only', 7, async () => {
+      await admin.query('ALTER SYSTEM SET default_transaction_read_only = on');
+      await admin.query('SELECT pg_reload_conf()');
+      await after(OUTAGE_MS);
+      await admin.query('ALTER SYSTEM RESET default_transaction_read_only');
+      await admin.query('SELECT pg_reload_conf()');
     });
   });
 
@@ -125,11 +102,8 @@ describe('a run, while PostgreSQL', () => {
     const address = new URL(url);
     const proxy = await startTcpProxy(Number(address.port));
     address.port = String(proxy.port);
-    await endure(engineAt('postgres', address.href), {
-      name: 'network',
-      async strike({ dice }) {
-        await failAtRandom(proxy, dice, 22_000);
-      },
-    });
+    await endure(engineAt('postgres', address.href), 'network', 7, ({ dice }) =>
+      failAtRandom(proxy, dice, 22_000),
+    );
   });
 });

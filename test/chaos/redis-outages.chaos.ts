@@ -7,6 +7,9 @@ import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { endure, failAtRandom } from './endure.js';
 
+/** Longer than a call to Redis may take. */
+const LONG_CALL_MS = 7_000;
+
 async function start(...args: string[]) {
   const server = await startRedis({ args });
   const admin = new Redis(server.url);
@@ -27,64 +30,47 @@ async function startProxy(port: number) {
 describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
   test('is killed and restarted, with an append-only file', async () => {
     const { server, engine } = await start('--appendonly', 'yes');
-    await endure(engine, {
-      name: 'killed',
-      async strike() {
-        await server.kill('SIGKILL');
-        await server.restart();
-      },
+    await endure(engine, 'killed', 7, async () => {
+      await server.kill('SIGKILL');
+      await server.restart();
     });
   });
 
   test('is frozen for 20 s', async () => {
     const { server, engine } = await start();
-    await endure(engine, {
-      name: 'frozen',
-      async strike() {
-        await server.kill('SIGSTOP');
-        await after(20_000);
-        await server.kill('SIGCONT');
-      },
+    await endure(engine, 'frozen', 7, async () => {
+      await server.kill('SIGSTOP');
+      await after(20_000);
+      await server.kill('SIGCONT');
     });
   });
 
   test('is full for 10 s: it ends, and paid answers wait on disk', async () => {
     const { admin, engine } = await start();
-    await endure(engine, {
-      name: 'full',
-      exitCode: 5,
-      async strike() {
-        await admin.config('SET', 'maxmemory', '1');
-        await after(10_000);
-        await admin.config('SET', 'maxmemory', '0');
-      },
+    await endure(engine, 'full', 5, async () => {
+      await admin.config('SET', 'maxmemory', '1');
+      await after(10_000);
+      await admin.config('SET', 'maxmemory', '0');
     });
   });
 
   test('is flushed: it ends, and the limit holds for the next one', async () => {
     const { admin, engine } = await start();
-    await endure(engine, {
-      name: 'flushed',
-      exitCode: 5,
-      async strike({ billed }) {
-        await admin.flushall();
-        return billed();
-      },
+    await endure(engine, 'flushed', 5, async ({ billed }) => {
+      await admin.flushall();
+      return billed();
     });
   });
 
   test('is restored to an older state', async () => {
     const { server, admin, engine } = await start();
-    await endure(engine, {
-      name: 'restored',
-      async strike({ dice, billed }) {
-        await admin.save();
-        const kept = billed();
-        await after(dice.between(500, 2_000));
-        await server.kill('SIGKILL');
-        await server.restart();
-        return billed() - kept;
-      },
+    await endure(engine, 'restored', 7, async ({ dice, billed }) => {
+      await admin.save();
+      const kept = billed();
+      await after(dice.between(500, 2_000));
+      await server.kill('SIGKILL');
+      await server.restart();
+      return billed() - kept;
     });
   });
 
@@ -92,30 +78,21 @@ describe.skipIf(!hasRedisServer())('a run, while Redis', () => {
     const [primary, replica] = await Promise.all([start(), start()]);
     const { proxy, engine } = await startProxy(primary.server.port);
     await replica.admin.replicaof('127.0.0.1', primary.server.port);
-    await endure(engine, {
-      name: 'failed over',
-      async strike({ dice, billed }) {
-        await expect.poll(() => replica.admin.info('replication')).toContain('master_link_status:up');
-        await replica.admin.replicaof('NO', 'ONE');
-        const kept = billed();
-        await after(dice.between(200, 1_000));
-        proxy.leadsTo = replica.server.port;
-        await primary.server.kill('SIGKILL');
-        proxy.cut();
-        return billed() - kept;
-      },
+    await endure(engine, 'failed over', 7, async ({ dice, billed }) => {
+      await expect.poll(() => replica.admin.info('replication')).toContain('master_link_status:up');
+      await replica.admin.replicaof('NO', 'ONE');
+      const kept = billed();
+      await after(dice.between(200, 1_000));
+      proxy.leadsTo = replica.server.port;
+      await primary.server.kill('SIGKILL');
+      proxy.cut();
+      return billed() - kept;
     });
   });
 
   test('is behind a network that cuts, delays and half-closes connections', async () => {
     const { server } = await start();
     const { proxy, engine } = await startProxy(server.port);
-    await endure(engine, {
-      name: 'network',
-      async strike({ dice }) {
-        // Longer than a call to Redis may take.
-        await failAtRandom(proxy, dice, 7_000);
-      },
-    });
+    await endure(engine, 'network', 7, ({ dice }) => failAtRandom(proxy, dice, LONG_CALL_MS));
   });
 });

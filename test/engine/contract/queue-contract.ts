@@ -4,8 +4,7 @@
  */
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { promoteParked } from '../../../src/engine/chunk-queue.js';
 import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
 import { removeDeadChunks } from '../../../src/run/lookups/dispatch-chunks.js';
@@ -27,20 +26,17 @@ function chunkData(chunk: number): ChunkData {
 
 export function describeQueue(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: queue`, () => {
-    const releasers = createReleasers();
     const subject = engineOfSuite(open);
     let counted = 0;
-    afterEach(() => releasers.releaseAll());
-
     function openQueue(): BullChunkQueue {
       counted += 1;
       const queue = subject.engine.openQueue(`chunks-${counted}`);
-      releasers.push(() => queue.close());
+      onTestFinished(() => queue.close());
       return queue;
     }
     function openWorker(queue: BullChunkQueue, processor: ChunkProcessor, concurrency = 1): ChunkWorker {
       const worker = subject.engine.openWorker(queue.name, processor, concurrency);
-      releasers.push(() => worker.close());
+      onTestFinished(() => worker.close());
       return worker;
     }
     const openIdleWorker = (queue: BullChunkQueue) =>
@@ -89,7 +85,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       counted += 1;
       const { engine } = subject;
       const queue = engine.openChunkQueue(`chunks-${counted}`);
-      releasers.push(() => queue.close());
+      onTestFinished(() => queue.close());
       const [id, key] = [`ended-${counted}`, `key-${counted}`];
       const label = { host: 'etl-1', name: 'a.csv' };
       const { asOf } = await engine.runs.start({ id, key, label, settings: runSettings() });

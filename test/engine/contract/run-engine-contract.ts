@@ -1,6 +1,5 @@
 /** What a run relies on, run against each engine. */
-import { afterEach, describe, expect, test } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChunkData } from '../../../src/engine/engine.js';
 import { freshnessOf, type RunRecord } from '../../../src/engine/stores/run-store.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
@@ -8,19 +7,16 @@ import { runSettings } from './run-settings.js';
 
 export function describeRunEngine(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: what a run relies on`, () => {
-    const releasers = createReleasers();
     const subject = engineOfSuite(open);
     let counted = 0;
-    afterEach(() => releasers.releaseAll());
-
     /** A queue, and one worker that takes from it when it is asked to. */
     function openChunkQueue() {
       counted += 1;
       const name = `line-${counted}`;
       const line = subject.engine.openChunkQueue(name);
-      releasers.push(() => line.close());
+      onTestFinished(() => line.close());
       const worker = subject.engine.openWorker(name, async (_job, _token, _signal) => undefined, 1);
-      releasers.push(() => worker.close(true));
+      onTestFinished(() => worker.close(true));
       return { line, name, take: () => worker.getNextJob('token', { block: false }) };
     }
     const LABEL = { host: 'host', name: 'ü.csv' };

@@ -3,12 +3,12 @@
  *
  * @module-tag long
  */
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { lockFolder, removeStaleSockets } from '../../../src/engine/embedded/folder-lock.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
 
@@ -18,22 +18,18 @@ const PATIENCE_MS = 200;
 const IN_TURN_MS = 30_000;
 
 describe('the lock of a folder', () => {
-  const releasers = createReleasers();
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lock-'));
-    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    folder = await temporaryFolder();
   });
-  afterEach(() => releasers.releaseAll());
-
   async function lock(where = folder) {
     const held = await lockFolder(where, PATIENCE_MS);
-    releasers.push(() => held.release());
+    onTestFinished(() => held.release());
     return held;
   }
   function child(script: string): Child {
     const started = startChild(script);
-    releasers.push(() => started.kill('SIGKILL'));
+    onTestFinished(() => started.kill('SIGKILL'));
     return started;
   }
   const lockingChild = () =>

@@ -5,16 +5,15 @@
  */
 
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
-import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 import { startClient } from './child.js';
 
@@ -26,15 +25,10 @@ const LONG = { tags: ['long'] };
 const isRoot = process.getuid?.() === 0;
 
 describe('the embedded engine', () => {
-  const releasers = createReleasers();
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'embedded-'));
-    await chmod(folder, 0o711);
-    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    folder = await temporaryFolder();
   });
-  afterEach(() => releasers.releaseAll());
-
   async function open(
     some: { offsetMs?: number; where?: string; startsEmpty?: boolean } = {},
   ): Promise<Engine> {
@@ -45,7 +39,7 @@ describe('the embedded engine', () => {
       clockOffsetMs: () => offsetMs,
       startsEmpty,
     });
-    releasers.push(() => engine.close());
+    onTestFinished(() => engine.close());
     return engine;
   }
   const dataOf = (where = folder) => join(where, 'postgres', 'data');
@@ -154,7 +148,7 @@ describe('the embedded engine', () => {
   test('data of another build are refused, and set aside with --start-empty once no process uses them', async () => {
     const first = await open();
     const shared = await joinServer(folder, false, silentLog(), new AbortController().signal);
-    releasers.push(() => shared.leave());
+    onTestFinished(() => shared.leave());
     const session = new Client(shared.connection);
     await session.connect();
     await session.query('UPDATE brand_enrich.engine_state SET version = 1000');
@@ -211,7 +205,7 @@ describe('the embedded engine', () => {
         }
       `,
       );
-      releasers.push(() => child.kill('SIGKILL'));
+      onTestFinished(() => child.kill('SIGKILL'));
       for (let line = 0; line < 10 + 7 * round; line += 1) acknowledged.push(await child.nextLine());
       await child.kill('SIGKILL');
       acknowledged.push(...child.takenLines());

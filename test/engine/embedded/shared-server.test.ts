@@ -4,10 +4,10 @@
  *
  * @module-tag long
  */
+
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {
-  chmod,
   mkdir,
   mkdtemp,
   readdir,
@@ -23,14 +23,15 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { attempt, createReleasers, isRunning } from '../../../src/core/lifecycle.js';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { attempt, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
 import { pidIn } from '../../../src/engine/embedded/lock-files.js';
 import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Child, startClient } from './child.js';
 
 const LONG = { tags: ['long'] };
@@ -50,8 +51,7 @@ const ANSWER = {
 } as const;
 
 test('folders for sockets that were empty for a day are removed, others stay', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sockets-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   const own = await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null);
   const [unused, young, full] = [`${own}-unused`, `${own}-young`, `${own}-full`];
   for (const path of [unused, young, full]) await mkdir(path);
@@ -66,24 +66,19 @@ test('folders for sockets that were empty for a day are removed, others stay', a
 });
 
 describe('the private server', () => {
-  const releasers = createReleasers();
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'shared-'));
-    await chmod(folder, 0o711);
-    releasers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 9 }));
+    folder = await temporaryFolder();
   });
-  afterEach(() => releasers.releaseAll());
-
   async function open(): Promise<Engine> {
     const engine = await openEmbeddedEngine({ folder, log: silentLog() });
-    releasers.push(() => engine.close());
+    onTestFinished(() => engine.close());
     return engine;
   }
   /** A process that has run this with `open`, \`say\` and \`stay\`; it is killed after the test. */
   function client(script: string): Child {
     const child = startClient(folder, `const stay = () => setInterval(() => {}, 1000); ${script}`);
-    releasers.push(() => child.kill('SIGKILL'));
+    onTestFinished(() => child.kill('SIGKILL'));
     return child;
   }
   const home = (...names: readonly string[]) => join(folder, 'postgres', ...names);
@@ -291,7 +286,7 @@ describe('the private server', () => {
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '7\n');
       const heartbeats = setInterval(() => void utimes(home('heartbeat'), new Date(), new Date()), 1_000);
-      releasers.push(() => clearInterval(heartbeats));
+      onTestFinished(() => clearInterval(heartbeats));
       await expect(open()).rejects.toMatchObject({
         code: 'engine-held',
         message: expect.stringMatching(/\(elsewhere\) is using this state folder/),

@@ -3,15 +3,15 @@
  *
  * @module-tag long
  */
+
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { ChunkProcessor, Engine } from '../../../src/engine/engine.js';
 import {
@@ -32,6 +32,7 @@ import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 const outcome = (key: string) =>
@@ -41,24 +42,22 @@ const LABEL = { host: 'etl-1', name: 'a.csv' };
 const RUN = { id: 'r', key: 'key', label: LABEL, settings: runSettings() };
 
 describe('the postgres engine', () => {
-  const releasers = createReleasers();
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres(['fsync=off']);
   });
-  afterEach(() => releasers.releaseAll());
   afterAll(() => server.stop());
 
   async function open(url: string, isReadOnly = false): Promise<Engine> {
     const engine = await openPostgresEngine({ url, log: silentLog(), isReadOnly });
-    releasers.push(() => engine.close());
+    onTestFinished(() => engine.close());
     return engine;
   }
   /** Ends after the test. */
   async function connect(url: string): Promise<Client> {
     const client = new Client({ connectionString: url });
     await client.connect();
-    releasers.push(() => client.end());
+    onTestFinished(() => client.end());
     return client;
   }
   async function sql(url: string, text: string): Promise<unknown[]> {
@@ -86,9 +85,7 @@ describe('the postgres engine', () => {
 
   test('of many open processes each purges old data at its start, and one a day afterwards', async () => {
     const url = await createDatabase(server);
-    const folder = await mkdtemp(join(tmpdir(), 'retention-'));
-    releasers.push(() => rm(folder, { recursive: true, force: true }));
-    const file = join(folder, 'log');
+    const file = join(await temporaryFolder(), 'log');
     let offsetMs = 0;
     const clocks = Array.from({ length: 3 }, () => createHandClock());
     const allWait = async () => {
@@ -100,7 +97,7 @@ describe('the postgres engine', () => {
     for (const upkeepClock of clocks) {
       const { log } = openLog({ level: 'debug', file, stderr: process.stderr });
       const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
-      releasers.push(() => engine.close());
+      onTestFinished(() => engine.close());
     }
     await allWait();
     expect(await timesDone()).toBe(3);
@@ -383,7 +380,7 @@ describe('the postgres engine', () => {
       }),
     ).listen(0, '127.0.0.1');
     await once(ending, 'listening');
-    releasers.push(() => new Promise((resolve) => ending.close(resolve)));
+    onTestFinished(() => void ending.close());
     proxy.leadsTo = (ending.address() as AddressInfo).port;
     const through = new URL(url);
     through.port = String(proxy.port);
@@ -399,7 +396,7 @@ describe('the postgres engine', () => {
     const own = { address: 'state', todo: 'run again', sessions: 2, redact: (text: string) => text };
     const place = { ...own, connection: connectionOf(url.href, null), loss: () => null };
     const engine = await openEngineOn('embedded', place, { log: silentLog() });
-    releasers.push(() => engine.close());
+    onTestFinished(() => engine.close());
     await cut;
     expect(engine.kind).toBe('embedded');
   });
@@ -414,11 +411,11 @@ describe('the postgres engine', () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     const queue = engine.openQueue('chunks');
-    releasers.push(() => queue.close());
+    onTestFinished(() => queue.close());
     const taken: number[] = [];
     const take: ChunkProcessor = async (job, _token, _signal) => void taken.push(job.data.chunk);
     const worker = engine.openWorker('chunks', take, 1);
-    releasers.push(() => worker.close());
+    onTestFinished(() => worker.close());
     void worker.run().catch(() => undefined);
     // Not `once` of node:events: the errors of a lost session are expected.
     const completed = () => new Promise((resolve) => worker.once('completed', resolve));
@@ -459,7 +456,7 @@ describe('the postgres engine', () => {
 
   test.each(['SIGSTOP', 'SIGQUIT'] as const)('closes in time when the server got %s', async (signal) => {
     const own = await startPostgres(['fsync=off']);
-    releasers.push(() => own.stop());
+    onTestFinished(() => own.stop());
     const engine = await openPostgresEngine({ url: own.url, log: silentLog() });
     const worker = engine.openWorker('chunks', async (_job, _token, _signal) => undefined, 2);
     void worker.run().catch(() => undefined);

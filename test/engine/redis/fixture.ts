@@ -1,15 +1,15 @@
-/** A run with claims on a Redis engine, for tests of Redis alone. */
+/** Servers, engines and a run with claims, for tests of Redis alone. */
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
+import { type RedisServer, startRedis } from '../../support/redis-server.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
-export interface RunFixture {
-  readonly keys: readonly string[];
-  request(some?: Partial<ExchangeRequest>): ExchangeRequest;
-}
-
-export async function beginRun(engine: Engine, keys: number): Promise<RunFixture> {
+export async function beginRun(engine: Engine, keys: number) {
   const run = await engine.runs.start({
     id: 'run',
     key: 'key',
@@ -20,7 +20,8 @@ export async function beginRun(engine: Engine, keys: number): Promise<RunFixture
   await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
   return {
     keys: names,
-    request: (some = {}) => exchangeRequest({ account: 'account', worker: 'worker', run: 'run', ...some }),
+    request: (some: Partial<ExchangeRequest> = {}) =>
+      exchangeRequest({ account: 'account', worker: 'worker', run: 'run', ...some }),
   };
 }
 
@@ -34,4 +35,24 @@ export async function untilAnswered<T>(action: () => Promise<T>): Promise<T> {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
+}
+
+/** A server of the running test. */
+export async function startServer(...args: readonly string[]): Promise<RedisServer> {
+  const redis = await startRedis({ args });
+  onTestFinished(() => redis.stop());
+  return redis;
+}
+
+/** An engine of the running test, and a client beside it. */
+export async function openAt(url: string): Promise<Engine> {
+  const engine = await openRedisEngine({ url, log: silentLog() });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+export function clientAt(url: string): Redis {
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  return client;
 }

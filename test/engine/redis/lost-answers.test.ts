@@ -1,44 +1,19 @@
-/**
- * Lost answers, and servers that hang or die: nothing is counted twice, nothing acknowledged is
- * lost, and no call waits for ever.
- *
- * @module-tag long
- */
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
-import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import type { RedisServer } from '../../support/redis-server.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { hasRedisServer } from '../../support/redis-server.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
-import { beginRun, untilAnswered } from './fixture.js';
+import { beginRun, clientAt, openAt, startServer, untilAnswered } from './fixture.js';
 
 /** With `everysec` Redis puts off writing, not only syncing, while a sync takes long. */
 const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
-  const releasers = createReleasers();
-  afterEach(() => releasers.releaseAll());
-
-  async function start(args: readonly string[] = []): Promise<RedisServer> {
-    const redis = await startRedis({ args });
-    if (!redis) throw new Error('no redis-server');
-    releasers.push(() => redis.stop());
-    return redis;
-  }
-  async function open(url: string): Promise<Engine> {
-    const engine = await openRedisEngine({ url, log: silentLog() });
-    releasers.push(() => engine.close());
-    return engine;
-  }
-
   test('an exchange with a lost answer fails, is not resent automatically, and can be repeated', async () => {
-    const redis = await start();
+    const redis = await startServer();
     const proxy = await startTcpProxy(redis.port);
-    const direct = await open(redis.url);
-    const engine = await open(`redis://127.0.0.1:${proxy.port}`);
+    const direct = await openAt(redis.url);
+    const engine = await openAt(`redis://127.0.0.1:${proxy.port}`);
     const { request, keys } = await beginRun(engine, 3);
     const first = request({ reading: { quota: 12, usage: 0, period: null } });
     await engine.ledger.exchange(first);
@@ -64,11 +39,10 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   });
 
   test('an engine opens although its connection is ended while it does', async () => {
-    const redis = await start();
-    const administrator = new Redis(redis.url);
-    releasers.push(() => administrator.quit());
+    const redis = await startServer();
+    const administrator = clientAt(redis.url);
     await administrator.client('PAUSE', 60_000, 'WRITE');
-    const opening = open(redis.url);
+    const opening = openAt(redis.url);
     const isWriting = async () => String(await administrator.client('LIST')).includes('cmd=setnx');
     await expect.poll(isWriting, { timeout: 10_000 }).toBe(true);
     await administrator.call('CLIENT', 'KILL', 'TYPE', 'normal');
@@ -77,16 +51,16 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   });
 
   test('a call to a server that hangs fails after a time-out', async () => {
-    const redis = await start();
+    const redis = await startServer();
     const proxy = await startTcpProxy(redis.port);
-    const engine = await open(`redis://127.0.0.1:${proxy.port}`);
+    const engine = await openAt(`redis://127.0.0.1:${proxy.port}`);
     proxy.hang();
     await expect(engine.ledger.show('account')).rejects.toMatchObject({ code: 'engine-unreachable' });
   });
 
   test('kill -9 of a server with an append-only file loses no acknowledged record, permit or run', async () => {
-    const redis = await start(APPEND_ONLY);
-    const engine = await open(redis.url);
+    const redis = await startServer(...APPEND_ONLY);
+    const engine = await openAt(redis.url);
     const { request, keys } = await beginRun(engine, 600);
     const take = keys.slice(0, 50).map((key, index) => ({ permit: `permit-${index}`, key }));
     await engine.ledger.exchange(request({ reading: { quota: 1_000, usage: 0, period: null } }));
@@ -128,8 +102,8 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   });
 
   test('a queue and a worker opened during an outage work once the server is back', async () => {
-    const redis = await start(APPEND_ONLY);
-    const engine = await open(redis.url);
+    const redis = await startServer(...APPEND_ONLY);
+    const engine = await openAt(redis.url);
     await redis.kill('SIGKILL');
     const queue = engine.openQueue('lookups');
     const worker = engine.openWorker('lookups', async (_job, _token, _signal) => undefined, 1);
@@ -146,7 +120,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   });
 
   test('opening reports an unreachable server with its address and without the password', async () => {
-    const redis = await start();
+    const redis = await startServer();
     await redis.kill('SIGKILL');
     const opening = openRedisEngine({
       url: `redis://somebody:secret-word@127.0.0.1:${redis.port}/3`,

@@ -3,28 +3,21 @@
  *
  * @module-tag long
  */
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
-import { silentLog } from '../../../src/core/log.js';
-import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { describe, expect, test, vi } from 'vitest';
+import { hasRedisServer } from '../../support/redis-server.js';
+import { openAt, startServer } from './fixture.js';
 
 const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP')).length;
 
 describe.skipIf(!hasRedisServer())('closing the engine', () => {
-  const releasers = createReleasers();
-  afterEach(() => releasers.releaseAll());
-
   test.each<[string, NodeJS.Signals | null]>([
     ['answers', null],
     ['is gone', 'SIGKILL'],
     ['hangs', 'SIGSTOP'],
   ])('leaves no connection behind when Redis %s', async (_title, signal) => {
-    const redis = await startRedis();
-    if (!redis) throw new Error('no redis-server');
-    releasers.push(() => redis.stop());
+    const redis = await startServer();
     const before = sockets();
-    const engine = await openRedisEngine({ url: redis.url, log: silentLog() });
+    const engine = await openAt(redis.url);
     const queue = engine.openQueue('lookups');
     const worker = engine.openWorker('lookups', async (_job, _token, _signal) => undefined, 1);
     await queue.waitUntilReady();
@@ -37,11 +30,8 @@ describe.skipIf(!hasRedisServer())('closing the engine', () => {
   });
 
   test('a closed worker releases its own connections', async () => {
-    const redis = await startRedis();
-    if (!redis) throw new Error('no redis-server');
-    releasers.push(() => redis.stop());
-    const engine = await openRedisEngine({ url: redis.url, log: silentLog() });
-    releasers.push(() => engine.close());
+    const redis = await startServer();
+    const engine = await openAt(redis.url);
     const before = sockets();
     const worker = engine.openWorker('lookups', async (_job, _token, _signal) => undefined, 1);
     await worker.waitUntilReady();

@@ -16,9 +16,7 @@ describe.skipIf(!hasRedisServer())('storage', () => {
   let client: Redis;
   let engine: Engine;
   beforeAll(async () => {
-    const started = await startRedis();
-    if (!started) throw new Error('no redis-server');
-    redis = started;
+    redis = await startRedis();
     client = new Redis(redis.url);
     engine = await openRedisEngine({ url: redis.url, log: silentLog() });
   });

@@ -1,25 +1,16 @@
-/** A database that Redis refuses is refused on each connection, and never becomes database 0. */
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { closeConnection, createConnection } from '../../../src/engine/redis/connect.js';
-import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { freePort } from '../../support/free-port.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { hasRedisServer } from '../../support/redis-server.js';
+import { clientAt, openAt, startServer } from './fixture.js';
 
 describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
-  const releasers = createReleasers();
-  afterEach(() => releasers.releaseAll());
-
   async function start(...args: string[]) {
     // The usual second port of a cluster's node, 10000 above, may be taken or be none.
     const bus = args.includes('--cluster-enabled') ? ['--cluster-port', String(await freePort())] : [];
-    const redis = await startRedis({ args: [...args, ...bus] });
-    releasers.push(() => redis.stop());
-    const admin = new Redis(redis.url);
-    releasers.push(() => admin.disconnect());
-    return { redis, admin };
+    const redis = await startServer(...args, ...bus);
+    return { redis, admin: clientAt(redis.url) };
   }
   const withoutSelect = ['ACL', 'SETUSER', 'ada', 'on', '>pw', '~*', '&*', '+@all', '-select'] as const;
 
@@ -30,7 +21,7 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
     ['/2', ['--cluster-enabled', 'yes'], /database of its address.*cluster/],
   ] as const)('%s of a server with %j is refused, and nothing is written', async (path, args, words) => {
     const { redis, admin } = await start(...args);
-    await expect(openRedisEngine({ url: `${redis.url}${path}`, log: silentLog() })).rejects.toMatchObject({
+    await expect(openAt(`${redis.url}${path}`)).rejects.toMatchObject({
       code: 'engine-unfit',
       exitCode: 5,
       message: expect.stringMatching(words),
@@ -42,14 +33,13 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
     const { redis, admin } = await start();
     await admin.call(...withoutSelect);
     const url = redis.url.replace('//', '//ada:pw@');
-    const opening = openRedisEngine({ url: `${url}/2`, log: silentLog() });
+    const opening = openAt(`${url}/2`);
     await expect(opening).rejects.toMatchObject({
       code: 'engine-unfit',
       message: expect.stringMatching(/database of its address.*NOPERM/),
     });
     expect(await admin.dbsize()).toBe(0);
-    const engine = await openRedisEngine({ url: `${url}/0`, log: silentLog() });
-    await engine.close();
+    await openAt(`${url}/0`);
   });
 
   test.each(['store', 'producer', 'worker'] as const)(
@@ -63,7 +53,7 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
       const second = first.duplicate({ maxRetriesPerRequest: null });
       const both = [first, second];
       for (const each of both) {
-        releasers.push(() => closeConnection(each));
+        onTestFinished(() => closeConnection(each));
         if (each.status === 'wait') await each.connect();
         else if (each.status !== 'ready') await new Promise((resolve) => each.once('ready', resolve));
         await each.set('k', 'v');

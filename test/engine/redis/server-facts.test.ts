@@ -1,13 +1,9 @@
-/** Requirements on a Redis server: the rules as a table, and real servers set up wrongly. */
-import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
-import { silentLog } from '../../../src/core/log.js';
+import { describe, expect, test } from 'vitest';
 import { shownAddress } from '../../../src/engine/redis/connect.js';
-import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import type { ServerFacts } from '../../../src/engine/redis/server-facts.js';
 import { freeShare, judgeServer, parseInfo } from '../../../src/engine/redis/server-facts.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { hasRedisServer } from '../../support/redis-server.js';
+import { clientAt, openAt, startServer } from './fixture.js';
 
 const FIT: ServerFacts = {
   version: '7.2.4',
@@ -93,64 +89,48 @@ describe('the rules for a server', () => {
 });
 
 describe.skipIf(!hasRedisServer())('opening a real server', () => {
-  const releasers = createReleasers();
-  afterEach(() => releasers.releaseAll());
-
-  async function start(...args: string[]) {
-    const redis = await startRedis({ args });
-    if (!redis) throw new Error('no redis-server');
-    releasers.push(() => redis.stop());
-    return redis;
-  }
-  const open = async (url: string) => {
-    const engine = await openRedisEngine({ url, log: silentLog() });
-    releasers.push(() => engine.close());
-    return engine;
-  };
-
   test('one that evicts is refused', async () => {
-    const redis = await start('--maxmemory-policy', 'allkeys-lru');
-    await expect(open(redis.url)).rejects.toMatchObject({ code: 'engine-unfit' });
+    const redis = await startServer('--maxmemory-policy', 'allkeys-lru');
+    await expect(openAt(redis.url)).rejects.toMatchObject({ code: 'engine-unfit' });
   });
 
   test('one without an append-only file is accepted with a warning', async () => {
-    const redis = await start();
-    const engine = await open(redis.url);
+    const redis = await startServer();
+    const engine = await openAt(redis.url);
     expect(textsOf(engine)).toContain('appendonly yes');
     expect(await engine.freeMemory()).toBeNull();
   });
 
   test('one that syncs every write needs no warning, and CONFIG may be forbidden', async () => {
-    const redis = await start('--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory', '100mb');
-    const engine = await open(redis.url);
+    const redis = await startServer('--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory', '100mb');
+    const engine = await openAt(redis.url);
     expect(engine.warnings).toEqual([]);
     expect(await engine.freeMemory()).toBeGreaterThan(0.8);
-    const managed = await start('--appendonly', 'yes', '--rename-command', 'CONFIG', '');
-    expect(textsOf(await open(managed.url))).toContain('up to 1 s');
+    const managed = await startServer('--appendonly', 'yes', '--rename-command', 'CONFIG', '');
+    expect(textsOf(await openAt(managed.url))).toContain('up to 1 s');
   });
 
   test('a wrong password is reported without quoting it; the right one opens', async () => {
-    const redis = await start('--requirepass', 'right-word');
-    const error: unknown = await open(`redis://:wrong-word@127.0.0.1:${redis.port}`).catch(
+    const redis = await startServer('--requirepass', 'right-word');
+    const error: unknown = await openAt(`redis://:wrong-word@127.0.0.1:${redis.port}`).catch(
       (reason: unknown) => reason,
     );
     expect(error).toMatchObject({ code: 'engine-unfit' });
     expect(
       JSON.stringify(error, Object.getOwnPropertyNames(error)) + String((error as Error).cause),
     ).not.toContain('wrong-word');
-    const missing: unknown = await open(redis.url).catch((reason: unknown) => reason);
+    const missing: unknown = await openAt(redis.url).catch((reason: unknown) => reason);
     expect(missing).toMatchObject({ code: 'engine-unfit' });
-    const engine = await open(`redis://:right-word@127.0.0.1:${redis.port}`);
+    const engine = await openAt(`redis://:right-word@127.0.0.1:${redis.port}`);
     expect(engine.address).toBe(`redis://127.0.0.1:${redis.port}`);
   });
 
   test('one whose keys another build wrote is refused', async () => {
-    const redis = await start();
-    await open(redis.url);
-    const client = new Redis(redis.url);
-    releasers.push(() => client.disconnect());
+    const redis = await startServer();
+    await openAt(redis.url);
+    const client = clientAt(redis.url);
     await client.set('{brand-enrich}:schema', '1000');
-    await expect(open(redis.url)).rejects.toMatchObject({
+    await expect(openAt(redis.url)).rejects.toMatchObject({
       code: 'engine-unfit',
       what: expect.stringContaining('schema 1000'),
       todo: expect.stringContaining('`brand-enrich engine export` of the build that wrote them'),
@@ -159,8 +139,8 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
   });
 
   test('a full server opens, and refuses to record with an error that says so', async () => {
-    const redis = await start('--maxmemory', '6mb');
-    const engine = await open(redis.url);
+    const redis = await startServer('--maxmemory', '6mb');
+    const engine = await openAt(redis.url);
     const fill = async () => {
       for (let i = 0; i < 100; i += 1) {
         const outcome = {
@@ -174,9 +154,8 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     };
     await expect(fill()).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(fill()).rejects.toThrow('maxmemory');
-    const client = new Redis(redis.url);
-    releasers.push(() => client.disconnect());
+    const client = clientAt(redis.url);
     await client.config('SET', 'maxmemory', '1');
-    expect((await open(redis.url)).id).toBe(engine.id);
+    expect((await openAt(redis.url)).id).toBe(engine.id);
   });
 });

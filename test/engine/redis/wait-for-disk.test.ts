@@ -2,14 +2,10 @@
  * Redis 7.2 and later can confirm that a write has reached the disk: when the engine asks for that,
  * and what follows from the answer.
  */
-import { afterEach, expect, test } from 'vitest';
-import { createReleasers } from '../../../src/core/lifecycle.js';
+import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';
-
-const releasers = createReleasers();
-afterEach(() => releasers.releaseAll());
 
 const OUTCOME = { key: 'k', status: 'not_found' as const, packed: null, billed: true, freshMs: null };
 
@@ -19,26 +15,19 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
     // The engine's id, which is read when it is opened.
     if (words.at(-1) === 'engine')
       return bulk(JSON.stringify([{ name: 'id', text: '0123456789abcdef', ageMs: 0 }]));
-    switch (name.toUpperCase()) {
-      case 'INFO':
-        return bulk(info);
-      case 'CONFIG':
-        return bulks(words[1] ?? '', 'everysec');
-      case 'GET':
-        return bulk('8');
-      case 'WAITAOF':
-        return `*2\r\n:${options.synced}\r\n:0\r\n`;
-      case 'EVALSHA':
-        return options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulk('0');
-      case 'EVAL':
-        return bulk('0');
-      default:
-        return '+OK\r\n';
-    }
+    const replies: Readonly<Record<string, string>> = {
+      INFO: bulk(info),
+      CONFIG: bulks(words[1] ?? '', 'everysec'),
+      GET: bulk('8'),
+      WAITAOF: `*2\r\n:${options.synced}\r\n:0\r\n`,
+      EVALSHA: options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulk('0'),
+      EVAL: bulk('0'),
+    };
+    return replies[name.toUpperCase()] ?? '+OK\r\n';
   });
-  releasers.push(() => redis.close());
+  onTestFinished(() => redis.close());
   const engine = await openRedisEngine({ url: redis.url, log: silentLog(), waitsForDisk: true });
-  releasers.push(() => engine.close());
+  onTestFinished(() => engine.close());
   const from = redis.asked.length;
   return { engine, asked: () => redis.asked.slice(from) };
 }
