@@ -25,47 +25,39 @@ describe('the bar', () => {
       'ours 40, flight 5, theirs 20, left 35, quota at 100, of 100',
     ],
     [
-      'the budget allows more than the quota',
+      'a budget is left',
       { quota: 100, overage: 50, sent: 40, others: 20 },
       'ours 40, theirs 20, left 40, overage-left 50, quota at 100, of 150',
     ],
     [
-      'a part of the overage is used',
+      'a part of it is used',
       { quota: 100, overage: 50, sent: 90, others: 30 },
       'ours 75, theirs 25, overage 20, overage-left 30, quota at 100, of 150',
     ],
     [
-      'others passed the limit',
+      'others pass the limit',
       { quota: 100, overage: 50, sent: 50, others: 150 },
       'ours 25, theirs 75, overage 50, over 50, quota at 100, of 200',
     ],
     ['others alone', { quota: 100, others: 30 }, 'theirs 30, left 70, quota at 100, of 100'],
+    ['more is used, without a budget', { quota: 100, sent: 120 }, 'ours 100, over 20, quota at 100, of 120'],
     [
-      'more than the quota is used without a budget',
-      { quota: 100, sent: 120 },
-      'ours 100, over 20, quota at 100, of 120',
-    ],
-    [
-      '--quota is below the quota',
+      'a cap is below it',
       { quota: 100, quotaCap: 60, sent: 20 },
       'ours 20, left 40, quota at 100, cap at 60, of 100',
     ],
     [
-      '--quota with overage ends beyond the quota',
+      'a cap with overage',
       { quota: 100, quotaCap: 60, overage: 50, sent: 70 },
       'ours 60, over 10, quota at 100, cap at 60, of 100',
     ],
     [
-      '--quota is far below the quota',
+      'a cap is far below it',
       { quota: 100_000, quotaCap: 50, sent: 20 },
       'ours 20, left 30, cap at 50, of 50',
     ],
-    [
-      '--quota is above the quota',
-      { quota: 100, quotaCap: 200, sent: 1 },
-      'ours 1, left 99, quota at 100, of 100',
-    ],
-    ['--quota without a known quota', { quotaCap: 60, sent: 1 }, 'ours 1, left 59, cap at 60, of 60'],
+    ['a cap is above it', { quota: 100, quotaCap: 200, sent: 1 }, 'ours 1, left 99, quota at 100, of 100'],
+    ['a cap alone is known', { quotaCap: 60, sent: 1 }, 'ours 1, left 59, cap at 60, of 60'],
     ['the quota is 0', { quota: 0 }, 'quota at 0, of 1'],
   ])('when %s', (_, account, parts) => {
     expect(drawn(account)).toBe(parts);

@@ -45,22 +45,14 @@ describe('the status word', () => {
 });
 
 describe('the status sentence', () => {
-  it.each([
-    ['No run is active.', emptyView().data],
-    ['1 run is active and 9,780 requests are left. Last answer just now.', dashboardData()],
-    [
-      'No run is active and no request is left.',
-      dashboardData({ runs: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
-    ],
-    [
-      '2 runs are active and 1 request is left.',
-      dashboardData({
-        runs: [runRecord(), runRecord()],
-        ...accountParts({ quota: 5, sent: 4 }, 'free'),
-      }),
-    ],
-  ])('%s', (sentence, data) => {
-    expect(data && headlineOf(data)).toBe(sentence);
+  const free = (used: { sent?: number; others?: number }) => accountParts({ quota: 5, ...used }, 'free');
+  it.each<[string, Partial<DashboardData>]>([
+    ['No run is active.', emptyView().data ?? {}],
+    ['1 run is active and 9,780 requests are left. Last answer just now.', {}],
+    ['No run is active and no request is left.', { runs: [], ...free({ others: 9 }) }],
+    ['2 runs are active and 1 request is left.', { runs: [runRecord(), runRecord()], ...free({ sent: 4 }) }],
+  ])('%s', (sentence, parts) => {
+    expect(headlineOf(dashboardData(parts))).toBe(sentence);
   });
 });
 
@@ -93,11 +85,7 @@ describe('what needs a person', () => {
       ],
     ],
     ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
-    [
-      'two dead runs',
-      { runs: [dead, { ...dead, id: 'r-2', key: 'other' }] },
-      ['2 runs are dead: #runs, bad'],
-    ],
+    ['two dead runs', { runs: [dead, { ...dead, id: 'r-2', key: 'b' }] }, ['2 runs are dead: #runs, bad']],
     ['no dead run whose file was started again', { runs: [runRecord({ asOf: NOW }), dead] }, []],
     [
       'an inbox that takes nothing',
@@ -127,11 +115,7 @@ describe('what needs a person', () => {
       },
       ['2 schedules need a look: #schedules, warn'],
     ],
-    [
-      'a run without a worker',
-      { runs: [runRecord()], workers: [] },
-      ['No worker is running: #technical, bad'],
-    ],
+    ['a run alone', { runs: [runRecord()], workers: [] }, ['No worker is running: #technical, bad']],
   ])('%s', (_, parts, needs) => {
     const data = dashboardData({ ...QUIET, ...parts });
     const found = needsOf({ data, uploads: { roots: [], received: [] } });
@@ -161,22 +145,15 @@ describe('the last answer of the service', () => {
       accountParts({ held: 3, answeredAt: NOW - 55_000 }),
       { ms: 55_000, hasAnswered: true, isLong: true },
     ],
-    ['is of no interest while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
+    ['is none while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
     [
-      'is of no interest without an active run',
-      {
-        runs: [runRecord({ heartbeatAt: NOW - HOUR })],
-        ...accountParts({ held: 3, answeredAt: NOW - HOUR }),
-      },
+      'is none without an active run',
+      { runs: [runRecord({ heartbeatAt: 1 })], ...accountParts({ held: 3, answeredAt: 1 }) },
       null,
     ],
+    ['is none while spending is paused', accountParts({ held: 3, isPaused: true, answeredAt: 1 }), null],
     [
-      'is of no interest while spending is paused',
-      accountParts({ held: 3, isPaused: true, answeredAt: NOW - HOUR }),
-      null,
-    ],
-    [
-      'is of no interest to runs of another account',
+      'is none to runs of another account',
       { runs: [runRecord({ settings: { account: 'other' } })], ...accountParts({ held: 3 }) },
       null,
     ],

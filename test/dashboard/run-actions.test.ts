@@ -64,29 +64,19 @@ const ALL = 'At most 1,000 overage requests: 100.00\u00a0EUR.';
 it.each([
   ['quota and overage', left, {}, ALL],
   [
-    'less overage than is left of the budget',
+    'less than is left',
     { identifiers: 310, tally: { matched: 200 } },
     {},
-    'At most 10 overage requests: 1.00\u00a0EUR.',
+    'At most 10 overage requests: 1.00',
   ],
   [
     'what its own cap leaves',
     { ...left, settings: { maxRequests: 150 } },
     {},
-    'At most 50 overage requests: 5.00\u00a0EUR.',
+    'At most 50 overage requests: 5.00',
   ],
-  [
-    'quota alone',
-    { ...left, settings: { overage: 0 } },
-    {},
-    'They use requests of the quota and cost no overage.',
-  ],
-  [
-    'the money of another account',
-    { ...left, settings: { account: 'theirs' } },
-    {},
-    'At most 1,000 overage requests.',
-  ],
+  ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'and cost no overage.'],
+  ['money of others', { ...left, settings: { account: 'theirs' } }, {}, 'At most 1,000 overage requests.'],
   ['an unknown quota', left, { quota: null }, ALL],
   ['an unknown number', { identifiers: null }, {}, `so the number of identifiers is unknown. ${ALL}`],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {

@@ -12,6 +12,8 @@ import { dashboardData, dashboardView, endedJob, NOW, runRecord, VIEWER } from '
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 const MINUTE = 60_000;
 
+const stoppedAt = (why: 'limit' | 'unmatched') => ({ type: 'halted', halt: HALTS[why] }) as const;
+
 /** What is seen of a run; `ledger`: of its account. */
 function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
   const ledger = parts.ledger ?? ledgerState({ now: NOW, quota: 20_000 });
@@ -42,25 +44,22 @@ const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 64
 describe('the headline', () => {
   const DONE = '765 of 1,400 identifiers are done.';
   const DEAD = `${DONE} No heartbeat for 12\u00a0min: it was killed, or lost its engine.`;
+  const PAUSED = `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC`;
   const silent = { heartbeatAt: NOW - 12 * MINUTE, tally };
   const paused = { by: 'ada', at: 1 };
   it.each<[string, Parameters<typeof runRecord>[0], string]>([
     ['works', { tally }, DONE],
     ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
+    ['is paused', { tally, paused }, `${PAUSED}. “Resume” continues it.`],
     [
-      'is paused alone',
-      { tally, paused },
-      `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC. “Resume” continues it.`,
-    ],
-    [
-      'is paused, with requests in flight',
+      'awaits answers',
       { tally, paused, spent: 694 },
       `${DONE} Paused by ada, 53 requests in flight are awaited.`,
     ],
     [
       'was stopped, and is paused',
       { status: 'stopped', tally, paused },
-      `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.`,
+      `${PAUSED}. Resume it, then run the same command again.`,
     ],
     [
       'was cancelled',
@@ -68,11 +67,7 @@ describe('the headline', () => {
       `${DONE} Cancelled by ada on 1 Jan 1970, 00:00 UTC.`,
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
-    [
-      'stopped',
-      { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit }, tally },
-      `${DONE} The quota is used up.`,
-    ],
+    ['stopped', { status: 'stopped', stop: stoppedAt('limit'), tally }, `${DONE} The quota is used up.`],
     ['is dead', silent, `${DEAD} Run the same command again to continue. Paid answers are stored.`],
     [
       'of an inbox is dead',
@@ -80,7 +75,7 @@ describe('the headline', () => {
       `${DEAD} The next watcher or scheduled start goes on with it. Paid answers are stored.`,
     ],
     [
-      'ended before it knew its size',
+      'ended early',
       { status: 'stopped', identifiers: null, rows: null },
       'It ended before its file was read.',
     ],
@@ -95,7 +90,7 @@ describe('the headline', () => {
   });
 });
 
-const HELD = { type: 'halted', halt: HALTS.unmatched } as const;
+const HELD = stoppedAt('unmatched');
 
 it('begins with the question of a held run', () => {
   const view = seen(runRecord({ status: 'stopped', stop: HELD, tally: { notFound: 50 } }));
@@ -176,11 +171,7 @@ describe('the money', () => {
     ['running', { status: 'running' }, 'In flight'],
     ['that was cancelled a moment ago', { status: 'cancelled', endedAt: NOW - 3_000 }, 'In flight'],
     ['that stopped a moment ago', { status: 'stopped', endedAt: NOW - 49_000 }, 'In flight'],
-    [
-      'whose permits have run out',
-      { status: 'cancelled', endedAt: NOW - 50_000 },
-      'May also have been billed',
-    ],
+    ['whose permits ran out', { status: 'cancelled', endedAt: NOW - 50_000 }, 'May also have been billed'],
   ] as const)('has the requests in flight of a run %s', (_, parts, term) => {
     const page = partsOf(seen(runRecord({ ...parts, tally, spent: 644 })));
     expect(page).toContain(`<dt>${term}</dt><dd>3</dd>`);
@@ -293,7 +284,7 @@ describe('the files', () => {
       'of a command',
       {},
       { status: 'completed', settings },
-      'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1</bdi>.',
+      'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1<',
     ],
     [
       'of a command that was stopped',
@@ -301,12 +292,7 @@ describe('the files', () => {
       { status: 'stopped', settings },
       'Its files so far are in <code>/srv/a/</code> on <bdi>etl-1</bdi>.',
     ],
-    [
-      'of a pipe or a program',
-      here,
-      { status: 'completed' },
-      'a program or a pipe on etl-1 took its result.',
-    ],
+    ['of a pipe or a program', here, { status: 'completed' }, 'a program or a pipe on etl-1 took its'],
     ['of an inbox elsewhere', {}, { status: 'completed', owner }, 'Its files are in its inbox on etl-1.'],
     [
       'of an inbox here, moved since',

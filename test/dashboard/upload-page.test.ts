@@ -10,11 +10,7 @@ const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
 
 it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null, string]>([
   ['without an account', null, 'at most 25 requests'],
-  [
-    'of an unknown quota, all of which could be overage',
-    { ...ALL_OVERAGE, withinQuota: null, deferred: null },
-    'at most 25 requests',
-  ],
+  ['that could be overage', { ...ALL_OVERAGE, withinQuota: null, deferred: null }, 'at most 25 requests'],
   ['of an unknown quota', { ...CAP, withinQuota: null, deferred: null }, 'at most 25 requests'],
   ['within the quota', { ...CAP, withinQuota: 25, deferred: 0 }, 'at most 25 requests'],
   [
@@ -27,11 +23,7 @@ it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null,
     { ...CAP, withinQuota: 10, overageRequests: 10, deferred: 5 },
     'at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage',
   ],
-  [
-    'with nothing left',
-    { ...CAP, withinQuota: 0, deferred: 25 },
-    'no requests until quota or budget allow them',
-  ],
+  ['too late', { ...CAP, withinQuota: 0, deferred: 25 }, 'no requests until quota or budget allow them'],
 ])('the cost of a file %s', (_, spending, text) => {
   expect(costText({ requests: { least: 25, most: 25 }, spending, currency: 'EUR' })).toBe(text);
 });

@@ -1,5 +1,8 @@
 /** What tests of whole commands share: engines that run, ends, and what was paid for. */
-import { afterAll, beforeAll, expect } from 'vitest';
+
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { silentLog } from '../../src/core/log.js';
+import { openEngine } from '../../src/engine/open-engine.js';
 import type { Document } from '../../src/run/documents.js';
 import type { CliProcess, CliResult } from '../support/cli.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
@@ -63,6 +66,14 @@ export async function schedulesOf(scene: Scene): Promise<Document<'schedules'>['
 /** The account of the scene's service. */
 export async function accountOf(scene: Scene): Promise<Document<'ledger'>['account']> {
   return ((await printed(scene, 'ledger', 'show')) as Document<'ledger'>).account;
+}
+
+/** The engine of the scene's processes, closed with the test. */
+export async function openEngineOf({ env, path }: Scene) {
+  const address = env.BRAND_ENRICH_ENGINE ?? 'embedded';
+  const engine = await openEngine({ engine: address, stateFolder: path('state'), log: silentLog() });
+  onTestFinished(() => engine.close());
+  return engine;
 }
 
 /** Stops a process like a supervisor does; it must end with 0. */

@@ -13,13 +13,7 @@ import { createScene, domainList } from '../support/scene.js';
 import { ends } from './commands.js';
 
 const servers = [
-  {
-    name: 'redis',
-    isMissing: !hasRedisServer(),
-    start: () => startRedis(),
-    signal: 'SIGKILL',
-    isLong: false,
-  },
+  { name: 'redis', isMissing: !hasRedisServer(), start: startRedis, signal: 'SIGKILL', isLong: false },
   { name: 'postgres', isMissing: false, start: () => startPostgres(), signal: 'SIGQUIT', isLong: true },
 ] as const;
 

@@ -6,16 +6,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';
-import { silentLog } from '../../src/core/log.js';
 import type { Engine } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/engine/open-engine.js';
 import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
-import { ends, onEngines, stop } from './commands.js';
+import { ends, onEngines, openEngineOf, stop } from './commands.js';
 
 const SOON = { timeout: 60_000, interval: 50 };
 
@@ -34,16 +32,6 @@ async function startThief() {
   onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, sent, connections: () => connections };
-}
-
-async function openFor({ env, path }: Scene): Promise<Engine> {
-  const engine = await openEngine({
-    engine: env.BRAND_ENRICH_ENGINE ?? 'embedded',
-    stateFolder: path('state'),
-    log: silentLog(),
-  });
-  onTestFinished(() => engine.close());
-  return engine;
 }
 
 /** Puts a run and its chunks where the scene's worker looks for work. */
@@ -78,7 +66,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
   test('a planted run with another host is left alone, and named once in the log', async () => {
     const scene = await createScene(under);
     const thief = await startThief();
-    const engine = await openFor(scene);
+    const engine = await openEngineOf(scene);
     const stolen = [0, 1].map((chunk) => `domain:stolen-${chunk}.com`);
     const queue = await plant(scene, engine, { id: 'planted', service: thief.url }, stolen);
     const worker = scene.startHere(['worker']);
@@ -100,7 +88,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
 
   test('planted answers and an id that is a path: every row comes back, and no folder is left', async () => {
     const scene = await createScene(under);
-    const engine = await openFor(scene);
+    const engine = await openEngineOf(scene);
     const { service } = accountNames(scene.service.url, scene.token, null);
     const keyOf = outcomeKeys(service, 'unset');
     // Said to be 16 MiB long, and 16 MiB of it are there.
@@ -123,7 +111,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     expect(rows.filter((row) => row.brand_error?.includes('the stored answer is damaged'))).toHaveLength(3);
     expect(rows.filter((row) => row.brand_error?.includes('was packed with dictionary 7'))).toHaveLength(1);
     expect(scene.service.meter.billed).toBe(6);
-    const other = await openFor(scene);
+    const other = await openEngineOf(scene);
     expect(other.id).toMatch(/^[0-9a-f]{16}$/);
     expect(await scene.files()).not.toContain('escaped');
     await engine.keyValues.put('engine', 'id', engine.id);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 
-const NOWHERE = 'redis://127.0.0.1:1';
+const NOWHERE = ['--engine', 'redis://127.0.0.1:1'];
 
 // The input is checked before an engine is opened.
 describe('with --json an error is an object on standard output and a line on standard error', () => {
@@ -15,18 +15,8 @@ describe('with --json an error is an object on standard output and a line on sta
       { BRAND_ENRICH_JSON: 'true', BRAND_ENRICH_RATE: 'fast', BRAND_ENRICH_ENGINE: 'x' },
       { code: 'usage-invalid', exitCode: 2 },
     ],
-    [
-      'a missing input',
-      ['run', 'nowhere.csv', '--engine', NOWHERE, '--json'],
-      {},
-      { code: 'input-missing', exitCode: 5 },
-    ],
-    [
-      'an engine that does not answer',
-      ['status', '--engine', NOWHERE, '--json'],
-      {},
-      { code: 'engine-unreachable', exitCode: 5 },
-    ],
+    ['a missing input', ['run', 'no.csv', ...NOWHERE, '--json'], {}, { code: 'input-missing', exitCode: 5 }],
+    ['no engine', ['status', ...NOWHERE, '--json'], {}, { code: 'engine-unreachable', exitCode: 5 }],
   ])('%s', async (_what, args, env, expected) => {
     const scene = await createScene(embeddedEngine(), {}, domainList(1));
     const { code, stdout, stderr } = await scene.run(args, env);

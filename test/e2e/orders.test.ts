@@ -1,21 +1,17 @@
 /** What `pause`, `resume` and `cancel` find that has no run: it was paused while it was read. */
 
-import { expect, onTestFinished, test } from 'vitest';
-import { silentLog } from '../../src/core/log.js';
-import { openEngine } from '../../src/engine/open-engine.js';
+import { expect, test } from 'vitest';
 import { scheduleOwner } from '../../src/engine/stores/run-store.js';
 import { createScheduleBook, keyOf, tickJob } from '../../src/jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../../src/jobs/schedules/schedule-files.js';
 import { quickEngine } from '../support/engines.js';
 import { createScene } from '../support/scene.js';
-import { ends } from './commands.js';
+import { ends, openEngineOf } from './commands.js';
 
 async function open() {
   const scene = await createScene(await quickEngine());
   const stateFolder = scene.env.BRAND_ENRICH_STATE ?? '';
-  const address = scene.env.BRAND_ENRICH_ENGINE ?? 'embedded';
-  const engine = await openEngine({ engine: address, stateFolder, log: silentLog() });
-  onTestFinished(() => engine.close());
+  const engine = await openEngineOf(scene);
   const owners = async () => (await engine.runs.pauses()).map(({ owner }) => owner).sort();
   return { scene, stateFolder, engine, owners };
 }

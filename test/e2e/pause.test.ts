@@ -1,32 +1,19 @@
 /** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
 import { readFile } from 'node:fs/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { silentLog } from '../../src/core/log.js';
-import { openEngine } from '../../src/engine/open-engine.js';
+import { expect, test, vi } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill, onEngines } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, kill, onEngines, openEngineOf } from './commands.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
-
-/** The engine of the scene's processes, which runs are paused through, closed with the test. */
-async function openTheEngine({ env }: Scene) {
-  const engine = await openEngine({
-    engine: env.BRAND_ENRICH_ENGINE ?? 'embedded',
-    stateFolder: env.BRAND_ENRICH_STATE ?? '',
-    log: silentLog(),
-  });
-  onTestFinished(() => engine.close());
-  return engine;
-}
 
 /** `brand-enrich run list.csv` over so many identifiers, once so many of them are billed. */
 async function startRun(scene: Scene, identifiers: number, args: readonly string[] = [], billed = 8) {
   await scene.write('list.csv', domainList(identifiers));
   const process = scene.start(['run', 'list.csv', '--report', 'report.json', ...args]);
   await scene.service.until((meter) => meter.billed >= billed);
-  const { runs } = await openTheEngine(scene);
+  const { runs } = await openEngineOf(scene);
   const id = (await runs.list(1))[0]?.id ?? '';
   return {
     process,

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
-import { type EngineUnderTest, quickEngine } from '../support/engines.js';
+import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
 import { statusOf } from './commands.js';
-import { dashboardUrl, PASSWORD, type startUp, startUpHere } from './start-up.js';
+import { dashboardUrl, PASSWORD, startUpHere } from './start-up.js';
 
 type Run = Document<'run'>;
 
@@ -18,38 +18,25 @@ interface Answer<Json> {
   readonly json: Json;
 }
 
-async function open(
-  config: object = {},
-  changes: Parameters<typeof createInboxScene>[1] = {},
-  engine?: EngineUnderTest,
-  startWith: typeof startUp = startUpHere,
-) {
-  const scene = await createInboxScene(engine ?? (await quickEngine()), changes);
-  const up = await startWith(scene, config);
+async function open(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
+  const scene = await createInboxScene(await quickEngine(), changes);
+  const up = await startUpHere(scene, config);
   const url = dashboardUrl(up);
   const authorization = `Basic ${Buffer.from(`etl:${PASSWORD}`).toString('base64')}`;
   const ask = async <Json>(path: string, init: RequestInit = {}): Promise<Answer<Json>> => {
-    const answer = await fetch(new URL(path, url), {
-      headers: { authorization },
-      redirect: 'manual',
-      ...init,
-    });
-    return {
-      status: answer.status,
-      location: answer.headers.get('location'),
-      json: (await answer.json()) as Json,
-    };
+    const given = { headers: { authorization }, redirect: 'manual', ...init } as const;
+    const answer = await fetch(new URL(path, url), given);
+    const json = (await answer.json()) as Json;
+    return { status: answer.status, location: answer.headers.get('location'), json };
   };
   const send = (
     query: Record<string, string>,
     body: string,
     headers: Record<string, string> = { authorization },
-  ) =>
-    ask<Document<'upload'>>(`/uploads?${new URLSearchParams({ start: '1', ...query })}`, {
-      method: 'POST',
-      headers,
-      body,
-    });
+  ) => {
+    const path = `/uploads?${new URLSearchParams({ start: '1', ...query })}`;
+    return ask<Document<'upload'>>(path, { method: 'POST', headers, body });
+  };
   /** Asks for the run until it says so; each document matches its schema. */
   const until = async (path: string, isThere: (run: Run) => boolean) => {
     const states = new Set<string>();
@@ -184,50 +171,24 @@ test('what a request may not say is refused in JSON, and nothing is kept or sent
     expect([got, json.error.code, faultsOf('http-error', json)]).toEqual([status, code, []]);
     return json.error.message;
   };
-  const settings: [string, string][] = [
-    ['baseUrl', 'https://evil.example'],
-    ['token', 'x'],
-    ['tokenFile', '/etc/passwd'],
-    ['engine', 'redis://evil.example'],
-    ['state', '/tmp/x'],
-    ['output', '/tmp/x.csv'],
-    ['report', '/tmp/x.json'],
-    ['notifyUrl', 'https://evil.example'],
-    ['notifyMail', 'smtp://evil.example?to=eve@evil.example'],
-    ['plan', 'paid'],
-    ['overageBudget', '1000'],
-    ['account', 'other'],
-    ['sample', 'true'],
-    ['pick', 'website'],
-    ['maxRequests', 'many'],
-  ];
-  for (const [key, value] of settings) {
-    const message = await refused(
-      400,
-      'usage-invalid',
-      send({ name: 'list.csv', [key]: value }, domainList(3)),
-    );
-    expect(message).toContain(`${key} in this request`);
-  }
-  await refused(400, 'usage-invalid', send({ name: 'export' }, domainList(3)));
-  await refused(400, 'usage-invalid', send({}, domainList(3)));
-  await refused(400, 'usage-invalid', send({ name: 'list.csv', inbox: '7' }, domainList(3)));
-  await refused(401, 'signed-out', send({ name: 'list.csv' }, domainList(3), {}));
+  const sent = (query: Record<string, string>, headers?: Record<string, string>) =>
+    send({ name: 'list.csv', ...query }, domainList(3), headers);
+  const others = 'notifyUrl notifyMail plan overageBudget account sample pick maxRequests';
+  for (const key of `baseUrl token tokenFile engine state output report ${others}`.split(' '))
+    expect(await refused(400, 'usage-invalid', sent({ [key]: 'x' }))).toContain(`${key} in this request`);
+  for (const query of [{ name: 'export' }, { name: '' }, { inbox: '7' }])
+    await refused(400, 'usage-invalid', sent(query));
+  await refused(401, 'signed-out', sent({}, {}));
   const wrong = `Basic ${Buffer.from('etl:wrong').toString('base64')}`;
-  await refused(401, 'password-wrong', send({ name: 'list.csv' }, domainList(3), { authorization: wrong }));
+  await refused(401, 'password-wrong', sent({}, { authorization: wrong }));
   for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'same-origin' }])
-    await refused(
-      403,
-      'form-foreign',
-      send({ name: 'list.csv' }, domainList(3), { authorization, ...foreign }),
-    );
-  await refused(404, 'not-found', ask('/runs/j-0000000000000000.json'));
-  await refused(404, 'not-found', ask('/runs/r-nobody.json'));
-  await refused(404, 'not-found', ask('/runs/%2e%2e%2fstatus.json'));
+    await refused(403, 'form-foreign', sent({}, { authorization, ...foreign }));
+  for (const run of ['j-0000000000000000', 'r-nobody', '%2e%2e%2fstatus'])
+    await refused(404, 'not-found', ask(`/runs/${run}.json`));
   expect(await filesIn(scene)).toEqual([]);
   expect(meter.requests).toEqual([]);
 
   await scene.write('brand-enrich.json', '{"colum": "website"}');
-  await refused(503, 'usage-invalid', send({ name: 'list.csv' }, domainList(3)));
+  await refused(503, 'usage-invalid', sent({}));
   expect(await filesIn(scene)).toEqual([]);
 });

@@ -93,9 +93,7 @@ test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', L
   const packed = spawnSync(
     'sh',
     ['-c', `tar -czf kept.tgz ${cached} && rm -rf ${cached} && tar -xzf kept.tgz`],
-    {
-      cwd: scene.folder,
-    },
+    { cwd: scene.folder },
   );
   expect(packed.status).toBe(0);
   nextMonth(scene);

@@ -19,12 +19,7 @@ const servers = [
   // Redis' allocator reads the time before libfaketime is loaded; its ledger contract sets that
   // clock.
   { name: 'redis', isMissing: !hasRedisServer(), hasFakeTime: false, start: () => startRedis() },
-  {
-    name: 'postgres',
-    isMissing: false,
-    hasFakeTime: true,
-    start: (env: Env) => startPostgres([], env),
-  },
+  { name: 'postgres', isMissing: false, hasFakeTime: true, start: (env: Env) => startPostgres([], env) },
 ] as const;
 
 /** Whose clock is set. */

@@ -19,29 +19,14 @@ function createQueue() {
   };
 }
 
+const BACK = [2, 1] as const;
 test.each([
   { what: 'an empty queue', front: [], ahead: 0, turn: 1 },
   { what: 'own chunks, all in work', front: [], ahead: 4, turn: 5 },
   { what: 'a long queue of another run', front: [[70, 0]], ahead: 0, turn: 71 },
   { what: 'own chunks ahead', front: [[70, 0]], ahead: 3, turn: 74 },
-  {
-    what: 'a chunk that came back from parking in front',
-    front: [
-      [2, 1],
-      [70, 0],
-    ],
-    ahead: 0,
-    turn: 71,
-  },
-  {
-    what: 'nothing but chunks that came back',
-    front: [
-      [2, 1],
-      [9, 3],
-    ],
-    ahead: 0,
-    turn: 10,
-  },
+  { what: 'a chunk that came back from parking in front', front: [BACK, [70, 0]], ahead: 0, turn: 71 },
+  { what: 'nothing but chunks that came back', front: [BACK, [9, 3]], ahead: 0, turn: 10 },
 ] as const)('$what', ({ front, ahead, turn }) => {
   const jobs = front.map(([priority = 0, attemptsStarted = 0]) => ({ priority, attemptsStarted }));
   expect(firstTurn([...jobs, undefined], ahead)).toBe(turn);

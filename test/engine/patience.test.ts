@@ -28,7 +28,7 @@ describe('patience', () => {
   it.each([
     ['an engine in an unfit state', new FailFileError({ code: 'engine-unfit', subject: '', todo: '' })],
     [
-      'an engine that another process has locked',
+      'an engine that another one has locked',
       new FailFileError({ code: 'engine-held', subject: '', todo: '' }),
     ],
     ['a bug', new Error('cannot read properties of undefined')],

@@ -23,12 +23,14 @@ beforeEach(async () => {
   folders = await openWatcher();
 });
 
+const ODD = { headline: 'The file is odd.', details: 'What to do: look.' };
+
 /** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
 async function arrived(
   place: 'done' | 'failed',
   files: Record<string, string> = {},
   under?: string,
-  reason: JobReason = { headline: 'The file is odd.', details: 'What to do: look.' },
+  reason: JobReason = ODD,
 ) {
   const end = place === 'failed' ? { type: place, reason } : { type: place };
   return (await arrivedJob(folders, end, files, under)).folder;
@@ -192,12 +194,7 @@ describe('a failed file', () => {
     const [listed] = await createFailedLister([folders.root])();
     expect(listed).toMatchObject({ count: 3, cancelled: 0 });
     expect(listed?.files).toMatchObject([
-      {
-        file: 'list.csv',
-        folder: JOB,
-        failedAt: NOW,
-        reason: { headline: 'The file is odd.', details: 'What to do: look.' },
-      },
+      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: ODD },
       { folder: 'list-2026-01-13T09-30-05Z' },
       { file: null, folder: 'by-hand', failedAt: 0, reason: { headline: '', details: '' } },
     ]);

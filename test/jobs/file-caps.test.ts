@@ -35,29 +35,16 @@ async function waiting(own: string | null, inbox: string | null, flags: Record<s
 }
 
 const NONE = { own: null, most: null };
+const [OWN_5, OWN_2, MOST_9] = [
+  ['5', null],
+  ['2', null],
+  [null, '9'],
+] as const;
 
 it.each([
-  [
-    'its own, as they stand',
-    '{"maxRequests": 5, "maxCost": "2"}',
-    null,
-    PAID,
-    [
-      ['5', null],
-      ['2', null],
-    ],
-  ],
-  [
-    'those of its inbox, which bound it',
-    null,
-    '{"maxRequests": 9}',
-    PAID,
-    [
-      [null, '9'],
-      [null, null],
-    ],
-  ],
-  ['no money where there is no overage', '{"maxRequests": 5}', null, {}, [['5', null], null]],
+  ['its own, as they stand', '{"maxRequests": 5, "maxCost": "2"}', null, PAID, [OWN_5, OWN_2]],
+  ['those of its inbox, which bound it', null, '{"maxRequests": 9}', PAID, [MOST_9, [null, null]]],
+  ['no money where there is no overage', '{"maxRequests": 5}', null, {}, [OWN_5, null]],
 ] as const)('shows %s', async (_, own, inbox, flags, [requests, money]) => {
   const { read } = await waiting(own, inbox, flags);
   const capOf = (cap: readonly [string | null, string | null] | null) => cap && { own: cap[0], most: cap[1] };
@@ -87,11 +74,7 @@ it('its next run has the new caps instead of the old ones', async () => {
 });
 
 it.each([
-  [
-    'more requests than its inbox allows',
-    { maxRequests: '101' },
-    /this inbox allows at most 100: maxRequests 101/,
-  ],
+  ['more than its inbox allows', { maxRequests: '101' }, /this inbox allows at most 100: maxRequests 101/],
   ['more money than its inbox allows', { maxCost: '7.5' }, /this inbox allows at most 7: maxCost 7\.5/],
   ['what is not a number', { maxRequests: 'many' }, /not a whole number/],
   ['less than nothing', { maxCost: '-1' }, /maxCost/],

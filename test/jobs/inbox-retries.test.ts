@@ -50,58 +50,47 @@ describe('files that wait for the account', () => {
   const jobs = [parked('a', byLimit), parked('b', byLimit)];
   const probedAgoMs = (ms: number) => ({ ...FULL, nextProbeAt: NOW - ms + 60_000 });
   it.each([
-    ['all are retried when there is room', view(ROOM), ['a b', false]],
-    ['all are retried when the quota is not known', view({ now: NOW }), ['a b', false]],
+    ['all are when there is room', view(ROOM), ['a b', false]],
+    ['all are when the quota is unknown', view({ now: NOW }), ['a b', false]],
     [
-      'all are retried when the budget was raised',
+      'all are when the budget was raised',
       view(FULL, { settings: runSettings({ overage: 5 }) }),
       ['a b', false],
     ],
-    ['one is retried as a probe when there is no room', view(probedAgoMs(45_000)), ['a', true]],
-    ['none is retried soon after any probe', view(probedAgoMs(44_000)), ['', false]],
+    ['one is as a probe when there is no room', view(probedAgoMs(45_000)), ['a', true]],
+    ['none is soon after any probe', view(probedAgoMs(44_000)), ['', false]],
     [
-      'none is retried soon after the last probe of the inbox',
+      'none is soon after one of the inbox',
       view(probedAgoMs(60_000), { probedAt: NOW - 44_000 }),
       ['', false],
     ],
+    ['none is when a free request tells it', view(probedAgoMs(60_000), { isQuotaKnown: true }), ['', false]],
     [
-      'none is needed as a probe when a free request tells the quota',
-      view(probedAgoMs(60_000), { isQuotaKnown: true }),
-      ['', false],
-    ],
-    [
-      'one is retried when it may ask for the next month nevertheless',
+      'one is when it may ask for the next month',
       view({ ...probedAgoMs(60_000), asksAt: NOW }, { isQuotaKnown: true }),
       ['a', true],
     ],
     [
-      'none is retried before it may ask for that',
+      'none is before it may ask for that',
       view({ ...probedAgoMs(60_000), asksAt: NOW + 1 }, { isQuotaKnown: true }),
       ['', false],
     ],
-    [
-      'none is retried while the service refuses',
-      view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }),
-      ['', false],
-    ],
-  ] as const)('%s', (_, account, expected) => {
+    ['none is while it refuses', view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }), ['', false]],
+  ] as const)('of them %s retried', (_, account, expected) => {
     expect(choose(jobs, account)).toEqual(expected);
   });
 });
 
 describe('a file stopped by its own cap', () => {
   const settings = runSettings({ maxRequests: 5 });
+  const of9 = runSettings({ maxRequests: 9 });
   const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
   const own = (changes: Parameters<typeof runSettings>[0]) => ({
     ownSettings: new Map([[capped.folder, runSettings(changes)]]),
   });
   it.each([
     ['stays parked while nothing has changed', own({ maxRequests: 5 }), ['', false]],
-    [
-      'stays parked whatever its folder says',
-      { ...own({ maxRequests: 5 }), settings: runSettings({ maxRequests: 9 }) },
-      ['', false],
-    ],
+    ['stays, whatever its folder says', { ...own({ maxRequests: 5 }), settings: of9 }, ['', false]],
     [
       'stays parked when an emptied engine does not know the quota',
       { ...own({ maxRequests: 5 }), state: ledgerState({ ...ROOM, quota: null }) },
@@ -114,11 +103,7 @@ describe('a file stopped by its own cap', () => {
     ],
     ['is retried when its cap was raised', own({ maxRequests: 6 }), ['a', false]],
     ['is retried, to say so, when its settings cannot be read', {}, ['a', false]],
-    [
-      'is retried when the month has turned',
-      { ...own({ maxRequests: 5 }), now: Date.UTC(2026, 1, 1) },
-      ['a', false],
-    ],
+    ['is retried in the next month', { ...own({ maxRequests: 5 }), now: Date.UTC(2026, 1, 1) }, ['a', false]],
   ] as const)('%s', (_, more, expected) => {
     expect(choose([capped], view(ROOM, more))).toEqual(expected);
   });

@@ -11,6 +11,7 @@ const facts = { hasOutage: false, identifiers };
 const ADA = { by: 'ada@office', at: Date.UTC(2026, 0, 14, 9, 30) };
 const run = { id: 'r-1', cancelled: ADA, paused: ADA };
 const parkState = (why: ParkState['why']): ParkState => ({ why, capMark: 'its caps' });
+const parked = (why: ParkState['why'], more = {}) => ({ type: 'parked', state: parkState(why), ...more });
 
 it('what is ordered for a file ends it before it is processed: a cancel before a pause', () => {
   expect(verdictOfOrders({ cancelled: null, paused: null }, 'a.csv')).toBeNull();
@@ -38,14 +39,9 @@ describe('a finished run', () => {
   it.each([
     ['finished', { type: 'finished' }, true, { type: 'done' }],
     ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
-    ['at its limit', halted('limit'), false, { type: 'parked', state: parkState('limit'), holdMs: 0 }],
-    [
-      'refused as too many',
-      halted('throttled'),
-      false,
-      { type: 'parked', state: parkState('throttled'), holdMs: 60_000 },
-    ],
-    ['without a service', halted('unreachable'), false, { type: 'parked', state: parkState('unreachable') }],
+    ['at its limit', halted('limit'), false, parked('limit', { holdMs: 0 })],
+    ['refused as too many', halted('throttled'), false, parked('throttled', { holdMs: 60_000 })],
+    ['without a service', halted('unreachable'), false, parked('unreachable')],
     ['with answers of no use', halted('useless'), false, { type: 'failed' }],
     ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
     ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
@@ -156,18 +152,14 @@ describe('a finished run', () => {
 });
 
 describe('an error', () => {
+  const SAID = { subject: 'a', todo: 'name it' };
   const fail = (
     code: 'input-binary' | 'input-changed' | 'disk-low' | 'engine-unreachable' | 'output-unwritable',
   ) => new FailFileError({ code, subject: '/desk/job/a.csv', todo: 'do this' });
   const coded = (code: string) => Object.assign(new Error(code), { code });
   it.each([
     ['of the file', fail('input-binary'), 0, { type: 'failed' }],
-    [
-      'of its columns',
-      new NeverStartError({ code: 'column-doubtful', subject: 'a', todo: 'name it' }),
-      0,
-      { type: 'failed' },
-    ],
+    ['of its columns', new NeverStartError({ code: 'column-doubtful', ...SAID }), 0, { type: 'failed' }],
     ['that it was still written', fail('input-changed'), 9, { type: 'again', holds: false }],
     ['of the disk', fail('disk-low'), 9, { type: 'again', holds: true }],
     ['of the engine', fail('engine-unreachable'), 9, { type: 'again', holds: true }],
@@ -175,12 +167,7 @@ describe('an error', () => {
     ['of a full disk', coded('ENOSPC'), 9, { type: 'again', holds: true }],
     ['of ours, at first', new Error('bug'), 0, { type: 'again', holds: false }],
     ['of ours, again and again', new Error('bug'), 2, { type: 'failed' }],
-    [
-      'of a stop',
-      new InterruptedError({ code: 'interrupted', subject: 's', todo: 't' }),
-      0,
-      { type: 'put_back' },
-    ],
+    ['of a stop', new InterruptedError({ code: 'interrupted', ...SAID }), 0, { type: 'put_back' }],
   ] as const)('%s', (_, error, tries, expected) => {
     expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
   });

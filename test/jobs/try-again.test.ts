@@ -225,11 +225,7 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
     (folder) => rm(join(folder, 'list.csv')).then(() => symlink('/etc/passwd', join(folder, 'list.csv'))),
     /it is not a file/,
   ],
-  [
-    'is unclear',
-    (folder) => Promise.all([rm(join(folder, NOTE)), writeFile(join(folder, 'b.csv'), '')]),
-    /unclear/,
-  ],
+  ['is unclear', (at) => Promise.all([rm(join(at, NOTE)), writeFile(join(at, 'b.csv'), '')]), /unclear/],
   ['was in a folder that is gone', () => rm(join(folders.inbox, 'funds'), { recursive: true }), /is gone/],
   [
     'was in a folder that is a link now',

@@ -364,10 +364,7 @@ test.each([
 
 const AT = '2026-01-01 00:00:00.000 UTC [7]';
 test.each([
-  [
-    `${AT} FATAL:  lock file "postmaster.pid" already exists\n${AT} HINT:  Is another postmaster running?`,
-    'ended',
-  ],
+  [`${AT} FATAL:  lock file "postmaster.pid" already exists\n${AT} HINT:  Is another running?`, 'ended'],
   [`${AT} FATAL:  lock file "postmaster.pid" is empty`, 'ended'],
   [`${AT} FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use`, 'ended'],
   [`${AT} LOG:  startup process (PID 7) was terminated by signal 9: Killed`, 'ended'],
@@ -382,15 +379,11 @@ test.each([
     /^could not locate/,
   ],
   [
-    'postgres: could not find the database system\nbut could not open file "/data/global/pg_control"\n',
+    'postgres: could not find it\nbut could not open file "/data/global/pg_control"\n',
     'damaged',
     /pg_control/,
   ],
-  [
-    `${AT} FATAL:  could not write lock file "postmaster.pid": No space left on device`,
-    'damaged',
-    /No space/,
-  ],
+  [`${AT} FATAL:  could not write lock file "x.pid": No space left on device`, 'damaged', /No space/],
   ['/bin/postgres: error while loading shared libraries: libx.so.5\n', 'failed', /libx/],
 ] as const)('a start that says %j has %s', (log, type, reason = /^it ended with 1$/) => {
   expect(judgeStart(log, 'it ended with 1')).toMatchObject({ type, reason: expect.stringMatching(reason) });

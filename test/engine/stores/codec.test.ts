@@ -51,10 +51,7 @@ describe('bytes come back as they came', () => {
     ['nothing', Buffer.alloc(0)],
     ['numbers that JavaScript cannot hold', Buffer.from('{"a":12345678901234567890,"b":1.10,"c":1e400}')],
     ['letters of many scripts', Buffer.from('{"name":"Ünïcôdé 株式会社 Ελλάς 💻👩‍👩‍👧"}')],
-    [
-      'half of a surrogate pair, as bytes and escaped',
-      Buffer.from('7b22610ced22b0800a5c7564383362227d', 'hex'),
-    ],
+    ['half of a surrogate pair, also escaped', Buffer.from('7b22610ced22b0800a5c7564383362227d', 'hex')],
     ['an answer of 1 MiB', Buffer.from(`{"items":[${`${sampleBrands.join(',')},`.repeat(2)}`.slice(0, MIB))],
     ['1 MiB of one letter', Buffer.alloc(MIB, 'x')],
     ['the dictionary itself', makeDictionary()],
@@ -102,11 +99,7 @@ it.each([
   ['an answer with more behind it', Buffer.concat([packed, packed]), { code: 'damaged' }],
   ['an answer of another length', withHead(1, LENGTH + 1), { code: 'damaged' }],
   ['an answer longer than a service sends', withHead(1, 4 * MIB + 1), { code: 'damaged' }],
-  [
-    'an answer packed with an unknown dictionary',
-    withHead(2, LENGTH),
-    { code: 'unknown_dictionary', dictionary: 2 },
-  ],
+  ['an answer of another dictionary', withHead(2, LENGTH), { code: 'unknown_dictionary', dictionary: 2 }],
 ])('%s is refused', (_what, bytes, why) => {
   expect(unpackProfile(packed).equals(sampleBrands[0] as Buffer)).toBe(true);
   expect(() => unpackProfile(bytes)).toThrow();

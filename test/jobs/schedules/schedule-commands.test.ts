@@ -47,15 +47,8 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const asked = await scene.run(['schedule', 'run-now', 'yearly']);
     expect(asked.stdout).toMatch(/yearly runs on/);
     await untilWritten(scene, 'out', /\.report\.json$/);
-    await expect
-      .poll(() => states(scene), LOOKS)
-      .toMatchObject([
-        {
-          isHostUp: true,
-          isRunning: false,
-          last: { exitCode: 0, sentence: expect.stringMatching(/20 rows/) },
-        },
-      ]);
+    const last = { exitCode: 0, sentence: expect.stringMatching(/20 rows/) };
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ isHostUp: true, isRunning: false, last }]);
     const [state] = await states(scene);
     expect(state?.last?.output).toBe(
       scene.path(`out/${new Date(state?.last?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
