@@ -34,16 +34,8 @@ import { runRecord, SCHEDULE } from './views.js';
 const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
 const SERVICE = 'https://api.example';
 
-interface Status {
-  readonly engineUnavailableSince: string | null;
-  readonly data: {
-    readonly queue: Record<string, number>;
-    readonly account: Record<string, unknown>;
-    readonly runs: readonly { id: string; status: string; identifiers: Record<string, number> }[];
-    readonly inboxes: readonly { folder: string; waiting: readonly Record<string, string>[] | null }[];
-    readonly schedules: readonly { name: string; isHostUp: boolean }[];
-  } | null;
-}
+type Status = Document<'dashboard'>;
+
 /** Shared by all tests of an engine, none of which changes it: opening some engines is slow. */
 async function createScene(under: EngineUnderTest, folder: string, releasers: Releasers) {
   const token = newToken();
@@ -131,7 +123,7 @@ describeOn(engines, (under) => {
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;
-    await expect.poll(async () => (await scene.status()).data?.queue.waiting).toBe(1);
+    await expect.poll(async () => (await scene.status()).data?.queue?.waiting).toBe(1);
     const { data } = await scene.status();
     expect(data?.account).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
     expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({

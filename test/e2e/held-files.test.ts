@@ -2,23 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
-import { createScene, type Scene } from '../support/scene.js';
-import { ends, onEngines, stop } from './commands.js';
+import { createScene } from '../support/scene.js';
+import { onEngines, schedulesOf, statusOf, stop } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 import { domains, list, unknown } from './unknown-domains.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const QUESTION = '0 of 50 found: is `website` the right column?';
-
-async function json<Name extends 'status' | 'schedules'>(scene: Scene, ...args: string[]) {
-  const { stdout } = await ends(0, scene.run([...args, '--json']));
-  return JSON.parse(stdout) as Document<Name>;
-}
 
 onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
   test('a file waits for a person, through a restart, until the rest is ordered on its page', async () => {
@@ -48,7 +42,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     await scene.drop('good.csv', list(domains(true, 5, 'good')));
     await scene.until('done', 1);
     expect([meter.billed, (await scene.list('waiting')).length]).toEqual([55, 1]);
-    const { runs } = await json<'status'>(scene, 'status');
+    const { runs } = await statusOf(scene);
     const id = runs.find(({ label }) => label.endsWith(file))?.id;
     const { get, press } = await signIn(dashboardUrl(up));
     expect(await get('/')).toContain('1 file waits for your word');
@@ -69,7 +63,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run', file];
     expect((await scene.run(add)).code).toBe(0);
     const ends = async () => {
-      const { schedules } = await json<'schedules'>(scene, 'schedule', 'list');
+      const schedules = await schedulesOf(scene);
       return schedules.find((each) => each.name === name)?.runs ?? [];
     };
     /** The exit code of a tick on these rows, and what it bought. */
@@ -90,7 +84,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     expect(await tick(wrong)).toEqual([7, 200]);
     expect(await tick(wrong)).toEqual([7, 0]);
 
-    const { runs } = await json<'status'>(scene, 'status');
+    const { runs } = await statusOf(scene);
     const id = runs.find(({ label }) => label.endsWith(file))?.id;
     const { get, press } = await signIn(dashboardUrl(up));
     const page = await get(`/runs/${id}`);

@@ -2,8 +2,8 @@
  * Somebody who can write to the engine: what they plant there sends no token anywhere, and ends no
  * process. What reached another host is counted there.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';
 import type { Engine } from '../../src/engine/engine.js';
@@ -11,27 +11,22 @@ import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 import { ends, onEngines, openEngineOf, stop } from './commands.js';
 
 const SOON = { timeout: 60_000, interval: 50 };
 
-/** A host that an attacker owns, which answers everything; what it was sent. */
+/** A host that an attacker owns, and how often anybody connected to it. */
 async function startThief() {
-  const sent: string[] = [];
-  const server = createServer((request, response) => {
-    sent.push(`${request.url} ${request.headers.authorization ?? ''}`);
-    response.setHeader('content-type', 'application/json').end('{"id": "id_thief", "qualityScore": 1}');
-  });
   let connections = 0;
-  server.on('connection', () => {
+  const server = createServer((socket) => {
     connections += 1;
+    socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, sent, connections: () => connections };
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${await listenAnew(server)}`, connections: () => connections };
 }
 
 /** Puts a run and its chunks where the scene's worker looks for work. */

@@ -2,13 +2,14 @@
  * A malicious service, and a malicious file: an echoed token is stored nowhere, deep nesting
  * prevents no output, and nothing controls a terminal.
  */
+
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
+import { startWebServer } from '../support/raw-web-server.js';
 import { runHere } from '../support/run-here.js';
 import { newToken } from '../support/service-options.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -24,27 +25,19 @@ interface Answer {
 async function startService(answerTo: (value: string) => Answer) {
   const asked: string[] = [];
   const posted: string[] = [];
-  const server = createServer(async (request, response) => {
-    const value = decodeURIComponent(request.url?.split('?')[0]?.split('/').at(-1) ?? '');
+  const { url } = await startWebServer(async (request, response) => {
     if (request.method === 'POST') {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      posted.push(body);
+      posted.push(await text(request));
       response.end();
       return;
     }
+    const value = decodeURIComponent(request.url?.split('?')[0]?.split('/').at(-1) ?? '');
     asked.push(value);
     const { status = 200, headers = {}, body } = answerTo(value);
     const usage = { 'x-api-key-quota': '1000', 'x-api-key-approximate-usage': String(asked.length) };
-    response.writeHead(status, { 'content-type': 'application/json', ...usage, ...headers });
-    response.end(body);
+    response.writeHead(status, { 'content-type': 'application/json', ...usage, ...headers }).end(body);
   });
-  const port = await listenAnew(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${port}`, asked, posted };
+  return { url, asked, posted };
 }
 
 /** Everything written below a folder, the engine's files included. */

@@ -1,41 +1,25 @@
 /** `init`: a config file from flags or from questions on a terminal, tried at no cost. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
+import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { ends, onEngines } from './commands.js';
 
-const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const OWN = 'brand-service.example';
 const CONFIG = 'brand-enrich.config.json';
-const hasTerminal = spawnSync('script', ['--version']).status === 0;
 
 /** Answers each question on the terminal; resolves with the whole text of the terminal. */
 async function talk(scene: Scene, answers: readonly (readonly [RegExp, string])[]): Promise<string> {
   const { BRAND_API_TOKEN: _, BRAND_API_URL: __, ...env } = scene.env;
-  const command = `${process.execPath} ${CLI} init`;
-  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: scene.folder,
-    env: { PATH: process.env.PATH, HOME: scene.folder, TERM: 'dumb', ...env },
-    stdio: 'pipe',
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let seen = '';
-  let from = 0;
-  const rest = [...answers];
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    const [next] = rest;
-    if (next === undefined || !next[0].test(seen.slice(from))) return;
-    from = seen.length;
-    rest.shift();
-    child.stdin?.write(`${next[1]}\r`);
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  expect(rest, seen).toEqual([]);
-  return seen;
+  const terminal = startOnTerminal({ ...scene, env }, 'init');
+  for (const [question, answer] of answers) {
+    await terminal.until(question);
+    terminal.type(`${answer}\r`);
+  }
+  await terminal.ended;
+  return terminal.seen();
 }
 
 onEngines([redisEngine()], (engine) => {
@@ -87,7 +71,7 @@ onEngines([redisEngine()], (engine) => {
       [/own domain .*: $/, OWN],
     ] as const;
     const seen = await talk(scene, questions);
-    expect(seen).toMatch(/service answers: .* used\r\n/);
+    expect(seen).toMatch(/service answers: .* used\n/);
     expect(seen).not.toContain(scene.token);
     const text = await readFile(scene.path(CONFIG), 'utf8');
     expect(text).not.toContain(scene.token);

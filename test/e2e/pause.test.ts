@@ -1,8 +1,8 @@
 /** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
-import { readFile } from 'node:fs/promises';
+
 import { expect, test, vi } from 'vitest';
-import type { Document } from '../../src/run/documents.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { readReport } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { answeredIn, ends, expectPaidOnce, kill, onEngines, openEngineOf } from './commands.js';
 
@@ -32,9 +32,7 @@ async function startRun(scene: Scene, identifiers: number, args: readonly string
   };
 }
 
-async function reportOf(scene: Scene): Promise<Document<'report'>> {
-  return JSON.parse(await readFile(scene.path('report.json'), 'utf8')) as Document<'report'>;
-}
+const reportOf = (scene: Scene) => readReport(scene.path('report.json'));
 
 const milliseconds = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

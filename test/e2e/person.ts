@@ -26,6 +26,7 @@ export async function signIn(url: string) {
   return {
     get,
     cookie,
+    token,
     /** The answer itself, without following it. */
     ask: (path: string) => fetch(new URL(path, url), { headers: { cookie }, redirect: 'manual' }),
     async send(name: string, content: string | Buffer): Promise<string> {

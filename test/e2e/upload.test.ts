@@ -2,6 +2,7 @@
  * A file is sent to the dashboard of a real `up`, its plan is looked at, and it is started: what
  * the service bills is what the plan said.
  */
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
@@ -12,6 +13,7 @@ import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { quickEngine } from '../support/engines.js';
+import { cell, row } from '../support/hostile-files.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
@@ -32,8 +34,7 @@ function requestsOf(page: string): number {
   return Number(shown.replaceAll(',', ''));
 }
 
-const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
-const sheetRow = (...texts: string[]) => `<row>${texts.map(cell).join('')}</row>`;
+const sheetRow = (...texts: string[]) => row(...texts.map(cell));
 
 /** Nobody can say whether these are coins or stocks. */
 const DOUBTFUL = 'no,symbol,note\n1,META,x\n2,LINK,y\n3,ETH,z\n4,DASH,z\n5,LINK,z\n';

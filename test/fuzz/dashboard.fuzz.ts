@@ -2,11 +2,14 @@
  * Connections of any kind to the dashboard of a real `up`. Without the password nothing is shown,
  * done or spent; with it no file outside of the watched folder is served or changed.
  */
+
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { kill } from '../e2e/commands.js';
+import { signIn } from '../e2e/person.js';
+import { dashboardUrl, PASSWORD } from '../e2e/start-up.js';
 import { type BrandService, startBrandService } from '../support/brand-service.js';
 import { type CliProcess, startCli } from '../support/cli.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
@@ -16,7 +19,6 @@ import { fuzz } from './fuzz.js';
 import { exchange, type RawAnswer, readAnswers } from './http-answers.js';
 import { mutate, mutateText, mutations, wordsOf } from './mutations.js';
 
-const PASSWORD = 'correct-horse-battery-staple';
 /** In files that are shown after signing in, and in those that are never shown. */
 const INSIDE = 'a-row-in-the-watched-folder';
 const OUTSIDE = 'a-row-outside-of-the-watched-folder';
@@ -48,18 +50,9 @@ beforeAll(async () => {
     },
   });
   await up.untilSaid(/"msg":"serving the dashboard"/);
-  port = Number(/"url":"http:[^"]+:(\d+)\/","msg":"serving the dashboard"/.exec(up.said)?.[1]);
-  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
-  const url = `http://127.0.0.1:${port}`;
-  const entered = await fetch(`${url}/sign-in`, {
-    method: 'POST',
-    headers: { origin: new URL(url).origin },
-    body,
-    redirect: 'manual',
-  });
-  cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const page = await (await fetch(url, { headers: { cookie } })).text();
-  formToken = /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '';
+  const url = dashboardUrl(up);
+  port = Number(new URL(url).port);
+  ({ cookie, token: formToken } = await signIn(url));
   expect(formToken).not.toBe('');
 });
 afterAll(async () => {

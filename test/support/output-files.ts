@@ -1,6 +1,7 @@
 /** Reads the output of a run with csv-parse, without product code. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
+import type { Document } from '../../src/run/documents.js';
 
 export type OutputRow = Readonly<Record<string, string>>;
 
@@ -16,32 +17,6 @@ export function countStatuses(rows: readonly OutputRow[]): Record<string, number
   return counts;
 }
 
-/** The parts of a report that tests use. */
-export interface ReportFile {
-  readonly run: {
-    readonly id: string;
-    readonly status: string;
-    readonly isComplete: boolean;
-    readonly exitCode: number;
-  };
-  readonly reason: string | null;
-  readonly rows: Readonly<Record<string, number>>;
-  readonly identifiers: Readonly<Record<string, unknown>>;
-  readonly failures: Readonly<Record<string, number>>;
-  readonly requests: {
-    readonly sent: number;
-    readonly billed: number;
-    readonly unreported: number;
-    readonly overage: number;
-    readonly overageCost: string;
-  };
-  readonly accounting: {
-    readonly recordsRead: number;
-    readonly rowsByStatus: number;
-    readonly recordsWritten: number | null;
-  };
-}
-
-export async function readReport(path: string): Promise<ReportFile> {
-  return JSON.parse(await readFile(path, 'utf8')) as ReportFile;
+export async function readReport(path: string): Promise<Document<'report'>> {
+  return JSON.parse(await readFile(path, 'utf8'));
 }

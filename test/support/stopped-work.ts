@@ -1,6 +1,7 @@
 /** SIGTERM to a command at work, and what is then true at the service. */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { statusOf } from '../e2e/commands.js';
 import { startUp } from '../e2e/start-up.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from './cli.js';
@@ -23,26 +24,11 @@ export interface StoppedWork {
 export const CONCURRENCY = 12;
 const FIRST_MS = 300;
 
-interface Spending {
-  readonly billed: number;
-  readonly unreported: number;
-}
-
-interface Status {
-  readonly runs: readonly {
-    readonly service: string;
-    readonly requests: Spending;
-    readonly earlier: Spending;
-  }[];
-}
-
 /** Billed, and perhaps billed besides, as `status` reports it of all runs of the scene. */
-export async function reportedIn(scene: Scene): Promise<Spending> {
-  const { stdout, stderr, code } = await scene.run(['status', '--json']);
-  expect(code, stderr).toBe(0);
-  const own = (JSON.parse(stdout) as Status).runs.filter(({ service }) => service === scene.service.url);
+export async function reportedIn(scene: Scene) {
+  const own = (await statusOf(scene)).runs.filter(({ service }) => service === scene.service.url);
   const all = own.flatMap(({ requests, earlier }) => [requests, earlier]);
-  const sum = (name: keyof Spending) => all.reduce((total, each) => total + each[name], 0);
+  const sum = (name: 'billed' | 'unreported') => all.reduce((total, each) => total + each[name], 0);
   return { billed: sum('billed'), unreported: sum('unreported') };
 }
 
