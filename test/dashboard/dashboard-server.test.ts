@@ -7,7 +7,7 @@ import { type DashboardContext, openDashboard, serveDashboard } from '../../src/
 import type { Engine } from '../../src/engine/engine.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
 import { ask, basic } from './asking.js';
-import { NO_CAPS, noUploads, PASSWORD, startDashboard } from './served.js';
+import { emptyContext, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 it('names the flag to change when the port is taken', async () => {
@@ -50,20 +50,8 @@ const untouched = new Proxy({} as Engine, {
 const open = (flags: Record<string, unknown>, more: Partial<DashboardContext> = {}) => {
   const env = { BRAND_API_URL: 'https://api.example', BRAND_API_TOKEN: 'token-of-a-test' };
   const { settings } = loadSettings({ flags, env, file: null, command: 'up', home: '/home/x' });
-  return openDashboard({
-    settings,
-    engine: untouched,
-    stateFolder: '/nowhere',
-    names: null,
-    inboxes: [],
-    uploads: noUploads(),
-    caps: NO_CAPS,
-    log: silentLog(),
-    stderr: process.stderr,
-    stop: new AbortController().signal,
-    releasers: createReleasers(),
-    ...more,
-  });
+  const own = { engine: untouched, stateFolder: '/nowhere', stderr: process.stderr };
+  return openDashboard({ ...emptyContext(), settings, ...own, releasers: createReleasers(), ...more });
 };
 
 it('does not open with --no-dashboard', async () => {

@@ -28,7 +28,7 @@ import { describeOn } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
 import { newToken } from '../support/service-options.js';
 import { basic } from './asking.js';
-import { NO_CAPS, noUploads } from './served.js';
+import { emptyContext } from './served.js';
 import { runRecord, SCHEDULE } from './views.js';
 
 const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
@@ -48,19 +48,8 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   releasers.push(() => engine.close());
   const inbox = join(folder, 'brands');
   const stderr = new PassThrough();
-  const opened = await openDashboard({
-    settings,
-    engine,
-    stateFolder: settings.state,
-    names,
-    inboxes: [inbox],
-    uploads: noUploads(),
-    caps: NO_CAPS,
-    log,
-    stderr,
-    stop: new AbortController().signal,
-    releasers,
-  });
+  const own = { settings, engine, stateFolder: settings.state, names, inboxes: [inbox], stderr, releasers };
+  const opened = await openDashboard({ ...emptyContext(), ...own });
   if (opened?.signInUrl == null) throw new Error('no dashboard was opened');
   const { url, signInUrl } = opened;
   const password = new URL(signInUrl).searchParams.get('token') ?? '';

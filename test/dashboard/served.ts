@@ -1,8 +1,10 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
+
 import { expect, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import type { DashboardContext } from '../../src/dashboard/open-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import type { FileCaps } from '../../src/jobs/file-caps.js';
@@ -39,6 +41,12 @@ export const NO_CAPS: FileCaps = {
   read: async () => null,
   check: () => Promise.reject(new Error('there are no caps in this test')),
 };
+
+/** Of a process without an account and an inbox. */
+export function emptyContext() {
+  const stop: DashboardContext['stop'] = new AbortController().signal;
+  return { names: null, inboxes: [], uploads: noUploads(), caps: NO_CAPS, log: silentLog(), stop };
+}
 
 /** The pages of these uploads, without plans. */
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {

@@ -44,16 +44,6 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
 
 const redis = redisEngine();
 onEngines([redis], () => {
-  test.each([
-    { flags: ['--max-requests', '130'], quota: 5_000, count: 130 },
-    { flags: ['--overage-budget', '2.5'], quota: 60, count: 85 },
-    { flags: ['--quota', '75'], quota: 5_000, count: 75 },
-  ])('with $flags the $count best are bought', { tags: ['long'] }, async ({ flags, quota, count }) => {
-    const scene = await createScene(redis, { quota, plan: 'paid' }, pricedList());
-    await ends(7, scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]));
-    expect(boughtWorths(scene)).toEqual(best(count));
-  });
-
   test('three workers with varying latency buy the same 120 as one would', { tags: ['long'] }, async () => {
     const scene = await createScene(redis, { quota: 120, jitterMs: 60 }, pricedList());
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));

@@ -244,20 +244,6 @@ test('files that were sent together are started in one go, for what the question
   await expect.poll(() => person.get('/')).toContain('>names.csv</bdi>');
 });
 
-test('a choice that cannot be is refused on the page of the plan, and nothing is started', async () => {
-  const { scene, person } = await startScene();
-  const path = await person.send('list.csv', domainList(30));
-  const answer = await person.press(await person.get(path), 'Start', { maxRequests: 'many' });
-  const back = answer.headers.get('location') ?? '';
-  expect(back).toBe(`${path}?maxRequests=many`);
-  const page = await person.get(back);
-  expect(page).toContain('is not a whole number');
-  expect(page).not.toContain('>Start<');
-  expect(await person.get(await person.send('bare.csv', 'website,note\n'))).not.toContain('>Start<');
-  expect(await scene.list('inbox')).toEqual([]);
-  expect(scene.service.meter.requests).toEqual([]);
-});
-
 test('what failed is run again from the page of the run, for no more than its number, beside the first result', async () => {
   const { scene, person } = await startScene({ badShare: 0.2 });
   const { meter, options } = scene.service;

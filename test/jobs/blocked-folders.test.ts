@@ -1,7 +1,9 @@
 /** A folder of an inbox that its watcher may not write to: people see it, and it goes on later. */
+
 import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { engineOfFile, stop } from '../e2e/commands.js';
+import { askAs, PASSWORD } from '../e2e/start-up.js';
 import { startCli } from '../support/cli.js';
 import { createInboxScene } from './inbox-scene.js';
 
@@ -16,15 +18,13 @@ test('a folder that cannot be written closes the inbox for people and programs, 
     await mkdir(scene.path(name), { recursive: true });
     if (uid !== undefined) await chown(scene.path(name), uid, uid);
   }
-  const options = { cwd: scene.folder, env: scene.env, ...(uid !== undefined && { uid }) };
+  const env = { ...scene.env, BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD };
+  const options = { cwd: scene.folder, env, ...(uid !== undefined && { uid }) };
   const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
   const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
   onTestFinished(() => stop(up));
   await up.untilSaid(/"msg":"up"/);
-  const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
-  const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
-  const headers = { cookie: cookie.split(';', 1)[0] ?? '' };
-  const read = async (path: string) => (await fetch(new URL(path, signIn), { headers })).text();
+  const read = async (path: string) => (await askAs('ada', up)(path)).text();
   const inbox = async () => JSON.parse(await read('/status.json')).data.inboxes[0];
   const closed = async () =>
     JSON.parse((await startCli(['status', '--json'], options).done).stdout).closedInboxes;

@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeF
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ends, onEngines, stop } from '../e2e/commands.js';
+import { askAs, PASSWORD } from '../e2e/start-up.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { createInboxScene, type InboxScene, readReason } from './inbox-scene.js';
@@ -45,6 +46,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
       await writeFile(scene.path(`${folder}/inbox/list.csv`), domainList(3, folder));
     }
     const up = scene.startHere(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
+      BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD,
       BRAND_ENRICH_INBOX: ['good', ...broken.map(({ folder }) => folder)].join(','),
     });
     await up.untilSaid(/"msg":"up"/);
@@ -56,12 +58,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const [, metrics = ''] = /"metrics":"(http:[^"]+)\/metrics"/.exec(up.said) ?? [];
     expect((await fetch(`${metrics}/readyz`)).status).toBe(200);
     const { stdout: status } = await scene.run(['status']);
-    const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
-    const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
-    const dashboard = await fetch(new URL('/', signIn), {
-      headers: { cookie: cookie.split(';', 1)[0] ?? '' },
-    });
-    const page = await dashboard.text();
+    const page = await (await askAs('ada', up)('/')).text();
     for (const { folder } of broken) {
       expect(status).toMatch(new RegExp(`^inbox {7}\\S+/${folder} on \\S+ is closed: `, 'm'));
       expect(page).toContain(`/${folder} is closed`);

@@ -37,13 +37,8 @@ export async function quickEngine(): Promise<EngineUnderTest> {
 
 /** One whose server the test starts and stops. */
 export function engineAt(name: 'redis' | 'postgres', url: string): EngineUnderTest {
-  return {
-    name,
-    missing: null,
-    start: async () => undefined,
-    env: (folder) => ({ BRAND_ENRICH_STATE: join(folder, 'state'), BRAND_ENRICH_ENGINE: url }),
-    stop: async () => undefined,
-  };
+  const embedded = embeddedEngine();
+  return { ...embedded, name, env: (folder) => ({ ...embedded.env(folder), BRAND_ENRICH_ENGINE: url }) };
 }
 
 export function embeddedEngine(): EngineUnderTest {

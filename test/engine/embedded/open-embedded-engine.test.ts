@@ -13,6 +13,7 @@ import { FailFileError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { LONG } from '../../e2e/commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 import { startClient } from './child.js';
@@ -21,7 +22,6 @@ const ANY = Number.MAX_SAFE_INTEGER;
 const ANY_AGE = { asOf: 0, maxAgeMs: ANY, maxAgeMissingMs: ANY, notBefore: 0 };
 const DAY_MS = 86_400_000;
 const ANSWER = { status: 'matched', packed: Buffer.from('answer'), billed: true, freshMs: null } as const;
-const LONG = { tags: ['long'] };
 const isRoot = process.getuid?.() === 0;
 
 describe('the embedded engine', () => {

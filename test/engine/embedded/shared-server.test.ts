@@ -31,10 +31,10 @@ import { pidIn } from '../../../src/engine/embedded/lock-files.js';
 import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { LONG } from '../../e2e/commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Child, startClient } from './child.js';
 
-const LONG = { tags: ['long'] };
 /** null: it does not answer. */
 const matchedIn = (engine: Engine) =>
   engine.outcomes.stats().then(
