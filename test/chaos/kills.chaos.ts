@@ -127,7 +127,7 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
     const held = async () => (await accountOf(scene)).inFlight;
     await expect.poll(held, { timeout: 30_000, interval: 1_000 }).toBe(0);
     await scene.write('late.csv', 'website\nlate.com\n');
-    expect((await scene.run(['run', 'late.csv', ...terms])).code).toBe(0);
+    await ends(0, scene.run(['run', 'late.csv', ...terms]));
     const { runs } = await expectSums(scene, killer.unseen);
     expect(runs.map(({ status, earlier }) => [status, earlier.starts])).toEqual([
       ['finished', 0],

@@ -20,7 +20,7 @@ onEngines(others, (other) => {
       const there = other.env(scene.folder);
       await scene.write('first.csv', domainList(30));
       await scene.write('all.csv', domainList(120));
-      expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+      await ends(0, scene.run(['run', 'first.csv']));
       expect(scene.service.meter.billed).toBe(30);
       const exported = await ends(0, scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']));
       expect(exported.stderr).toContain('30 answers and 1 account exported');
@@ -133,7 +133,7 @@ onEngines(others, (other) => {
 describe('a damaged export file', () => {
   test('is imported line by line: broken lines are named, intact ones are not lost', LONG, async () => {
     const scene = await createScene(embedded, {}, domainList(12));
-    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     const { stdout } = await scene.run(['engine', 'export', '-o', '-']);
     const lines = stdout.trimEnd().split('\n');
     const answers = lines.filter((line) => line.includes('"type":"answer"'));
@@ -185,7 +185,7 @@ describe('the embedded engine', () => {
   test('an export ends quietly when its reader stops reading', { tags: ['long'] }, async () => {
     const scene = await createScene(embedded);
     await writeFile(scene.path('list.csv'), domainList(20));
-    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     const refused = await scene.run(['engine', 'export', '--json']);
     expect(refused.code).toBe(2);
     await ends(5, scene.run(['engine', 'export', '-o', '/dev/full']), /disk is full/);

@@ -6,7 +6,7 @@ import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene } from '../support/scene.js';
-import { onEngines, schedulesOf, statusOf, stop } from './commands.js';
+import { ends, onEngines, schedulesOf, statusOf, stop } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 import { domains, list, unknown } from './unknown-domains.js';
@@ -61,18 +61,18 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
     const file = `${name}.csv`;
     const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run', file];
-    expect((await scene.run(add)).code).toBe(0);
-    const ends = async () => {
+    await ends(0, scene.run(add));
+    const ended = async () => {
       const schedules = await schedulesOf(scene);
       return schedules.find((each) => each.name === name)?.runs ?? [];
     };
     /** The exit code of a tick on these rows, and what it bought. */
     const tick = async (rows: readonly string[]) => {
       await scene.write(file, list(rows));
-      const [before, { billed }] = [(await ends()).length, meter];
-      expect((await scene.run(['schedule', 'run-now', name])).code).toBe(0);
-      await expect.poll(async () => (await ends()).length, PATIENCE).toBe(before + 1);
-      return [(await ends())[0]?.exitCode, meter.billed - billed];
+      const [before, { billed }] = [(await ended()).length, meter];
+      await ends(0, scene.run(['schedule', 'run-now', name]));
+      await expect.poll(async () => (await ended()).length, PATIENCE).toBe(before + 1);
+      return [(await ended())[0]?.exitCode, meter.billed - billed];
     };
     expect(await tick(domains(true, 20))).toEqual([0, 20]);
     // A nightly file of new rows only.

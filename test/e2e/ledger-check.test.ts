@@ -32,9 +32,8 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect([again.code, meter.billed]).toEqual([7, 5]);
 
     await scene.run(['pause']);
-    const paused = await scene.run(['ledger', 'check'], PAID);
-    expect([paused.code, meter.billed]).toEqual([7, 5]);
-    expect(paused.stderr).toContain('spending is paused');
+    await ends(7, scene.run(['ledger', 'check'], PAID), 'spending is paused');
+    expect(meter.billed).toBe(5);
     await scene.run(['resume']);
 
     const checked = await ends(0, scene.run(['ledger', 'check', '--json', 'other.com'], PAID));
@@ -45,9 +44,8 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(account).toMatchObject({ sent: 6, quota: 100 });
     expect(meter.billed).toBe(6);
 
-    const soon = await scene.run(['ledger', 'check', '--yes'], PAID);
-    expect([soon.code, meter.billed]).toEqual([7, 6]);
-    expect(soon.stderr).toContain('less than an hour ago');
+    await ends(7, scene.run(['ledger', 'check', '--yes'], PAID), 'less than an hour ago');
+    expect(meter.billed).toBe(6);
 
     await ends(0, scene.run(['run', 'list.csv'], PAID));
     expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
@@ -80,90 +78,83 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
-onEngines(
-  [inLongTests(redisEngine()), inLongTests(postgresEngine()), inLongTests(embeddedEngine())],
-  (engine) => {
-    test('of several persons who order it at once, one is asked for and the others are told', async () => {
-      const scene = await createInboxScene(engine, { quota: 5, plan: 'paid', latencyMs: 800 });
-      const { meter, options } = scene.service;
-      const up = await startUp(scene, {}, PAID);
-      const ask = askAs('ada', up);
-      await scene.drop('list.csv', domainList(9));
-      await scene.until('waiting', 1);
-      expect(meter.billed).toBe(5);
-      options.quota = 100;
-      // Another machine has a state folder of its own, and reaches a shared engine.
-      const elsewhere = engine.name === 'embedded' ? {} : { BRAND_ENRICH_STATE: scene.path('elsewhere') };
-      const [page, ...ends] = await Promise.all([
-        ask('/account/check', { confirmed: 'yes' }),
-        scene.run(['ledger', 'check', '--yes'], PAID),
-        scene.run(['ledger', 'check', '--yes'], { ...PAID, ...elsewhere }),
-      ]);
-      expect([200, 400, 409]).toContain(page.status);
-      const checked = meter.requests.filter(({ identifier }) => identifier === `domain:${domainAt(5)}`);
-      expect(checked).toHaveLength(1);
-      for (const { code, stderr } of ends) expect([0, 7], stderr).toContain(code);
-      expect(ends.filter(({ code }) => code === 0).length).toBeLessThanOrEqual(1);
-      const told = ends.filter(({ code }) => code === 7).map(({ stderr }) => stderr);
-      for (const text of told)
-        expect(text).toMatch(
-          /less than an hour ago|another worker is looking it up|it has an answer already/,
-        );
-      await scene.until('done', 1, 120_000);
-      expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
-    }, 180_000);
+onEngines([redisEngine(), postgresEngine(), embeddedEngine()].map(inLongTests), (engine) => {
+  test('of several persons who order it at once, one is asked for and the others are told', async () => {
+    const scene = await createInboxScene(engine, { quota: 5, plan: 'paid', latencyMs: 800 });
+    const { meter, options } = scene.service;
+    const up = await startUp(scene, {}, PAID);
+    const ask = askAs('ada', up);
+    await scene.drop('list.csv', domainList(9));
+    await scene.until('waiting', 1);
+    expect(meter.billed).toBe(5);
+    options.quota = 100;
+    // Another machine has a state folder of its own, and reaches a shared engine.
+    const elsewhere = engine.name === 'embedded' ? {} : { BRAND_ENRICH_STATE: scene.path('elsewhere') };
+    const [page, ...ends] = await Promise.all([
+      ask('/account/check', { confirmed: 'yes' }),
+      scene.run(['ledger', 'check', '--yes'], PAID),
+      scene.run(['ledger', 'check', '--yes'], { ...PAID, ...elsewhere }),
+    ]);
+    expect([200, 400, 409]).toContain(page.status);
+    const checked = meter.requests.filter(({ identifier }) => identifier === `domain:${domainAt(5)}`);
+    expect(checked).toHaveLength(1);
+    for (const { code, stderr } of ends) expect([0, 7], stderr).toContain(code);
+    expect(ends.filter(({ code }) => code === 0).length).toBeLessThanOrEqual(1);
+    const told = ends.filter(({ code }) => code === 7).map(({ stderr }) => stderr);
+    for (const text of told)
+      expect(text).toMatch(/less than an hour ago|another worker is looking it up|it has an answer already/);
+    await scene.until('done', 1, 120_000);
+    expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
+  }, 180_000);
 
-    test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
-      const scene = await createScene(engine, { quota: 2, plan: 'paid' }, domainList(5));
-      const { meter, options } = scene.service;
-      expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(7);
-      options.latencyMs = 5_000;
-      const killed = scene.start(['ledger', 'check', '--timeout', '2s'], PAID);
-      await scene.service.until(() => meter.billed === 3);
-      await kill(killed);
-      options.latencyMs = 0;
-      expect(await accountOf(scene)).toMatchObject({ sent: 2, inFlight: 1, used: 3, left: 0 });
-      await ends(7, scene.run(['ledger', 'check', '--yes'], PAID), 'less than an hour ago');
-      await expect
-        .poll(() => accountOf(scene), { timeout: 60_000, interval: 500 })
-        .toMatchObject({ sent: 3, inFlight: 0 });
-      expect(meter.billed).toBe(3);
-    }, 90_000);
+  test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
+    const scene = await createScene(engine, { quota: 2, plan: 'paid' }, domainList(5));
+    const { meter, options } = scene.service;
+    await ends(7, scene.run(['run', 'list.csv'], PAID));
+    options.latencyMs = 5_000;
+    const killed = scene.start(['ledger', 'check', '--timeout', '2s'], PAID);
+    await scene.service.until(() => meter.billed === 3);
+    await kill(killed);
+    options.latencyMs = 0;
+    expect(await accountOf(scene)).toMatchObject({ sent: 2, inFlight: 1, used: 3, left: 0 });
+    await ends(7, scene.run(['ledger', 'check', '--yes'], PAID), 'less than an hour ago');
+    await expect
+      .poll(() => accountOf(scene), { timeout: 60_000, interval: 500 })
+      .toMatchObject({ sent: 3, inFlight: 0 });
+    expect(meter.billed).toBe(3);
+  }, 90_000);
 
-    test('what has an answer is not asked for again, and does not use up the hour', async () => {
-      const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(3));
-      const { meter } = scene.service;
-      expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(0);
-      const stored = await scene.run(['ledger', 'check', domainAt(0)], PAID);
-      expect([stored.code, meter.billed], stored.stderr).toEqual([7, 3]);
-      expect(stored.stderr).toContain('it has an answer already');
-      const other = await scene.run(['ledger', 'check', domainAt(7)], PAID);
-      expect([other.code, meter.billed], other.stderr).toEqual([0, 4]);
-      expect(await accountOf(scene)).toMatchObject({ sent: 4, inFlight: 0 });
-    });
+  test('what has an answer is not asked for again, and does not use up the hour', async () => {
+    const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(3));
+    const { meter } = scene.service;
+    await ends(0, scene.run(['run', 'list.csv'], PAID));
+    await ends(7, scene.run(['ledger', 'check', domainAt(0)], PAID), 'it has an answer already');
+    expect(meter.billed).toBe(3);
+    const other = await scene.run(['ledger', 'check', domainAt(7)], PAID);
+    expect([other.code, meter.billed], other.stderr).toEqual([0, 4]);
+    expect(await accountOf(scene)).toMatchObject({ sent: 4, inFlight: 0 });
+  });
 
-    test('over the limit it is one request, whatever the settings allow, and what a paused run deferred is not asked for', async () => {
-      const scene = await createScene(engine, { quota: 100, plan: 'paid' }, domainList(6));
-      const { meter } = scene.service;
-      const capped = { ...PAID, BRAND_ENRICH_QUOTA: '4' };
-      expect((await scene.run(['run', 'list.csv'], capped)).code).toBe(7);
-      const id = (await statusOf(scene)).runs[0]?.id ?? '';
-      expect((await scene.run(['pause', id], capped)).code).toBe(0);
-      const paused = await scene.run(['ledger', 'check', '--yes'], capped);
-      expect([paused.code, meter.billed], paused.stderr).toEqual([7, 4]);
-      expect(paused.stderr).toContain('paused');
-      expect((await scene.run(['resume', id], capped)).code).toBe(0);
-      for (const [code, billed] of [
-        [0, 5],
-        [7, 5],
-      ]) {
-        const checked = await scene.run(['ledger', 'check', '--yes'], capped);
-        expect([checked.code, meter.billed], checked.stderr).toEqual([code, billed]);
-      }
-      // Its answer is stored, and the limit of the user holds.
-      const again = await scene.run(['run', 'list.csv'], capped);
-      expect([again.code, meter.billed, meter.mostBilledOnce()], again.stderr).toEqual([7, 5, 1]);
-      expect(await accountOf(scene)).toMatchObject({ sent: 5, inFlight: 0 });
-    });
-  },
-);
+  test('over the limit it is one request, whatever the settings allow, and what a paused run deferred is not asked for', async () => {
+    const scene = await createScene(engine, { quota: 100, plan: 'paid' }, domainList(6));
+    const { meter } = scene.service;
+    const capped = { ...PAID, BRAND_ENRICH_QUOTA: '4' };
+    await ends(7, scene.run(['run', 'list.csv'], capped));
+    const id = (await statusOf(scene)).runs[0]?.id ?? '';
+    await ends(0, scene.run(['pause', id], capped));
+    await ends(7, scene.run(['ledger', 'check', '--yes'], capped), 'paused');
+    expect(meter.billed).toBe(4);
+    await ends(0, scene.run(['resume', id], capped));
+    for (const [code, billed] of [
+      [0, 5],
+      [7, 5],
+    ]) {
+      const checked = await scene.run(['ledger', 'check', '--yes'], capped);
+      expect([checked.code, meter.billed], checked.stderr).toEqual([code, billed]);
+    }
+    // Its answer is stored, and the limit of the user holds.
+    const again = await scene.run(['run', 'list.csv'], capped);
+    expect([again.code, meter.billed, meter.mostBilledOnce()], again.stderr).toEqual([7, 5, 1]);
+    expect(await accountOf(scene)).toMatchObject({ sent: 5, inFlight: 0 });
+  });
+});

@@ -54,7 +54,7 @@ const redis = redisEngine();
 onEngines([redis], () => {
   test('a run whose cap is raised continues where the lower one stopped it', async () => {
     const scene = await createScene(redis, {}, domainList(200));
-    expect((await scene.run(['run', 'list.csv', '--max-requests', '30'])).code).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv', '--max-requests', '30']));
     // The plan of the same command knows what it sent, and that other commands sent nothing.
     const deferred = async (file: string) => {
       const plan = await scene.run(['plan', file, '--max-requests', '50', '--json']);
@@ -63,10 +63,10 @@ onEngines([redis], () => {
     expect(await deferred('list.csv')).toBe(150);
     await scene.write('other.csv', domainList(200, 'other'));
     expect(await deferred('other.csv')).toBe(150);
-    expect((await scene.run(['run', 'list.csv', '--max-requests', '50'])).code).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv', '--max-requests', '50']));
     expect(await deferred('list.csv')).toBe(150);
     expect(scene.service.meter.billed).toBe(50);
-    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     expectPaidOnce(scene.service.meter, 200);
   });
 

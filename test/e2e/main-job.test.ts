@@ -98,7 +98,7 @@ onEngines([redis, inLongTests(embedded), postgres], (engine) => {
 onEngines([redis], () => {
   test('accepts the output of a run as input of the next, which is billed nothing', async () => {
     const scene = await createScene(redis, {}, 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
-    expect((await scene.run(['run', 'list.csv', '-o', 'one.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv', '-o', 'one.csv']));
     await ends(0, scene.run(['run', 'one.csv', '-o', 'two.csv']));
     expect(scene.service.meter.billed).toBe(2);
     const header = (path: string) => readFile(scene.path(path), 'utf8').then((text) => text.split('\n')[0]);

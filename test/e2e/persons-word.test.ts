@@ -349,7 +349,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const paused = { name: 'all spending', run: null, by: expect.stringContaining('@') };
     expect((await statusOf(scene)).pauses).toContainEqual(expect.objectContaining(paused));
     await succeed(scene, 'resume');
-    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
   });
 
   test('a command and a file that spend while all spending is paused say who and when, and continue by themselves', async () => {

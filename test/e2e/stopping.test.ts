@@ -42,7 +42,7 @@ onEngines([inLongTests(redis)], (engine) => {
     const { meter, options } = scene.service;
     // Once an address has answered, requests are no longer sent one by one.
     await scene.write('first.csv', domainList(1));
-    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'first.csv']));
     options.latencyMs = 600_000;
     await scene.write('list.csv', 'website\nknown-brand.com\n');
     const running = scene.start(['run', 'list.csv', '--no-worker']);
@@ -123,7 +123,7 @@ onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
     const scene = await createScene(engine, { quota: 60 });
     const { meter, options } = scene.service;
     await scene.write('first.csv', domainList(1, 'first'));
-    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'first.csv']));
     options.latencyMs = 100;
     await scene.write('list.csv', domainList(200));
     const killed = scene.start(['run', 'list.csv', '--concurrency', '64']);

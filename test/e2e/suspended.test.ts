@@ -23,7 +23,7 @@ interface Standstill {
 async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }: Standstill) {
   const { meter, options } = scene.service;
   await scene.write('first.csv', domainList(1, 'first'));
-  expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+  await ends(0, scene.run(['run', 'first.csv']));
   await scene.write('list.csv', domainList(ROWS));
   options.latencyMs = 700;
   const command = ['run', 'list.csv', '--concurrency', String(CONCURRENCY), '--rate', '0'];
@@ -71,7 +71,7 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
     await scene.write('first.csv', domainList(1, 'first'));
-    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    await ends(0, scene.run(['run', 'first.csv']));
     await scene.write('list.csv', domainList(ROWS));
     options.latencyMs = 700;
     const command = ['run', 'list.csv', '--rate', '0'];

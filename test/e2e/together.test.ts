@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { answeredIn, expectPaidOnce, LONG, onEngines, statusOf, stop } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, LONG, onEngines, statusOf, stop } from './commands.js';
 
 onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
@@ -20,7 +20,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     const two = scene.startHere(['run', 'two.csv', '--no-worker']);
     const listed = async () => (await statusOf(scene)).runs.find(({ label }) => label.endsWith('one.csv'));
     const id = (await listed())?.id ?? '';
-    expect((await scene.run(['pause', id])).code).toBe(0);
+    await ends(0, scene.run(['pause', id]));
     scene.service.options.latencyMs = 20;
     const before = billed('brand');
     expect(before).toBeLessThan(150);
@@ -33,7 +33,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     expect(one.said).toMatch(
       new RegExp(`paused by .* since .*; it waits until \`brand-enrich resume ${id}\` continues it`),
     );
-    expect((await scene.run(['resume', id])).code).toBe(0);
+    await ends(0, scene.run(['resume', id]));
     expect(await one.done).toMatchObject({ code: 0 });
     expect(await scene.run(['pause', id])).toMatchObject({ code: 2 });
     expectPaidOnce(scene.service.meter, 400);

@@ -9,7 +9,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
-import { expectPaidOnce, kill, LONG } from './commands.js';
+import { ends, expectPaidOnce, kill, LONG } from './commands.js';
 import { signIn } from './person.js';
 import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
@@ -95,9 +95,9 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
   const scene = await createInboxScene(await quickEngine());
   await scene.write('list.csv', domainList(5, 'scheduled'));
   const added = ['schedule', 'add', 'yearly', '--cron', '0 0 1 1 *', '--', 'run', 'list.csv'];
-  expect((await scene.run(added)).code).toBe(0);
+  await ends(0, scene.run(added));
   await startUpHere(scene, { try: 2 });
-  expect((await scene.run(['schedule', 'run-now', 'yearly'])).code).toBe(0);
+  await ends(0, scene.run(['schedule', 'run-now', 'yearly']));
   await scene.service.until(({ billed }) => billed === 5);
   await scene.drop('dropped.csv', domainList(5, 'dropped'));
   await scene.until('waiting', 1);

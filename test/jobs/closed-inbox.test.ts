@@ -113,7 +113,7 @@ onEngines([redisEngine()], (engine) => {
 
     scene.service.options.quota = 1_000;
     // A person says so: nothing else would see it within half a minute.
-    expect((await scene.run(['ledger', 'observe', '--quota', '1000'])).code).toBe(0);
+    await ends(0, scene.run(['ledger', 'observe', '--quota', '1000']));
     await scene.until('done', 2);
     expect(await readFile(scene.path('victim'), 'utf8')).toBe('as it was');
     await stop(watcher);

@@ -84,13 +84,8 @@ async function seed(engine: Engine): Promise<void> {
   const settings = runSettings({ plan: 'paid', quotaCap: 100, overage: 10, maxRequests: 50 });
   await keyValues.put('engine', 'id', engine.id);
   await keyValues.put('services', 'a', 'text');
-  for (const run of ['1', '2'])
-    await runs.start({
-      id: `r${run}`,
-      key: `k${run}`,
-      label: { host: 'host', name: `${run}.csv` },
-      settings,
-    });
+  const label = { host: 'host', name: 'a.csv' };
+  for (const run of ['1', '2']) await runs.start({ id: `r${run}`, key: `k${run}`, label, settings });
   await runs.addTally('r1', 'p', { ...NO_TALLY, requests: 1 });
   await runs.fail('r1', [{ key: 'k:a', reason: { code: 'answer', text: 'why' }, billed: true }]);
   await runs.pauseOwner({ owner: 'o1', label: { host: 'etl-1', name: 'schedule' }, by: 'ada', run: null });
@@ -104,20 +99,8 @@ async function seed(engine: Engine): Promise<void> {
 }
 
 const JUNK = [
-  '',
-  '{',
-  'null',
-  '[]',
-  '7',
-  'nan',
-  '-1e999',
-  '1e15',
-  '-5',
-  '99999999999999999999',
-  '"x"',
-  'true',
+  ...' { null [] 7 nan -1e999 1e15 -5 99999999999999999999 "x" true {"__proto__":{"by":1}}'.split(' '),
   '1 2 3',
-  '{"__proto__":{"by":1}}',
   `${'['.repeat(1_200)}${']'.repeat(1_200)}`,
   '\u001b]0;owned\u0007',
 ];

@@ -69,16 +69,9 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     const recording = (async () => {
       for (let from = 0; from < 600; from += 20) {
         const part = keys.slice(from, from + 20);
-        await engine.outcomes.record(
-          'worker',
-          part.map((key) => ({
-            key,
-            status: 'matched' as const,
-            packed: Buffer.from(key),
-            billed: true,
-            freshMs: null,
-          })),
-        );
+        const answer = { status: 'matched', billed: true, freshMs: null } as const;
+        const answers = part.map((key) => ({ ...answer, key, packed: Buffer.from(key) }));
+        await engine.outcomes.record('worker', answers);
         acknowledged.push(...part);
         if (acknowledged.length === 300) await redis.kill('SIGKILL');
       }
@@ -90,12 +83,8 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(stats.matched).toBeGreaterThanOrEqual(300);
     const run = await engine.runs.get('run');
     expect(run?.status).toBe('running');
-    const stored = await engine.outcomes.read(acknowledged, {
-      asOf: run?.asOf ?? 0,
-      maxAgeMs: 1e9,
-      maxAgeMissingMs: 1e9,
-      notBefore: 0,
-    });
+    const freshness = { asOf: run?.asOf ?? 0, maxAgeMs: 1e9, maxAgeMissingMs: 1e9, notBefore: 0 };
+    const stored = await engine.outcomes.read(acknowledged, freshness);
     expect(stored.map((outcome) => outcome?.packed?.toString())).toEqual(acknowledged);
     const after = await engine.ledger.show('account');
     expect(after).toMatchObject({ epoch: before.state.epoch, held: 50, version: before.state.version });

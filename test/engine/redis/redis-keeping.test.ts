@@ -46,11 +46,9 @@ describe.skipIf(!hasRedisServer())('storage', () => {
       await engine.outcomes.record(
         'worker',
         Array.from({ length: 500 }, (_, index) => ({
+          ...{ status: 'matched' as const, billed: true, freshMs: null },
           key: `QNOY4ew:ud:some-company-${from + index}.example.com`,
-          status: 'matched' as const,
           packed: Buffer.alloc(450, from + index),
-          billed: true,
-          freshMs: null,
         })),
       );
     }

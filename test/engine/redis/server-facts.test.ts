@@ -137,15 +137,14 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     const redis = await startServer('--maxmemory', '6mb');
     const engine = await openAt(redis.url);
     const fill = async () => {
-      for (let i = 0; i < 100; i += 1) {
-        const outcome = {
-          status: 'matched' as const,
-          packed: Buffer.alloc(100_000),
-          billed: true,
-          freshMs: null,
-        };
-        await engine.outcomes.record('worker', [{ ...outcome, key: `key-${i}` }]);
-      }
+      const answer = {
+        status: 'matched',
+        packed: Buffer.alloc(100_000),
+        billed: true,
+        freshMs: null,
+      } as const;
+      for (let i = 0; i < 100; i += 1)
+        await engine.outcomes.record('worker', [{ ...answer, key: `key-${i}` }]);
     };
     await expect(fill()).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(fill()).rejects.toThrow('maxmemory');

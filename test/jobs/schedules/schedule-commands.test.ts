@@ -62,7 +62,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
       scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']),
       /a schedule with this name exists/,
     );
-    expect((await scene.run(['schedule', 'remove', 'yearly'])).code).toBe(0);
+    await ends(0, scene.run(['schedule', 'remove', 'yearly']));
     expect(await states(scene)).toEqual([]);
     await ends(2, scene.run(['schedule', 'run-now', 'yearly']), /no such schedule: yearly/);
     await stop(runner);
@@ -73,7 +73,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const command = ['run', 'list.csv', '-o', 'out.csv'];
     await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command]);
     await serve(scene);
-    expect((await scene.run(['schedule', 'run-now', 'slow'])).code).toBe(0);
+    await ends(0, scene.run(['schedule', 'run-now', 'slow']));
     await scene.service.until(({ requests }) => requests.length > 0);
     await ends(2, scene.run(['schedule', 'run-now', 'slow', '--json']), /the schedule is running: slow; /);
     await untilWritten(scene, '.', /\.report\.json$/);
