@@ -2,10 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
-import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, kill, LONG, onEngines } from './commands.js';
+import { answeredIn, ends, expectPaidOnce, kill, LONG, onEngines, stop } from './commands.js';
 import { startUp } from './start-up.js';
 
 const embedded = embeddedEngine();
@@ -52,9 +51,6 @@ onEngines(others, (other) => {
     const scene = await createInboxScene(embedded, { latencyMs: 2_000 });
     const { meter, options } = scene.service;
     const there = other.env(scene.folder);
-    const stop = async (up: CliProcess) => {
-      await stop(up);
-    };
     const succeed = async (args: readonly string[], env?: Record<string, string>) => {
       const { code, stdout, stderr } = await scene.run(args, env);
       expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
