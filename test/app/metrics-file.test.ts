@@ -1,4 +1,3 @@
-/** The metrics of a run as a file for node_exporter. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,12 +1,12 @@
 /**
- * What more work and more workers cost, as tables and plots. `BENCH_WORK=10` goes on to 10,000,000
+ * What more work and more workers cost, as tables. `BENCH_WORK=10` goes on to 10,000,000
  * rows and 1,000,000 lookups, and needs 5 GB of memory and 5 GB of disk.
  */
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { createDatabase, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { cpuSecondsOf, diskMiB, watch } from './measure.ts';
-import { keepPlot, keepTable, sayFigure } from './results.ts';
+import { keepTable, sayFigure } from './results.ts';
 import { redisFacts, scaled, useStage } from './stage.ts';
 
 const ENGINES = ['redis', 'embedded'] as const;
@@ -31,7 +31,7 @@ async function measured(engine: EngineName, work: number, input: string, url: st
   return { engine, work, sent: report.requests.sent, costs };
 }
 
-/** A table with all costs, and a diagram of each but those of CPU. */
+/** A table with all costs. */
 function keepCosts(name: string, unit: string, all: readonly Awaited<ReturnType<typeof measured>>[]): void {
   const kinds = ['seconds', 'CPU s', 'engine CPU s', 'peak MiB', 'engine MiB', 'state MiB'] as const;
   const rows = all.map(({ engine, work, costs }) => {
@@ -39,18 +39,6 @@ function keepCosts(name: string, unit: string, all: readonly Awaited<ReturnType<
     return [engine, work, ...kinds.map((kind) => costs[kind].toFixed(1)), cpu];
   });
   keepTable(name, ['engine', unit, ...kinds, `CPU us per ${unit.slice(0, -1)}, all`], rows);
-  // An axis with powers of ten has no zero.
-  const lineOf = (engine: EngineName, kind: (typeof kinds)[number]) =>
-    all.flatMap((each) =>
-      each.engine === engine && each.costs[kind] >= 0.1 ? [[each.work, each.costs[kind]] as const] : [],
-    );
-  const panels = kinds
-    .filter((kind) => !kind.includes('CPU'))
-    .map((kind) => ({
-      title: `${kind} by ${unit}`,
-      series: new Map(ENGINES.map((engine) => [engine, lineOf(engine, kind)])),
-    }));
-  keepPlot(name, panels);
 }
 
 it('rows: over stored answers', async () => {

@@ -1,8 +1,3 @@
-/**
- * What benchmarks share: a Redis server, a local service with invented brands in its own process,
- * input files, and the built command line.
- */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,6 +8,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { writeCatalogue } from '../local-service/generate-catalogue.js';
 import { generatedDomain } from '../local-service/generate-keys.js';
+import { type CliProcess, startCli } from '../support/cli.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type Took, take } from './measure.ts';
 
@@ -95,16 +91,10 @@ export function useStage() {
 
     /** A worker process that is ready to take chunks; ends with `stop`. */
     async worker(engine: string, url: string, ...more: string[]) {
-      const child = spawn(
-        process.execPath,
-        [CLI, 'worker', '--engine', engine, '--state', state(), ...more],
-        {
-          env: { ...process.env, ...ENV, BRAND_API_URL: url },
-          stdio: ['ignore', 'ignore', 'pipe'],
-        },
-      );
-      await untilSaid(child, /waiting for chunks/);
-      return { pid: child.pid ?? 0, stop: () => endProcess(child) };
+      const args = ['worker', '--engine', engine, '--state', state(), ...more];
+      const child = startCli(args, { cwd: folder, env: { ...ENV, BRAND_API_URL: url } });
+      await child.untilSaid(/waiting for chunks/);
+      return { pid: child.pid, stop: () => endProcess(child) };
     },
 
     /** The server behind an engine; null when none runs. */
@@ -146,30 +136,15 @@ async function startService(folder: string, brands: number, faults: readonly str
   const account = { name: 'bench', token: TOKEN, plan: 'paid', quota: 1e9 };
   await writeFile(file, JSON.stringify({ accounts: [account] }));
   const args = ['serve', '--port', '0', '--catalogue', catalogue, '--accounts', file];
-  const child = spawn(process.execPath, [CLI, ...args, ...faults.flatMap((fault) => ['--fault', fault])], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const url = await untilSaid(child, /http:\/\/[\d.]+:\d+/);
-  return { url, stop: () => endProcess(child) };
+  const child = startCli([...args, ...faults.flatMap((fault) => ['--fault', fault])], { cwd: folder });
+  const address = /http:\/\/[\d.]+:\d+/;
+  await child.untilSaid(address);
+  return { url: address.exec(child.said)?.[0] ?? '', stop: () => endProcess(child) };
 }
 
-/** Waits for output that matches. Rejects when the process exits first. */
-function untilSaid(child: ChildProcess, words: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stderr?.on('data', (chunk) => {
-      text += chunk;
-      const found = words.exec(text)?.[0];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('exit', () => reject(new Error(`it ended before it said ${words}: ${text}`)));
-  });
-}
-
-async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function endProcess(child: CliProcess): Promise<void> {
   child.kill('SIGTERM');
-  await once(child, 'exit');
+  await child.done;
 }
 
 const ROW_BYTES = 70;

@@ -37,13 +37,10 @@ describe('a body', () => {
     expect(decodeBody(bytes, encoding, CAP).incomplete).toBe(incomplete);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
-    'that is plain in spite of its header is returned unchanged: %s',
-    (encoding) => {
-      const body = Buffer.from('{"name":"Acme"}');
-      expect(decodeBody(body, encoding, CAP).body).toEqual(body);
-    },
-  );
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])('that is plain stays so: %s', (encoding) => {
+    const body = Buffer.from('{"name":"Acme"}');
+    expect(decodeBody(body, encoding, CAP).body).toEqual(body);
+  });
 
   test('that says to be encoded more than twice is returned unchanged, and costs no decoding', () => {
     const thrice = gzipSync(gzipSync(gzipSync(PLAIN)));
@@ -58,22 +55,8 @@ describe('a body', () => {
   });
 });
 
-describe('over a socket', () => {
-  test('a brand compressed without being asked is a brand', async () => {
-    const { server, send } = await createSending((socket) =>
-      socket.write(answerText(gzipSync(PLAIN), { 'content-encoding': 'gzip' })),
-    );
-    expect(partsOf(await send('/'))).toEqual({ status: 200, body: TEXT, incomplete: null });
-    expect(server.arrived[0]?.head.toLowerCase()).not.toContain('accept-encoding');
-  });
-
-  test('a small body that decompresses over the cap is too large', async () => {
-    const bomb = gzipSync(Buffer.alloc(5_000_000));
-    expect(bomb.length).toBeLessThan(CAP);
-    const { send } = await createSending(
-      (socket) => socket.write(answerText(bomb, { 'content-encoding': 'gzip' })),
-      { maxBodyBytes: CAP },
-    );
-    expect(await send('/')).toMatchObject({ status: 200, incomplete: 'too_large' });
-  });
+test('over a socket: a brand compressed without being asked is a brand', async () => {
+  const { server, send } = await createSending(answerText(gzipSync(PLAIN), { 'content-encoding': 'gzip' }));
+  expect(partsOf(await send('/'))).toEqual({ status: 200, body: TEXT, incomplete: null });
+  expect(server.arrived[0]?.head.toLowerCase()).not.toContain('accept-encoding');
 });

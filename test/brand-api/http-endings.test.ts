@@ -1,10 +1,11 @@
 /** Unanswered requests: time-outs, refused connections, stops, closes; none reveals the token. */
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/brand-api/send.js';
+import { freePort } from '../support/free-port.js';
+import { listenAnew } from '../support/listen-anew.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';
@@ -56,66 +57,43 @@ describe('the time-out', () => {
   });
 });
 
-describe('a refused connection', () => {
-  test('sends nothing', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-    const { send, close } = createHttpSend({
-      baseUrl: `http://127.0.0.1:${port}`,
-      connections: 2,
-      timeoutMs: 20_000,
-    });
-    const result = await send({ path: '/', authorization: `Bearer ${TOKEN}` });
-    expect(result).toMatchObject({ type: 'no_answer', wasSent: false });
-    expect(result).toHaveProperty('reason', `nothing listens at 127.0.0.1:${port}`);
-    await close();
-  });
-});
+async function listening(server: Server): Promise<string> {
+  onTestFinished(() => void server.close());
+  return `https://127.0.0.1:${await listenAnew(server)}`;
+}
 
-describe('a wrong address', () => {
-  const sendTo = async (baseUrl: string) => {
-    const { send, close } = createHttpSend({ baseUrl, connections: 2, timeoutMs: 20_000 });
-    onTestFinished(close);
-    return send({ path: '/', authorization: `Bearer ${TOKEN}` });
-  };
-  const listening = async (server: Server) => {
-    onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return (server.address() as AddressInfo).port;
-  };
-  const wrong = (reason: unknown) => ({ type: 'no_answer', wasSent: false, reason, fault: 'lasting' });
-
+test.each<[string, () => Promise<string>, unknown, string]>([
+  [
+    'on a port where nothing listens',
+    async () => `http://127.0.0.1:${await freePort()}`,
+    expect.stringMatching(/^nothing listens at 127\.0\.0\.1:\d+$/),
+    'refused',
+  ],
   // A name with a hyphen in front is refused without a DNS server.
-  test('with a host that does not exist names it', async () => {
-    expect(await sendTo('https://-nowhere.invalid')).toEqual(
-      wrong('the host -nowhere.invalid does not exist'),
-    );
-  });
-
-  test('with https on a port without TLS says so', async () => {
-    const port = await listening(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
-    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(wrong('that port does not speak TLS'));
-  });
-
-  test('with an untrusted certificate says how to trust it', async () => {
-    const port = await listening(createTlsServer(SELF_SIGNED));
-    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
-      wrong(expect.stringMatching(/^the certificate is self-signed.*--ca-file$/)),
-    );
-  });
+  ['of no host', async () => 'https://-no.invalid', 'the host -no.invalid does not exist', 'lasting'],
+  [
+    'with https of a port without TLS',
+    () => listening(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
+    'that port does not speak TLS',
+    'lasting',
+  ],
+  [
+    'with an untrusted certificate',
+    () => listening(createTlsServer(SELF_SIGNED)),
+    expect.stringMatching(/^the certificate is self-signed.*--ca-file$/),
+    'lasting',
+  ],
+])('to an address %s nothing is sent, and it says why', async (_what, baseUrlOf, reason, fault) => {
+  const baseUrl = await baseUrlOf();
+  const { send, close } = createHttpSend({ baseUrl, connections: 2, timeoutMs: 20_000 });
+  onTestFinished(close);
+  const result = await send({ path: '/', authorization: `Bearer ${TOKEN}` });
+  expect(result).toEqual({ type: 'no_answer', wasSent: false, reason, fault });
 });
 
 describe('stopping', () => {
   test('before a request begins opens no connection', async () => {
-    const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
+    const { server, send } = await createSending(answerText(BRAND));
     expect(partsOf(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
     expect(partsOf(await send('/next'))).toEqual(WHOLE);
     expect(server.arrived.map(({ path }) => path)).toEqual(['/next']);
@@ -157,14 +135,6 @@ describe('stopping', () => {
     expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
   });
 
-  test('after an answer arrived keeps the answer', async () => {
-    const { send } = await createSending((socket) => socket.write(answerText(BRAND)));
-    const stop = new AbortController();
-    const result = await send('/', stop.signal);
-    stop.abort();
-    expect(partsOf(result)).toEqual(WHOLE);
-  });
-
   test('for good ends what is in flight, and nothing is sent afterwards', async () => {
     const { server, sender, send } = await createSending(() => undefined);
     const result = send('/under-way');
@@ -194,9 +164,9 @@ describe('the token', () => {
   });
 
   test.each(['a\nb', 'a\r\nx: y', 'a\u0000b', 'ключ'])(
-    'that cannot be sent is not shown either: %j',
+    'that cannot be sent is not shown: %j',
     async (bad) => {
-      const { server, sender } = await createSending((socket) => socket.write(answerText(BRAND)));
+      const { server, sender } = await createSending(answerText(BRAND));
       const result = await sender.send({ path: '/', authorization: `Bearer ${TOKEN}${bad}` });
       expect(partsOf(result)).toEqual(UNSENT);
       expect(JSON.stringify(result)).not.toContain(TOKEN);

@@ -9,7 +9,7 @@ const SENT = { wasSent: true };
 
 describe('a request', () => {
   test('is a GET with the token, and asks for JSON', async () => {
-    const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
+    const { server, send } = await createSending(answerText(BRAND));
     expect(partsOf(await send('/v2/brands/domain/acme.example?allowNsfw=true'))).toEqual(WHOLE);
     const [line, ...headers] = server.arrived[0]?.head.split('\r\n') ?? [];
     expect(line).toBe('GET /v2/brands/domain/acme.example?allowNsfw=true HTTP/1.1');
@@ -24,14 +24,14 @@ describe('a request', () => {
   test.each(['/gateway', '/gateway/', '/gateway//', '/gateway/v2', '/gateway/v2/brands/'])(
     'goes below the path of the address: %s',
     async (prefix) => {
-      const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)), { prefix });
+      const { server, send } = await createSending(answerText(BRAND), { prefix });
       await send('/v2/brands/x');
       expect(server.arrived[0]?.path).toBe('/gateway/v2/brands/x');
     },
   );
 
   test('shares a connection with the next one', async () => {
-    const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)), {
+    const { server, send } = await createSending(answerText(BRAND), {
       connections: 1,
     });
     for (let index = 0; index < 20; index += 1) expect(partsOf(await send(`/${index}`))).toEqual(WHOLE);
@@ -57,9 +57,9 @@ describe('a request', () => {
   });
 
   test('does not follow a redirect: the token reaches no other host', async () => {
-    const other = await createSending((socket) => socket.write(answerText(BRAND)));
-    const { send } = await createSending((socket) =>
-      socket.write(answerText('', { location: `${other.server.url}/stolen` }, '302 Found')),
+    const other = await createSending(answerText(BRAND));
+    const { send } = await createSending(
+      answerText('', { location: `${other.server.url}/stolen` }, '302 Found'),
     );
     const result = await send('/v2/brands/x');
     expect(partsOf(result)).toEqual({ status: 302, body: '', incomplete: null });
@@ -69,10 +69,8 @@ describe('a request', () => {
 
 describe('an answer', () => {
   test('has header names in lower case; of a repeated header the first counts', async () => {
-    const { send } = await createSending((socket) =>
-      socket.write(
-        'HTTP/1.1 200 OK\r\nX-API-Key-Quota: 250\r\nx-api-key-quota: 9\r\nContent-Length: 2\r\n\r\n{}',
-      ),
+    const { send } = await createSending(
+      'HTTP/1.1 200 OK\r\nX-API-Key-Quota: 250\r\nx-api-key-quota: 9\r\nContent-Length: 2\r\n\r\n{}',
     );
     const result = await send('/');
     expect(result.type === 'answer' && result.headers['x-api-key-quota']).toBe('250');
@@ -83,18 +81,16 @@ describe('an answer', () => {
     [304, 'HTTP/1.1 304 Not Modified\r\n\r\n'],
     [404, 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
   ])('%i without a body is complete', async (status, text) => {
-    const { send } = await createSending((socket) => socket.write(text));
+    const { send } = await createSending(text);
     expect(partsOf(await send('/'))).toEqual({ status, body: '', incomplete: null });
   });
 
   test('may follow informational responses', async () => {
-    const { send } = await createSending((socket) =>
-      socket.write(
-        Buffer.concat([
-          Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\nX-Api-Key-Quota: 1\r\n\r\n'),
-          answerText(BRAND),
-        ]),
-      ),
+    const { send } = await createSending(
+      Buffer.concat([
+        Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\nX-Api-Key-Quota: 1\r\n\r\n'),
+        answerText(BRAND),
+      ]),
     );
     const result = await send('/');
     expect(partsOf(result)).toEqual(WHOLE);
@@ -109,10 +105,8 @@ describe('an answer', () => {
   });
 
   test('in chunks is assembled', async () => {
-    const { send } = await createSending((socket) =>
-      socket.write(
-        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"name":\r\n7\r\n"Acme"}\r\n0\r\n\r\n',
-      ),
+    const { send } = await createSending(
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"name":\r\n7\r\n"Acme"}\r\n0\r\n\r\n',
     );
     expect(partsOf(await send('/'))).toEqual(WHOLE);
   });
@@ -148,20 +142,13 @@ describe('an answer', () => {
 
 describe('an answer that breaks off', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\nX-Api-Key-Quota: 250\r\n';
+  const CUT_OFF = { ...WHOLE, body: '{"na', incomplete: 'cut_off' };
   test.each<[string, string, Record<string, unknown>]>([
     ['before the first byte', '', SENT],
     ['in the head', `${HEAD}Content-Le`, SENT],
     ['behind the head', `${HEAD}Content-Length: 15\r\n\r\n`, { ...WHOLE, body: '', incomplete: 'cut_off' }],
-    [
-      'in a body with a length',
-      `${HEAD}Content-Length: 15\r\n\r\n{"na`,
-      { ...WHOLE, body: '{"na', incomplete: 'cut_off' },
-    ],
-    [
-      'in a body in chunks',
-      `${HEAD}Transfer-Encoding: chunked\r\n\r\n4\r\n{"na\r\n`,
-      { ...WHOLE, body: '{"na', incomplete: 'cut_off' },
-    ],
+    ['in a body', `${HEAD}Content-Length: 15\r\n\r\n{"na`, CUT_OFF],
+    ['in a body in chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n4\r\n{"na\r\n`, CUT_OFF],
     ['in a body without a length: it looks whole', `${HEAD}\r\n{"na`, { ...WHOLE, body: '{"na' }],
     ['because it is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', SENT],
   ])('%s', async (_where, text, expected) => {
@@ -185,7 +172,7 @@ describe('an answer that breaks off', () => {
   });
 
   test('in a head that never ends is given up', async () => {
-    const { send } = await createSending((socket) => socket.write(`${HEAD}X-Long: ${'x'.repeat(70_000)}`));
+    const { send } = await createSending(`${HEAD}X-Long: ${'x'.repeat(70_000)}`);
     expect(partsOf(await send('/'))).toEqual(SENT);
   });
 });

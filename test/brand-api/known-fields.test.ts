@@ -2,23 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { COLUMN_NAMES, findUnknownField } from '../../src/brand-api/known-fields.js';
 
-describe('a field is known', () => {
-  const KNOWN = `
-    brand_name brand_quality_tier qualityScore longDescription isNsfw company company.employees
-    company.location company.location.countryCode company.financialIdentifiers
-    company.financialIdentifiers.isin company.financialIdentifiers.isin.0 company.industries
-    company.industries.0 company.industries.1.slug company.industries.emoji
-    company.industries.anvils.parent company.industries.0.parent.0.name
-    company.industries.parent.name links links.twitter links.Twitter links.mastodon links.tiktok
-    links.x links.0.url logos logos.icon logos.icon.svg logos.icon.dark.svg logos.logo.light
-    logos.photographic logos.0.formats.0.src logos.icon.svg.src logos.icon.formats.width
-    logos.favicon logos.0.tags images.banner images.other.png colors colors.accent
-    colors.brand.hex colors.brightness fonts.title fonts.title.weights fonts.0.weights.0
-    fonts.body.originId +nmae +esg.rating
-  `;
-  it.each([...COLUMN_NAMES, ...KNOWN.trim().split(/\s+/)])('%s', (field) => {
-    expect(findUnknownField(field, 'brand_')).toBeNull();
-  });
+const KNOWN = `
+  brand_name brand_quality_tier qualityScore longDescription isNsfw company company.employees
+  company.location company.location.countryCode company.financialIdentifiers
+  company.financialIdentifiers.isin company.financialIdentifiers.isin.0 company.industries
+  company.industries.0 company.industries.1.slug company.industries.emoji
+  company.industries.anvils.parent company.industries.0.parent.0.name
+  company.industries.parent.name links links.twitter links.Twitter links.mastodon links.tiktok
+  links.x links.0.url logos logos.icon logos.icon.svg logos.icon.dark.svg logos.logo.light
+  logos.photographic logos.0.formats.0.src logos.icon.svg.src logos.icon.formats.width
+  logos.favicon logos.0.tags images.banner images.other.png colors colors.accent
+  colors.brand.hex colors.brightness fonts.title fonts.title.weights fonts.0.weights.0
+  fonts.body.originId +nmae +esg.rating
+`;
+it.each([...COLUMN_NAMES, ...KNOWN.trim().split(/\s+/)])('a field is known: %s', (field) => {
+  expect(findUnknownField(field, 'brand_')).toBeNull();
 });
 
 describe('an unknown field is answered with a suggestion', () => {

@@ -2,8 +2,10 @@
  * A server on a free local port that speaks bytes: it records every request, and the test decides
  * byte by byte what is sent back, and when the connection ends.
  */
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { vi } from 'vitest';
+import { listenAnew } from '../support/listen-anew.js';
 
 export interface Arrived {
   readonly path: string;
@@ -13,38 +15,14 @@ export interface Arrived {
   readonly connection: number;
 }
 
-export interface RawServer {
-  readonly url: string;
-  readonly arrived: readonly Arrived[];
-  readonly connections: number;
-  /** How often each path arrived. */
-  countOf(path: string): number;
-  /** Resolves once this many requests have arrived. */
-  untilArrived(count: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type RawServer = Awaited<ReturnType<typeof createRawServer>>;
 
 export type Respond = (socket: Socket, request: Arrived, index: number) => void;
 
-export async function createRawServer(respond: Respond): Promise<RawServer> {
+export async function createRawServer(respond: Respond) {
   const arrived: Arrived[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
-  let waiting: (() => void)[] = [];
-  const changed = () => {
-    for (const look of waiting) look();
-  };
-  const until = (isTrue: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const look = () => {
-        if (!isTrue()) return;
-        waiting = waiting.filter((each) => each !== look);
-        resolve();
-      };
-      waiting.push(look);
-      look();
-    });
-
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const connection = connections;
     connections += 1;
@@ -62,28 +40,25 @@ export async function createRawServer(respond: Respond): Promise<RawServer> {
         const request = { path: head.split(' ')[1] ?? '', head, connection };
         arrived.push(request);
         respond(socket, request, arrived.length - 1);
-        changed();
       }
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-
+  const port = await listenAnew(server);
   return {
     url: `http://127.0.0.1:${port}`,
-    arrived,
+    arrived: arrived as readonly Arrived[],
     get connections() {
       return connections;
     },
-    countOf: (path) => arrived.filter((request) => request.path === path).length,
-    untilArrived: (count) => until(() => arrived.length >= count),
-    close() {
+    /** How often each path arrived. */
+    countOf: (path: string) => arrived.filter((request) => request.path === path).length,
+    /** Resolves once this many requests have arrived. */
+    untilArrived: (count: number) =>
+      vi.waitUntil(() => arrived.length >= count, { interval: 1, timeout: 20_000 }),
+    async close() {
       for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-      });
+      server.close();
+      await once(server, 'close');
     },
   };
 }

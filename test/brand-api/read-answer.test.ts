@@ -129,46 +129,40 @@ describe('a byte order mark', () => {
   });
 });
 
-describe('what a "not found" reveals of its sender', () => {
-  const usage = { 'x-api-key-approximate-usage': '7' };
-  test.each<[number, string, Given, string]>([
-    [404, 'an empty object and usage', { body: '{}', headers: usage }, 'own'],
-    [404, 'a page and the quota', { body: '<h1>404</h1>', headers: { 'x-api-key-quota': '250' } }, 'own'],
-    [404, 'a code in the header', { headers: { 'x-bf-error': 'brand_not_found' } }, 'own'],
-    [404, 'a code in the body', { body: '{"error":"not_found"}' }, 'own'],
-    [204, 'usage', { headers: usage }, 'own'],
-    [404, 'an empty object', { body: '{}' }, 'object'],
-    [404, 'words as the error', { body: '{"status":404,"error":"Not Found"}' }, 'object'],
-    [404, 'usage that is not a number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
-    [404, 'an object that broke off', { body: '{"mess', incomplete: 'cut_off' }, 'object'],
-    [204, 'nothing', {}, 'object'],
-    [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
-    [404, 'plain words', { body: '404 page not found' }, 'none'],
-    [404, 'no body', {}, 'none'],
-    [404, 'a list', { body: '[]' }, 'none'],
-    [404, 'null', { body: 'null' }, 'none'],
-  ])('%i with %s', (status, _what, given, evidence) => {
-    expect(read(status, given).meaning).toMatchObject({ type: 'not_found', evidence });
-  });
+const USAGE = { 'x-api-key-approximate-usage': '7' };
+const to = (location: string) => ({ headers: { location } });
+
+test.each<[number, string, Given, string]>([
+  [404, 'an empty object and usage', { body: '{}', headers: USAGE }, 'own'],
+  [404, 'a page and the quota', { body: '<h1>404</h1>', headers: { 'x-api-key-quota': '250' } }, 'own'],
+  [404, 'a code in the header', { headers: { 'x-bf-error': 'brand_not_found' } }, 'own'],
+  [404, 'a code in the body', { body: '{"error":"not_found"}' }, 'own'],
+  [204, 'usage', { headers: USAGE }, 'own'],
+  [404, 'an empty object', { body: '{}' }, 'object'],
+  [404, 'words as the error', { body: '{"status":404,"error":"Not Found"}' }, 'object'],
+  [404, 'usage that is not a number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
+  [404, 'an object that broke off', { body: '{"mess', incomplete: 'cut_off' }, 'object'],
+  [204, 'nothing', {}, 'object'],
+  [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
+  [404, 'plain words', { body: '404 page not found' }, 'none'],
+  [404, 'no body', {}, 'none'],
+  [404, 'a list', { body: '[]' }, 'none'],
+  [404, 'null', { body: 'null' }, 'none'],
+  [405, 'an empty object', { body: '{}' }, 'object'],
+  [410, 'a code', { body: '{"error":"gone"}' }, 'own'],
+  [410, 'usage', { headers: USAGE }, 'own'],
+  [400, 'a page', { body: '<h1>400 The plain HTTP request was sent to HTTPS port</h1>' }, 'none'],
+  [400, 'an empty object', { body: '{}' }, 'object'],
+  [301, 'a place and an object', { ...to('https://api.example/v2/brands/x'), body: '{}' }, 'none'],
+  [308, 'a place and usage', { headers: { ...USAGE, location: '/login' } }, 'own'],
+  [302, 'no place, and an object', { body: '{}' }, 'object'],
+  [304, 'nothing', {}, 'none'],
+])('what %i with %s reveals of its sender', (status, _what, given, evidence) => {
+  const type = status === 404 || status === 204 ? 'not_found' : 'failed';
+  expect(read(status, given).meaning).toMatchObject({ type, evidence });
 });
 
-describe('what a refusal reveals of its sender', () => {
-  const usage = { 'x-api-key-approximate-usage': '7' };
-  const to = (location: string) => ({ headers: { location } });
-  test.each<[number, string, Given, string]>([
-    [405, 'an empty object', { body: '{}' }, 'object'],
-    [410, 'a code', { body: '{"error":"gone"}' }, 'own'],
-    [410, 'usage', { headers: usage }, 'own'],
-    [400, 'a page', { body: '<h1>400 The plain HTTP request was sent to HTTPS port</h1>' }, 'none'],
-    [400, 'an empty object', { body: '{}' }, 'object'],
-    [301, 'a place and an object', { ...to('https://api.example/v2/brands/x'), body: '{}' }, 'none'],
-    [308, 'a place and usage', { headers: { ...usage, location: '/login' } }, 'own'],
-    [302, 'no place, and an object', { body: '{}' }, 'object'],
-    [304, 'nothing', {}, 'none'],
-  ])('%i with %s', (status, _what, given, evidence) => {
-    expect(read(status, given).meaning).toMatchObject({ type: 'failed', evidence });
-  });
-
+describe('a redirect', () => {
   test.each([
     ['https://api.example/v2/brands/domain/acme.com?allowNsfw=true', 'https://api.example'],
     ['https://api.example:8443/team/v2/brands/domain/acme.com', 'https://api.example:8443/team'],

@@ -25,13 +25,10 @@ describe.each(['Tok9', LONG])('the token %s', (token) => {
     ['as the code of a body', { status: 410, body: Buffer.from(JSON.stringify({ error: token })) }],
     ['within a code', { status: 418, headers: { 'x-bf-error': `bad.${token.toUpperCase()}.sent` } }],
     [
-      'in the message of a lost connection',
+      'in words of a lost connection',
       { type: 'no_answer', wasSent: true, reason: `refused ${token}` } as const,
     ],
-    [
-      'in the message of a failed connection',
-      { type: 'no_answer', wasSent: false, reason: `x${token}y` } as const,
-    ],
+    ['in words of a failed connection', { type: 'no_answer', wasSent: false, reason: `x${token}y` } as const],
   ])('%s is in no reason', async (_, result) => {
     const { meaning } = await ask(token, result);
     expect(JSON.stringify(meaning).toLowerCase()).not.toContain(token.toLowerCase());

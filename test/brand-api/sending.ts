@@ -2,25 +2,22 @@
 import { onTestFinished } from 'vitest';
 import type { SendResult } from '../../src/brand-api/send.js';
 import { createHttpSend, type HttpSendOptions } from '../../src/brand-api/send.js';
-import { createRawServer, type RawServer, type Respond } from './raw-server.js';
+import { createRawServer, type Respond } from './raw-server.js';
 
 /** No answer or error may contain it. */
 export const TOKEN = 'tok_Zx81-secret';
 /** Longer than anything takes on this machine, where a test does not want to reach the time-out. */
 const PATIENCE_MS = 20_000;
 
-export interface Sending {
-  readonly server: RawServer;
-  readonly sender: ReturnType<typeof createHttpSend>;
-  send(path: string, signal?: AbortSignal): Promise<SendResult>;
-}
+export type Sending = Awaited<ReturnType<typeof createSending>>;
 
 export async function createSending(
-  respond: Respond,
+  answer: Respond | string | Buffer,
   some: Partial<HttpSendOptions> & { prefix?: string } = {},
-): Promise<Sending> {
+) {
   const { prefix = '', ...options } = some;
-  const server = await createRawServer(respond);
+  const respond: Respond = (socket) => socket.write(answer as string | Buffer);
+  const server = await createRawServer(typeof answer === 'function' ? answer : respond);
   const sender = createHttpSend({
     baseUrl: server.url + prefix,
     connections: 4,
@@ -34,7 +31,8 @@ export async function createSending(
   return {
     server,
     sender,
-    send: (path, signal) => sender.send({ path, authorization: `Bearer ${TOKEN}`, signal }),
+    send: (path: string, signal?: AbortSignal): Promise<SendResult> =>
+      sender.send({ path, authorization: `Bearer ${TOKEN}`, signal }),
   };
 }
 

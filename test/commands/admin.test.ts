@@ -1,4 +1,3 @@
-/** The text of `status`, `ledger show` and `outcomes stats`. */
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../src/commands/admin.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';

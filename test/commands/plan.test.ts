@@ -1,4 +1,3 @@
-/** The text of a plan. */
 import { expect, it } from 'vitest';
 import { planText } from '../../src/commands/plan.js';
 import type { RowReason } from '../../src/core/row-reason.js';

@@ -9,6 +9,7 @@ const NEW = { host: 'mill', schedule: { host: 'mill' }, nextAt: NOW + HOUR_MS, e
 const text = (changes: Parameters<typeof scheduleState>[0] = {}) =>
   schedulesText([scheduleState({ ...NEW, ...changes })], { host: 'mill', now: NOW });
 
+const TICK = { dueAt: NOW, at: NOW + 1 };
 const ENDED = {
   dueAt: null,
   startedAt: NOW,
@@ -27,9 +28,9 @@ it.each([
   ['that nothing was run', {}, /last {5}none yet/],
   ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
   ['what runs', { isRunning: true }, /now {6}running/],
-  ['a skipped tick', { passed: { why: 'skipped', dueAt: NOW, at: NOW + 1 } }, /skipped {2}.*still running/],
+  ['a skipped tick', { passed: { why: 'skipped', ...TICK } }, /skipped {2}.*still running/],
   [
-    'one of another machine',
+    'one from elsewhere',
     { schedule: null, host: 'press' },
     /runs {5}what press defines\n {2}host {5}press\n/,
   ],
@@ -38,11 +39,7 @@ it.each([
     { schedule: null, isMissing: true },
     /runs {5}nothing: definition missing on mill; brand-enrich schedule remove nightly removes it/,
   ],
-  [
-    'a missed tick',
-    { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },
-    /missed {3}.*no schedule runner was active/,
-  ],
+  ['a missed tick', { passed: { why: 'missed', ...TICK } }, /missed {3}.*no schedule runner was active/],
 ] as const)('prints %s', (_, changes, expected) => {
   expect(text(changes)).toMatch(expected);
 });

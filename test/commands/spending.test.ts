@@ -1,4 +1,3 @@
-/** Spending by input, schedule, person and month, from records of runs. */
 import { expect, it } from 'vitest';
 import { judgeSpending, unattributedOf } from '../../src/commands/spending.js';
 import { scheduleOwner } from '../../src/engine/stores/run-store.js';

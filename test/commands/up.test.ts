@@ -1,4 +1,3 @@
-/** What `up` says on a terminal. */
 import { expect, it } from 'vitest';
 import { startLines } from '../../src/commands/up.js';
 

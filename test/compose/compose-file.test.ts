@@ -211,22 +211,20 @@ describe('a container whose process ends', () => {
   });
 });
 
-describe('secrets', () => {
-  it('are not in the file: the environment wins over the demo account', () => {
-    const env = {
-      BRAND_API_TOKEN: 'sesame',
-      BRAND_API_URL: 'https://api.example.com',
-      BRAND_ENRICH_ALLOW_HTTP: 'false',
-    };
-    for (const name of ['up', 'worker', 'run']) {
-      expect(readCompose(env).services[name]?.environment, name).toMatchObject(env);
-    }
-    const secrets = COMPOSE_TEXT.split('\n').filter((line) =>
-      /^\s*\w*(TOKEN|PASSWORD|SECRET|KEY)\w*:/i.test(line),
-    );
-    expect(secrets.map((line) => line.trim())).toEqual([
-      'BRAND_API_TOKEN: $'.concat('{BRAND_API_TOKEN:-demo-token}'),
-      'BRAND_ENRICH_DASHBOARD_PASSWORD: $'.concat('{BRAND_ENRICH_DASHBOARD_PASSWORD:-demo-password}'),
-    ]);
-  });
+it('secrets: are not in the file: the environment wins over the demo account', () => {
+  const env = {
+    BRAND_API_TOKEN: 'sesame',
+    BRAND_API_URL: 'https://api.example.com',
+    BRAND_ENRICH_ALLOW_HTTP: 'false',
+  };
+  for (const name of ['up', 'worker', 'run']) {
+    expect(readCompose(env).services[name]?.environment, name).toMatchObject(env);
+  }
+  const secrets = COMPOSE_TEXT.split('\n').filter((line) =>
+    /^\s*\w*(TOKEN|PASSWORD|SECRET|KEY)\w*:/i.test(line),
+  );
+  expect(secrets.map((line) => line.trim())).toEqual([
+    'BRAND_API_TOKEN: $'.concat('{BRAND_API_TOKEN:-demo-token}'),
+    'BRAND_ENRICH_DASHBOARD_PASSWORD: $'.concat('{BRAND_ENRICH_DASHBOARD_PASSWORD:-demo-password}'),
+  ]);
 });

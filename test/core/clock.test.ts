@@ -1,4 +1,3 @@
-/** Waits of the system clock, and how they end early. */
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';

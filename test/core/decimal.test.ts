@@ -22,12 +22,9 @@ describe('a decimal', () => {
     expect(decimalText(decimal(text))).toBe(written);
   });
 
-  it.each(['', 'x', '-1', '1,5', '0x10', '1e99', 'NaN', 'Infinity', '.5', '1.'])(
-    'refuses %j as an amount',
-    (text) => {
-      expect(parseDecimal(text)).toBeNull();
-    },
-  );
+  it.each(['', 'x', '-1', '1,5', '0x10', '1e99', 'NaN', 'Infinity', '.5', '1.'])('refuses %j', (text) => {
+    expect(parseDecimal(text)).toBeNull();
+  });
 });
 
 describe('requests that a budget pays for', () => {
@@ -50,19 +47,8 @@ describe('requests that a budget pays for', () => {
     expect(requestsFor(budget, price)).toBe(requests);
   });
 
-  test.each([
-    '',
-    '-1',
-    '1e3',
-    '.5',
-    '1.',
-    '1,5',
-    '0x10',
-    'ten',
-    'NaN',
-    '1234567890123456',
-    '0.1234567890123',
-  ])('refuses %j as an amount', (text) => {
+  // What `parseDecimal` refuses is none either.
+  test.each(['-1', '1e3', 'ten', '1234567890123456', '0.1234567890123'])('refuses %j', (text) => {
     expect(() => requestsFor(text, '0.1')).toThrow(RangeError);
     expect(() => requestsFor('1', text)).toThrow(RangeError);
   });
@@ -81,17 +67,15 @@ describe('requests that a budget pays for', () => {
   });
 });
 
-describe('the cost of requests', () => {
-  test.each([
-    [3, '0.1', '0.3'],
-    [0, '0.1', '0'],
-    [10, '0.1', '1'],
-    [1, '0.05', '0.05'],
-    [7, '0.10', '0.7'],
-    [3, '2', '6'],
-    [1_000_000, '0.000001', '1'],
-    [5, '0', '0'],
-  ])('%d at %s is %s', (requests, price, cost) => {
-    expect(costOf(requests, price)).toBe(cost);
-  });
+test.each([
+  [3, '0.1', '0.3'],
+  [0, '0.1', '0'],
+  [10, '0.1', '1'],
+  [1, '0.05', '0.05'],
+  [7, '0.10', '0.7'],
+  [3, '2', '6'],
+  [1_000_000, '0.000001', '1'],
+  [5, '0', '0'],
+])('the cost of requests: %d at %s is %s', (requests, price, cost) => {
+  expect(costOf(requests, price)).toBe(cost);
 });

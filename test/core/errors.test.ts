@@ -1,4 +1,3 @@
-/** Errors that end a process: their exit codes and messages. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,18 +19,16 @@ import {
 
 const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
 
-describe('exit codes by class', () => {
-  it.each([
-    [NeverStartError, 2, 'NeverStartError'],
-    [FailFileError, 5, 'FailFileError'],
-    [RefusedError, 4, 'RefusedError'],
-    [InterruptedError, 130, 'InterruptedError'],
-    [DeclinedError, 0, 'DeclinedError'],
-  ] as const)('%o ends with %i', (Class, exitCode, name) => {
-    const error = new Class(DETAIL);
-    expect(error).toBeInstanceOf(BrandEnrichError);
-    expect(error).toMatchObject({ ...DETAIL, exitCode, name });
-  });
+it.each([
+  [NeverStartError, 2, 'NeverStartError'],
+  [FailFileError, 5, 'FailFileError'],
+  [RefusedError, 4, 'RefusedError'],
+  [InterruptedError, 130, 'InterruptedError'],
+  [DeclinedError, 0, 'DeclinedError'],
+] as const)('exit codes by class: %o ends with %i', (Class, exitCode, name) => {
+  const error = new Class(DETAIL);
+  expect(error).toBeInstanceOf(BrandEnrichError);
+  expect(error).toMatchObject({ ...DETAIL, exitCode, name });
 });
 
 describe('an error message', () => {

@@ -1,4 +1,3 @@
-/** Counts, shares, times and durations as text for people. */
 import { expect, it } from 'vitest';
 import {
   agoText,

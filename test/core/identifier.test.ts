@@ -1,4 +1,3 @@
-/** Identifiers as text and back; the counts of outcomes. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { IDENTIFIER_KINDS, identifierText, parseIdentifierText } from '../../src/core/identifier.js';

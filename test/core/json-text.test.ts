@@ -52,20 +52,18 @@ describe('membersOf', () => {
   });
 });
 
-describe('cutMembers', () => {
-  it.each([
-    ['{"brand":1}', '{}'],
-    ['{ "brand" : {"a":"}"} }', '{  }'],
-    ['{"a":1,"brand":{"x":[1,2]}}', '{"a":1}'],
-    ['{"brand":null,"a":1.10}', '{"a":1.10}'],
-    ['{"a":1 , "brand":2 , "b":3}', '{"a":1  , "b":3}'],
-    ['{"brand":1,"brand":2,"a":3,"brand":4}', '{"a":3}'],
-    ['{"a":{"brand":1},"b":"brand"}', '{"a":{"brand":1},"b":"brand"}'],
-    ['{"a":1,"\\u0062rand":2}', '{"a":1}'],
-  ])('turns %s into %s', (text, expected) => {
-    expect(cut(text, 'brand')).toBe(expected);
-    JSON.parse(cut(text, 'brand'));
-  });
+it.each([
+  ['{"brand":1}', '{}'],
+  ['{ "brand" : {"a":"}"} }', '{  }'],
+  ['{"a":1,"brand":{"x":[1,2]}}', '{"a":1}'],
+  ['{"brand":null,"a":1.10}', '{"a":1.10}'],
+  ['{"a":1 , "brand":2 , "b":3}', '{"a":1  , "b":3}'],
+  ['{"brand":1,"brand":2,"a":3,"brand":4}', '{"a":3}'],
+  ['{"a":{"brand":1},"b":"brand"}', '{"a":{"brand":1},"b":"brand"}'],
+  ['{"a":1,"\\u0062rand":2}', '{"a":1}'],
+])('cutMembers: turns %s into %s', (text, expected) => {
+  expect(cut(text, 'brand')).toBe(expected);
+  JSON.parse(cut(text, 'brand'));
 });
 
 describe('addMember', () => {
@@ -97,17 +95,15 @@ describe('addMember', () => {
   });
 });
 
-describe('cellOfJson', () => {
-  it('returns the text of a string, nothing for null, and JSON for anything else', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const cell = cellOfJson(JSON.stringify(value));
-        if (typeof value === 'string') expect(cell).toBe(value);
-        else expect(cell).toBe(value === null ? '' : JSON.stringify(value));
-      }),
-    );
-    expect(cellOfJson('1.10')).toBe('1.10');
-  });
+it('cellOfJson: returns the text of a string, nothing for null, and JSON for anything else', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const cell = cellOfJson(JSON.stringify(value));
+      if (typeof value === 'string') expect(cell).toBe(value);
+      else expect(cell).toBe(value === null ? '' : JSON.stringify(value));
+    }),
+  );
+  expect(cellOfJson('1.10')).toBe('1.10');
 });
 
 it.each([

@@ -1,4 +1,3 @@
-/** Releasers: their order, and which of several errors a caller sees. */
 import { describe, expect, it } from 'vitest';
 import { createReleasers, withinDeadline, withReleasers } from '../../src/core/lifecycle.js';
 

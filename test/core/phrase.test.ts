@@ -101,11 +101,7 @@ describe('an error', () => {
   const sample = [['a.com', 'b.com', 'c.com']];
   const chosen = { columns, sample, kind: null, requested: [], prefix: 'brand_' };
   it.each<[string, () => unknown, string[]]>([
-    [
-      'columns that are not there',
-      () => findColumn(columns, { name: '--concurrency', kind: null }),
-      ['"--concurrency"'],
-    ],
+    ['no columns', () => findColumn(columns, { name: '--concurrency', kind: null }), ['"--concurrency"']],
     [
       'columns in doubt',
       () => chooseColumns(chosen),

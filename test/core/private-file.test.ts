@@ -1,4 +1,3 @@
-/** Private files hold rows during processing: nothing of them stays on disk. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

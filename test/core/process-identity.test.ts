@@ -1,4 +1,3 @@
-/** A process is reported dead only where that is certain. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-/** Terminal output is plain text: nothing in it controls the terminal or turns its direction. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { printJson, printText, visible, visibleJson, visibleLine } from '../../src/core/terminal-text.js';

@@ -1,29 +1,26 @@
-/** Typed cells as text: dates by their number format, numbers with their digits. */
 import { describe, expect, it } from 'vitest';
 import { jsonOfCell, momentShown, serialOfIso, textOfCell } from '../../src/core/typed-cell.js';
 
-describe('the parts of a date that a number format shows', () => {
-  it.each([
-    ['General', null],
-    ['0.00', null],
-    ['#,##0 "days"', null],
-    ['[Red]0.0%', null],
-    ['0.00E+00', null],
-    ['@', null],
-    ['[h]:mm:ss', null],
-    ['[mm]:ss', null],
-    ['"year" 0', null],
-    ['mm-dd-yy', { date: true, time: false }],
-    ['d. mmmm yyyy', { date: true, time: false }],
-    ['[$-407]dd.mm.yyyy;@', { date: true, time: false }],
-    ['mmm', { date: true, time: false }],
-    ['m/d/yy h:mm', { date: true, time: true }],
-    ['yyyy\\-mm\\-dd\\Thh:mm:ss', { date: true, time: true }],
-    ['h:mm AM/PM', { date: false, time: true }],
-    ['mm:ss.0', { date: false, time: true }],
-  ])('%s', (code, shown) => {
-    expect(momentShown(code)).toEqual(shown);
-  });
+it.each([
+  ['General', null],
+  ['0.00', null],
+  ['#,##0 "days"', null],
+  ['[Red]0.0%', null],
+  ['0.00E+00', null],
+  ['@', null],
+  ['[h]:mm:ss', null],
+  ['[mm]:ss', null],
+  ['"year" 0', null],
+  ['mm-dd-yy', { date: true, time: false }],
+  ['d. mmmm yyyy', { date: true, time: false }],
+  ['[$-407]dd.mm.yyyy;@', { date: true, time: false }],
+  ['mmm', { date: true, time: false }],
+  ['m/d/yy h:mm', { date: true, time: true }],
+  ['yyyy\\-mm\\-dd\\Thh:mm:ss', { date: true, time: true }],
+  ['h:mm AM/PM', { date: false, time: true }],
+  ['mm:ss.0', { date: false, time: true }],
+])('the parts of a date that a number format shows: %s', (code, shown) => {
+  expect(momentShown(code)).toEqual(shown);
 });
 
 const codes = ['General', 'yyyy-mm-dd', 'yyyy-mm-dd hh:mm', 'hh:mm:ss', '0.00'];
@@ -76,17 +73,15 @@ describe('a cell as text', () => {
   });
 });
 
-describe('the serial number of a moment', () => {
-  it.each([
-    ['2024-01-15', 45_306, 43_844],
-    ['2024-01-15T10:30:00', 45_306.4375, 43_844.4375],
-    ['2024-01-15T10:30:00Z', 45_306.4375, 43_844.4375],
-    ['2024-01-15T12:30:00+02:00', 45_306.4375, 43_844.4375],
-    ['1900-01-01', null, null],
-    ['10000-01-01', null, null],
-    ['soon', null, null],
-  ])('%s', (iso, serial, serial1904) => {
-    expect(serialOfIso(iso, false)).toBe(serial);
-    expect(serialOfIso(iso, true)).toBe(serial1904);
-  });
+it.each([
+  ['2024-01-15', 45_306, 43_844],
+  ['2024-01-15T10:30:00', 45_306.4375, 43_844.4375],
+  ['2024-01-15T10:30:00Z', 45_306.4375, 43_844.4375],
+  ['2024-01-15T12:30:00+02:00', 45_306.4375, 43_844.4375],
+  ['1900-01-01', null, null],
+  ['10000-01-01', null, null],
+  ['soon', null, null],
+])('the serial number of a moment: %s', (iso, serial, serial1904) => {
+  expect(serialOfIso(iso, false)).toBe(serial);
+  expect(serialOfIso(iso, true)).toBe(serial1904);
 });

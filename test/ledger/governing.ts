@@ -3,12 +3,12 @@
  * the test wants. It follows every permit request, so that a test can assert which got a permit and
  * which still waits.
  */
+import { expect } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
-import { type Governor, SharedGovernor } from '../../src/ledger/governor.js';
-import type { AnswerSpool, Fetched, Observation } from '../../src/ledger/outbox.js';
+import { SharedGovernor } from '../../src/ledger/governor.js';
+import type { Fetched, Observation } from '../../src/ledger/outbox.js';
 import type { AskingRun, Grant } from '../../src/ledger/permit-waiters.js';
-import { createHandClock, type HandClock } from '../model/hand-clock.js';
-import type { ModelAccount } from '../model/ledger-model.js';
+import { createHandClock } from '../model/hand-clock.js';
 import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';
 
 const ACCOUNT = 'account';
@@ -37,19 +37,11 @@ export interface Asker {
   readonly permit: string;
 }
 
-/** A spool that ends an answer when the test says so. */
-interface ScriptedSpool extends AnswerSpool {
-  /** What it was to record, and what it was to leave on disk. */
-  readonly taken: readonly Fetched[];
-  readonly left: readonly Fetched[];
-  /** Ends an answer of `taken` by its key, taken or not yet: at a date of the store, or left. */
-  end(key: string, as: number | 'left'): void;
-}
-
 /** Why a scripted spool leaves an answer. */
 export const LEFT = new Error('on disk alone');
 
-function createScriptedSpool(): ScriptedSpool {
+/** A spool that ends an answer when the test says so. */
+function createScriptedSpool() {
   const taken: Fetched[] = [];
   const left: Fetched[] = [];
   const ends = new Map<string, { ended: Promise<number>; end: (as: number | 'left') => void }>();
@@ -63,17 +55,19 @@ function createScriptedSpool(): ScriptedSpool {
     return known;
   };
   return {
+    /** What it was to record, and what it was to leave on disk. */
     taken,
     left,
-    record(answer) {
+    record(answer: Fetched) {
       taken.push(answer);
       return endOf(answer.outcome.key).ended;
     },
-    async leave(answers) {
+    async leave(answers: readonly Fetched[]) {
       left.push(...answers);
       return LEFT;
     },
-    end(key, as) {
+    /** Ends an answer of `taken` by its key, taken or not yet: at a date of the store, or left. */
+    end(key: string, as: number | 'left'): void {
       const { ended, end } = endOf(key);
       ended.catch(() => undefined);
       end(as);
@@ -81,21 +75,7 @@ function createScriptedSpool(): ScriptedSpool {
   };
 }
 
-export interface Stage {
-  readonly clock: HandClock;
-  readonly ledger: ModelLedger;
-  readonly spool: ScriptedSpool;
-  readonly governors: readonly Governor[];
-  /** The first governor. */
-  readonly governor: Governor;
-  readonly account: () => ModelAccount;
-  ask(key: string, some?: { by?: number; run?: Partial<AskingRun> }): Asker;
-  askMany(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Asker[];
-  /** The same, once the ledger has answered. */
-  asked(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Promise<Asker[]>;
-  /** Lets pending work finish and 15 ms pass: as long as a settlement waits to be batched. */
-  settleDown(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof createStage>>;
 
 export interface StageOptions {
   readonly governors?: number;
@@ -106,7 +86,7 @@ export interface StageOptions {
   readonly settings?: Parameters<ModelLedger['addRun']>[1];
 }
 
-export async function createStage(options: StageOptions = {}): Promise<Stage> {
+export async function createStage(options: StageOptions = {}) {
   const clock = createHandClock();
   const ledger = createModelLedger(clock);
   const spool = createScriptedSpool();
@@ -129,8 +109,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const [governor] = governors;
   if (governor === undefined) throw new Error('a stage needs a governor');
   let keys = 0;
-
-  const ask: Stage['ask'] = (key, some = {}) => {
+  const ask = (key: string, some: { by?: number; run?: Partial<AskingRun> } = {}): Asker => {
     const stop = new AbortController();
     const asker = { key, stop, result: 'waiting', grant: null as Grant | null, permit: '' };
     const run = { id: 'run', period: 'month', maxRate: null, ...some.run } as const;
@@ -146,12 +125,17 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     );
     return asker;
   };
-
-  const stage: Stage = {
+  const askMany = (count: number, some?: Parameters<typeof ask>[1]) =>
+    Array.from({ length: count }, () => {
+      keys += 1;
+      return ask(`key-${keys}`, some);
+    });
+  const stage = {
     clock,
     ledger,
     spool,
     governors,
+    /** The first governor. */
     governor,
     account: () => {
       const account = ledger.world.accounts.get(ACCOUNT);
@@ -159,16 +143,14 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       return account;
     },
     ask,
-    askMany: (count, some) =>
-      Array.from({ length: count }, () => {
-        keys += 1;
-        return ask(`key-${keys}`, some);
-      }),
-    async asked(count, some) {
-      const askers = stage.askMany(count, some);
+    askMany,
+    /** The same, once the ledger has answered. */
+    async asked(...[count, some]: Parameters<typeof askMany>) {
+      const askers = askMany(count, some);
       await clock.rest();
       return askers;
     },
+    /** Lets pending work finish and 15 ms pass: as long as a settlement waits to be batched. */
     settleDown: () => clock.advance(15),
   };
   if (options.quota !== undefined) {
@@ -185,6 +167,14 @@ export function createPacedStage(rate: number | null, burst = 1, governors = 1):
 
 /** What the service says with a refusal for throughput. */
 export const THROTTLED = { isQuota: false, retryAfterMs: null };
+
+/** The permit of a request that is granted at once. */
+export async function granted({ clock, ask }: Stage, key: string): Promise<string> {
+  const asker = ask(key);
+  await clock.rest();
+  expect(asker.result).toBe('granted');
+  return asker.permit;
+}
 
 /** Number of requests per result. */
 export function outcomes(askers: readonly Asker[]): Record<string, number> {

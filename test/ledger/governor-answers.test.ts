@@ -213,15 +213,6 @@ describe('a failed exchange', () => {
 });
 
 describe('the end', () => {
-  test('keeps the answers that are left', async () => {
-    const { governor, account, answer, spool, ends } = await createAnswered();
-    answer(0, 'a');
-    await governor.close(5_000);
-    expect(Object.keys(ends)).toEqual(['a']);
-    expect([account().sent, account().held]).toEqual([1, 0]);
-    expect([spool.left, governor.left]).toEqual([[], 0]);
-  });
-
   test('has them kept alone where the ledger does not answer', async () => {
     const { governor, ledger, answer, spool, spooled } = await createAnswered();
     ledger.setReach('out');

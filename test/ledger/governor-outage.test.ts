@@ -1,19 +1,7 @@
-/** The governor while the ledger is unreachable, and while the process ends. */
 import { describe, expect, test } from 'vitest';
 import { CONFIRMED, createStage, headers, outcomes, UNCONFIRMED } from './governing.js';
 
 describe('an unreachable ledger', () => {
-  test('blocks all requests until it answers', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 100 });
-    ledger.setReach('out');
-    const askers = askMany(5);
-    await clock.advance(60_000);
-    expect(outcomes(askers)).toEqual({ waiting: 5 });
-    ledger.setReach('good');
-    await clock.advance(5_000);
-    expect(outcomes(askers)).toEqual({ granted: 5 });
-  });
-
   test('receives a failed exchange again word for word', async () => {
     const { clock, ledger, governor, askMany, asked } = await createStage({ quota: 100 });
     const [first] = await asked(1);
@@ -60,18 +48,6 @@ describe('an unreachable ledger', () => {
     expect([account().sent, account().held]).toEqual([1, 4]);
   });
 
-  test('gets back what it granted to a request that was aborted meanwhile', async () => {
-    const { clock, ledger, account, askMany } = await createStage({ quota: 100 });
-    ledger.setReach('deaf');
-    const [stays, leaves] = askMany(2);
-    await clock.advance(1_000);
-    leaves?.stop.abort(new Error('stopped'));
-    ledger.setReach('good');
-    await clock.advance(5_000);
-    expect([stays?.result, leaves?.result]).toEqual(['granted', 'rejected: stopped']);
-    expect([account().sent, account().held]).toEqual([0, 1]);
-  });
-
   test('that went back in time is restored from observations, and spending rests', async () => {
     const { clock, ledger, governor, account, askMany, asked } = await createStage({ quota: 100 });
     const before = await asked(3);
@@ -98,13 +74,6 @@ describe('closing', () => {
     expect([account().sent, account().held, account().usage]).toEqual([3, 0, 3]);
     expect(ledger.requests.length - before).toBe(1);
     expect(clock.dueInMs).toEqual([]);
-  });
-
-  test('sends a last unreported reading', async () => {
-    const { governor, account } = await createStage({ quota: 100 });
-    governor.note(headers(120, 60));
-    await governor.close(5_000);
-    expect([account().quota, account().others]).toEqual([120, 60]);
   });
 
   test('closes at once when nothing is left', async () => {

@@ -1,4 +1,3 @@
-/** The governor and the shared pace: slots and refusals for throughput. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
 import { CONFIRMED, createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
@@ -19,20 +18,6 @@ describe('slots', () => {
     expect(passed).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('of a burst are immediate', async () => {
-    const { asked } = await createPacedStage(10, 3);
-    const askers = await asked(5);
-    expect(outcomes(askers)).toEqual({ granted: 3, waiting: 2 });
-  });
-
-  test('are never more than a second ahead', async () => {
-    const { clock, account, asked } = await createPacedStage(10);
-    const askers = await asked(50);
-    expect(account().held).toBe(11);
-    await clock.advance(5_100);
-    expect(outcomes(askers)).toEqual({ granted: 50 });
-  });
-
   test('missed during a long sleep are timed anew, never sent in a burst', async () => {
     const { clock, account, asked } = await createPacedStage(10);
     const askers = await asked(9);
@@ -44,16 +29,6 @@ describe('slots', () => {
     await clock.advance(600);
     expect(outcomes(askers)).toEqual({ granted: 9 });
     expect([account().held, account().sent]).toEqual([9, 0]);
-  });
-
-  test('missed by more than their length are timed anew', async () => {
-    const { clock, ledger, asked } = await createPacedStage(10);
-    const askers = await asked(2);
-    const before = ledger.requests.length;
-    await clock.leap(250);
-    expect(ledger.requests.length).toBe(before + 1);
-    await clock.advance(100);
-    expect(outcomes(askers)).toEqual({ granted: 2 });
   });
 
   test('are not missed when a timer is slightly late', async () => {
@@ -72,16 +47,6 @@ describe('slots', () => {
     second?.stop.abort(new Error('stopped'));
     await clock.advance(15);
     expect([second?.result, account().held]).toEqual(['rejected: stopped', 1]);
-  });
-
-  test('are shared by two governors', async () => {
-    const { clock, askMany } = await createPacedStage(10, 1, 2);
-    const askers = [...askMany(5, { by: 0 }), ...askMany(5, { by: 1 })];
-    await clock.rest();
-    await clock.advance(400);
-    expect(outcomes(askers).granted).toBe(5);
-    await clock.advance(600);
-    expect(outcomes(askers)).toEqual({ granted: 10 });
   });
 });
 
@@ -126,15 +91,6 @@ describe('refusals', () => {
     for (const { permit } of askers.slice(50)) governor.refuse(permit, THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
-  });
-
-  test('cost nothing and close nothing', async () => {
-    const { clock, governor, account, ask } = await createPacedStage(100);
-    const asker = ask('key');
-    await clock.rest();
-    governor.refuse(asker.permit, THROTTLED, UNCONFIRMED);
-    await clock.advance(15);
-    expect([account().sent, account().held, account().closedAt]).toEqual([0, 0, null]);
   });
 
   test.each([

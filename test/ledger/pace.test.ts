@@ -1,4 +1,3 @@
-/** The pace as arithmetic: slower after a refusal, faster after a while without. */
 import { describe, expect, test } from 'vitest';
 import type { PaceState } from '../../src/ledger/ledger.js';
 import { createPaceWatch, openingPace, type RefusedRate, slowDown, speedUp } from '../../src/ledger/pace.js';
@@ -22,12 +21,7 @@ describe('after a refusal', () => {
     ['or beside the refusal', { acceptedThisSecond: 30 }, 50, 72],
     ['never more than nine tenths of the rate', { acceptedLastSecond: 500 }, 0, 90],
     ['never less than nine tenths of half of it', { acceptedLastSecond: 3 }, 0, 45],
-    [
-      'without a pace the accepted number is all that is known',
-      { rate: null, acceptedLastSecond: 50 },
-      0,
-      45,
-    ],
+    ['without a pace the accepted number is all we know', { rate: null, acceptedLastSecond: 50 }, 0, 45],
     ['without a pace and next to nothing accepted: ten a second', { rate: null }, 0, 10],
     ['with four accepted too', { rate: null, acceptedThisSecond: 3 }, 1, 10],
     ['five accepted are a measurement', { rate: null, acceptedThisSecond: 4 }, 1, 4.5],
@@ -79,15 +73,13 @@ describe('without a refusal', () => {
   });
 });
 
-describe('at the beginning', () => {
-  test.each<[string, number | null, boolean, ReturnType<typeof openingPace>]>([
-    ['remote, without a setting', null, false, { rate: 90, burst: 10 }],
-    ['loopback: what earlier refusals taught', null, true, { rate: undefined, burst: 1 }],
-    ['--rate 98', 98, false, { rate: 98, burst: 1 }],
-    ['--rate 0 is unpaced', 0, false, { rate: null, burst: 1 }],
-  ])('%s', (_what, rate, isLoopback, pace) => {
-    expect(openingPace(rate, isLoopback)).toEqual(pace);
-  });
+test.each<[string, number | null, boolean, ReturnType<typeof openingPace>]>([
+  ['remote, without a setting', null, false, { rate: 90, burst: 10 }],
+  ['loopback: what earlier refusals taught', null, true, { rate: undefined, burst: 1 }],
+  ['--rate 98', 98, false, { rate: 98, burst: 1 }],
+  ['--rate 0 is unpaced', 0, false, { rate: null, burst: 1 }],
+])('at the beginning: %s', (_what, rate, isLoopback, pace) => {
+  expect(openingPace(rate, isLoopback)).toEqual(pace);
 });
 
 function paceOf(rate: number | null, accepted: { last?: number; this?: number } = {}): PaceState {

@@ -1,4 +1,3 @@
-/** The policy of permits: numbers in, verdict with its reason out. */
 import { describe, expect, test } from 'vitest';
 import { sayPhrase } from '../../src/core/phrase.js';
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
@@ -53,163 +52,128 @@ describe('the limit', () => {
   });
 });
 
-describe('a denied permit', () => {
-  const revoked = (why: 'dead' | 'cancelled' | 'halted') => ({ type: 'revoked', why });
-  const wait = (retryInMs: number) => ({ type: 'wait', retryInMs });
-  const exhausted = (limit: ReachedLimit) => ({ type: 'exhausted', limit });
-  const PAUSED = wait(1_000);
-  const PAUSED_ALONE = {
-    type: 'paused',
-    retryInMs: 1_000,
-  };
-  const LAST = wait(100);
-  const SERVICE = exhausted({ name: 'service' });
-  const CAP = exhausted({ name: 'maxRequests', maxRequests: 5 });
-  const MONEY = exhausted({ name: 'maxCost' });
-  const account = (overage: number) => exhausted({ name: 'account', overage });
-  const quota = (overage: number) => exhausted({ name: 'quota', quota: 60, overage });
+const revoked = (why: 'dead' | 'cancelled' | 'halted') => ({ type: 'revoked', why });
+const wait = (retryInMs: number) => ({ type: 'wait', retryInMs });
+const exhausted = (limit: ReachedLimit) => ({ type: 'exhausted', limit });
+const PAUSED = wait(1_000);
+const PAUSED_ALONE = { type: 'paused', retryInMs: 1_000 };
+const LAST = wait(100);
+const SERVICE = exhausted({ name: 'service' });
+const CAP = exhausted({ name: 'maxRequests', maxRequests: 5 });
+const MONEY = exhausted({ name: 'maxCost' });
+const account = (overage: number) => exhausted({ name: 'account', overage });
+const quota = (overage: number) => exhausted({ name: 'quota', quota: 60, overage });
+const MINUTES = 60_000;
+const usedUp = (some: Partial<LedgerState>) =>
+  stateOf({ sent: 100, confirmedAt: NOW - 10 * MINUTES, ...some });
 
-  test.each<[string, LedgerState, object]>([
-    ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
-    ['the run is dead', stateOf({}, { status: 'dead' }), revoked('dead')],
-    ['the run was cancelled', stateOf({}, { status: 'cancelled' }), revoked('cancelled')],
-    ['the run was halted', stateOf({}, { status: 'halted' }), revoked('halted')],
-    [
-      'cancelled goes before paused',
-      stateOf({ isPaused: true }, { status: 'cancelled' }),
-      revoked('cancelled'),
-    ],
-    ['paused', stateOf({ isPaused: true }), PAUSED],
-    ['the run is paused', stateOf({}, { status: 'paused' }), PAUSED_ALONE],
-    ['the run and all spending are paused', stateOf({ isPaused: true }, { status: 'paused' }), PAUSED_ALONE],
-    ['paused goes before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
-    ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(5_000)],
-    ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(300)],
-    ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
-    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), SERVICE],
-    ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), SERVICE],
-    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), SERVICE],
-    ['closed, while a probe is in flight', stateOf({ closedAt: NOW, probes: 1 }), wait(200)],
-    ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
-    ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
-    ['used up', stateOf({ sent: 100 }), account(0)],
-    ['used up by others', stateOf({ sent: 40, others: 60 }), account(0)],
-    ['used up with overage', stateOf({ sent: 103, overage: 3 }), account(3)],
-    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), quota(0)],
-    ['--quota used up without a header', stateOf({ sent: 60, quotaCap: 60, quota: null }), quota(0)],
-    ['--quota used up, which leaves no overage', stateOf({ sent: 60, quotaCap: 60, overage: 3 }), quota(0)],
-    [
-      '--quota and overage used up without a header',
-      stateOf({ sent: 63, quotaCap: 60, overage: 3, quota: null }),
-      quota(3),
-    ],
-    ['--quota above the header has no effect', stateOf({ sent: 100, quotaCap: 200 }), account(0)],
-    ['the cap of the run', stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }), CAP],
-    [
-      'the cap of the run, with some in flight',
-      stateOf({ sent: 4, held: 1 }, { requests: 5, held: 1, maxRequests: 5 }),
-      wait(100),
-    ],
-    [
-      'the cap of the run, with requests of others in flight',
-      stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
-      CAP,
-    ],
-    [
-      'the cap on money',
-      stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      MONEY,
-    ],
-    [
-      'the same, with one of its key stranded on another account',
-      stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),
-      CAP,
-    ],
-    [
-      'the cap on money, while requests of others decide what was overage',
-      stateOf({ sent: 100, held: 1, overage: 10 }, { overageInFlight: 1, maxOverageRequests: 1 }),
-      wait(100),
-    ],
-    [
-      'the cap on money, with requests of others in flight',
-      stateOf({ sent: 102, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      MONEY,
-    ],
-    [
-      'the same while what others have in flight may leave room in the quota',
-      stateOf({ sent: 98, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      wait(100),
-    ],
-    [
-      'no money at all, in the quota',
-      stateOf({ sent: 50, overage: 10 }, { maxOverageRequests: 0 }),
-      wait(50),
-    ],
-    [
-      'a pause that the service asked for',
-      stateOf({ pace: { ...stateOf().pace, floorMs: 9_000 } }),
-      wait(1_000),
-    ],
-    ['the end of that pause', stateOf({ pace: { ...stateOf().pace, floorMs: 150 } }), wait(150)],
-    ['pace', stateOf({ pace: { ...stateOf().pace, rate: 10 } }), wait(100)],
-    ['a fast pace', stateOf({ pace: { ...stateOf().pace, rate: 1_000 } }), wait(20)],
-    ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait(1_000)],
-    ['the first request is alone', stateOf({ confirmedAt: 0, held: 1 }), wait(50)],
-  ])('because %s', (_why, state, verdict) => {
-    expect(judgeDenial(state)).toEqual(verdict);
-  });
+test.each<[string, LedgerState, object]>([
+  ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
+  ['the run is dead', stateOf({}, { status: 'dead' }), revoked('dead')],
+  ['the run was cancelled', stateOf({}, { status: 'cancelled' }), revoked('cancelled')],
+  ['the run was halted', stateOf({}, { status: 'halted' }), revoked('halted')],
+  ['cancelled before paused', stateOf({ isPaused: true }, { status: 'cancelled' }), revoked('cancelled')],
+  ['paused', stateOf({ isPaused: true }), PAUSED],
+  ['the run is paused', stateOf({}, { status: 'paused' }), PAUSED_ALONE],
+  ['the run and all spending are paused', stateOf({ isPaused: true }, { status: 'paused' }), PAUSED_ALONE],
+  ['paused before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
+  ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(5_000)],
+  ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(300)],
+  ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
+  ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), SERVICE],
+  ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), SERVICE],
+  ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), SERVICE],
+  ['closed, while a probe is in flight', stateOf({ closedAt: NOW, probes: 1 }), wait(200)],
+  ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
+  ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
+  ['used up', stateOf({ sent: 100 }), account(0)],
+  ['used up by others', stateOf({ sent: 40, others: 60 }), account(0)],
+  ['used up with overage', stateOf({ sent: 103, overage: 3 }), account(3)],
+  ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), quota(0)],
+  ['--quota used up without a header', stateOf({ sent: 60, quotaCap: 60, quota: null }), quota(0)],
+  ['--quota used up, which leaves no overage', stateOf({ sent: 60, quotaCap: 60, overage: 3 }), quota(0)],
+  ['--quota and overage, no header', stateOf({ sent: 63, quotaCap: 60, overage: 3, quota: null }), quota(3)],
+  ['--quota above the header has no effect', stateOf({ sent: 100, quotaCap: 200 }), account(0)],
+  ['the cap of the run', stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }), CAP],
+  [
+    'the cap of the run, with some in flight',
+    stateOf({ sent: 4, held: 1 }, { requests: 5, held: 1, maxRequests: 5 }),
+    wait(100),
+  ],
+  [
+    'the cap of the run, with requests of others in flight',
+    stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
+    CAP,
+  ],
+  [
+    'the money cap',
+    stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+    MONEY,
+  ],
+  [
+    'the same, with one of its key stranded on another account',
+    stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),
+    CAP,
+  ],
+  [
+    'the cap on money, while requests of others decide what was overage',
+    stateOf({ sent: 100, held: 1, overage: 10 }, { overageInFlight: 1, maxOverageRequests: 1 }),
+    wait(100),
+  ],
+  [
+    'the cap on money, with requests of others in flight',
+    stateOf({ sent: 102, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+    MONEY,
+  ],
+  [
+    'the same while what others have in flight may leave room in the quota',
+    stateOf({ sent: 98, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+    wait(100),
+  ],
+  ['no money at all, in the quota', stateOf({ sent: 50, overage: 10 }, { maxOverageRequests: 0 }), wait(50)],
+  ['a pause of the service', stateOf({ pace: { ...stateOf().pace, floorMs: 9_000 } }), wait(1_000)],
+  ['the end of that pause', stateOf({ pace: { ...stateOf().pace, floorMs: 150 } }), wait(150)],
+  ['pace', stateOf({ pace: { ...stateOf().pace, rate: 10 } }), wait(100)],
+  ['a fast pace', stateOf({ pace: { ...stateOf().pace, rate: 1_000 } }), wait(20)],
+  ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait(1_000)],
+  ['the first request is alone', stateOf({ confirmedAt: 0, held: 1 }), wait(50)],
+  // Used up, and it may ask for the next period.
+  ['asks never', usedUp({ asksAt: null }), account(0)],
+  ['asks in an hour', usedUp({ asksAt: NOW + 60 * MINUTES }), account(0)],
+  ['asks in a few minutes', usedUp({ asksAt: NOW + 14 * MINUTES }), wait(5_000)],
+  ['asks in a second', usedUp({ asksAt: NOW + 1_000 }), wait(1_000)],
+  ['asks now, soon after the last answer', usedUp({ asksAt: NOW, confirmedAt: NOW - 20_000 }), wait(5_000)],
+  ['asks now, a minute after an answer', usedUp({ asksAt: NOW, confirmedAt: NOW - MINUTES }), wait(100)],
+  ['asks now, shortly after another probe', usedUp({ asksAt: NOW, nextProbeAt: NOW + 700 }), wait(700)],
+  [
+    'asks now, where the service refused for quota',
+    usedUp({ asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW }),
+    wait(100),
+  ],
+])('a denied permit: %s', (_why, state, verdict) => {
+  expect(judgeDenial(state)).toEqual(verdict);
 });
 
-describe('a used-up account that may ask for the next period', () => {
-  const wait = (retryInMs: number) => ({ type: 'wait', retryInMs });
-  const exhausted = { type: 'exhausted', limit: { name: 'account', overage: 0 } };
-  const MINUTES = 60_000;
-
-  test.each<[string, Partial<LedgerState>, unknown]>([
-    ['never', { asksAt: null }, exhausted],
-    ['in an hour', { asksAt: NOW + 60 * MINUTES }, exhausted],
-    ['in a few minutes', { asksAt: NOW + 14 * MINUTES }, wait(5_000)],
-    ['in a second', { asksAt: NOW + 1_000 }, wait(1_000)],
-    ['now, shortly after the last answer', { asksAt: NOW, confirmedAt: NOW - 20_000 }, wait(5_000)],
-    ['now, a minute after the last answer', { asksAt: NOW, confirmedAt: NOW - MINUTES }, wait(100)],
-    ['now, shortly after another probe', { asksAt: NOW, nextProbeAt: NOW + 700 }, wait(700)],
-    [
-      'now, where the service refused for quota',
-      { asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW },
-      wait(100),
-    ],
-  ])('%s', (_when, some, verdict) => {
-    const state = stateOf({ sent: 100, confirmedAt: NOW - 10 * MINUTES, ...some });
-    expect(judgeDenial(state)).toEqual(verdict);
-  });
-});
-
-describe('the kind of a 429', () => {
-  const reading = (quota: number | null, usage: number | null) => ({ quota, usage });
-  test.each<[string, Parameters<typeof isQuotaRefusal>, boolean]>([
-    ['the service says quota', ['quota', reading(null, null), null], true],
-    ['the service says quota, whatever the numbers', ['quota', reading(100, 3), stateOf()], true],
-    [
-      'the service says throughput, whatever the numbers',
-      ['throughput', reading(100, 100), stateOf({ sent: 100 })],
-      false,
-    ],
-    ['usage at the quota', [null, reading(100, 100), null], true],
-    ['usage over the quota', [null, reading(100, 101), null], true],
-    ['usage below the quota', [null, reading(100, 99), null], false],
-    ['usage at the quota, overage left', [null, reading(100, 100), stateOf({ overage: 3 })], false],
-    ['usage at quota and overage', [null, reading(100, 103), stateOf({ overage: 3 })], true],
-    ['no headers, nothing known', [null, reading(null, null), null], false],
-    ['no headers, room by our count', [null, reading(null, null), stateOf({ sent: 50 })], false],
-    ['no headers, none by our count', [null, reading(null, null), stateOf({ sent: 90, others: 10 })], true],
-    ['no headers, quota unknown', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
-    ['a header that lags, none by our count', [null, reading(100, 97), stateOf({ sent: 100 })], true],
-    ['the last request of the limit by our count', [null, reading(100, 60), stateOf({ sent: 99 })], true],
-    ['two are left by our count', [null, reading(100, 60), stateOf({ sent: 98 })], false],
-    ['what is in flight is not yet spent', [null, reading(100, 90), stateOf({ sent: 90, held: 10 })], false],
-  ])('%s', (_what, asked, isQuota) => {
-    expect(isQuotaRefusal(...asked)).toBe(isQuota);
-  });
+const reading = (quota: number | null, usage: number | null) => ({ quota, usage });
+test.each<[string, Parameters<typeof isQuotaRefusal>, boolean]>([
+  ['the service says quota', ['quota', reading(null, null), null], true],
+  ['quota, whatever the numbers', ['quota', reading(100, 3), stateOf()], true],
+  ['throughput, whatever the numbers', ['throughput', reading(100, 100), stateOf({ sent: 100 })], false],
+  ['usage at the quota', [null, reading(100, 100), null], true],
+  ['usage over the quota', [null, reading(100, 101), null], true],
+  ['usage below the quota', [null, reading(100, 99), null], false],
+  ['usage at the quota, overage left', [null, reading(100, 100), stateOf({ overage: 3 })], false],
+  ['usage at quota and overage', [null, reading(100, 103), stateOf({ overage: 3 })], true],
+  ['no headers, nothing known', [null, reading(null, null), null], false],
+  ['no headers, room by our count', [null, reading(null, null), stateOf({ sent: 50 })], false],
+  ['no headers, none by our count', [null, reading(null, null), stateOf({ sent: 90, others: 10 })], true],
+  ['no headers, quota unknown', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
+  ['a header that lags, none by our count', [null, reading(100, 97), stateOf({ sent: 100 })], true],
+  ['the last request of the limit by our count', [null, reading(100, 60), stateOf({ sent: 99 })], true],
+  ['two are left by our count', [null, reading(100, 60), stateOf({ sent: 98 })], false],
+  ['what is in flight is not yet spent', [null, reading(100, 90), stateOf({ sent: 90, held: 10 })], false],
+])('the kind of a 429: %s', (_what, asked, isQuota) => {
+  expect(isQuotaRefusal(...asked)).toBe(isQuota);
 });
 
 describe('the own domain', () => {

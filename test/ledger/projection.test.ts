@@ -1,4 +1,3 @@
-/** The projected usage at the end of the period. */
 import { describe, expect, it } from 'vitest';
 import { projectPeriodEnd } from '../../src/ledger/projection.js';
 import { ledgerState } from '../run/ledger-state.js';

@@ -1,4 +1,3 @@
-/** The store's clock, estimated from answers with varying latency. */
 import { describe, expect, it } from 'vitest';
 import { createStoreTime } from '../../src/ledger/timing.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
@@ -16,15 +15,12 @@ function begin(aheadMs: number): {
 }
 
 describe("the store's time", () => {
-  it.each([0, 3_600_000, -3_600_000])(
-    'is derived from the fastest answer, its clock %i ms ahead',
-    (aheadMs) => {
-      const { clock, time, follow } = begin(aheadMs);
-      for (const wayMs of [20, 3, 40]) follow(wayMs);
-      const inASecond = clock.now() + aheadMs + 1_000;
-      expect(time.toLocal(inASecond)).toBe(clock.now() + 1_000 + 3);
-    },
-  );
+  it.each([0, 3_600_000, -3_600_000])('is that of the fastest answer, its clock %i ms ahead', (aheadMs) => {
+    const { clock, time, follow } = begin(aheadMs);
+    for (const wayMs of [20, 3, 40]) follow(wayMs);
+    const inASecond = clock.now() + aheadMs + 1_000;
+    expect(time.toLocal(inASecond)).toBe(clock.now() + 1_000 + 3);
+  });
 
   it('forgets a fast answer after 10 to 20 seconds, since clocks drift apart', async () => {
     const { clock, time, follow } = begin(0);

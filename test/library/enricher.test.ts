@@ -8,7 +8,7 @@ import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
 import type { Document } from '../../src/run/documents.js';
 import { engineOfFile } from '../e2e/commands.js';
-import { list, unknown } from '../e2e/unknown-domains.js';
+import { unknown } from '../e2e/unknown-domains.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, postgresEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
@@ -108,32 +108,6 @@ describe('a program', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('with signals of their own, of which some ring, are paid for once each, and the rows say what was billed', async () => {
-    const scene = await createScene(engine, { latencyMs: 30 });
-    const { meter } = scene.service;
-    const enricher = await enricherOf(scene, { concurrency: 4 });
-    const leaving = new AbortController();
-    const asked = [...domains(40), ...domains(40)];
-    const found = asked.map((domain) => enricher.lookup(domain, { signal: AbortSignal.timeout(60_000) }));
-    const left = Array.from({ length: 200 }, (_, at) =>
-      enricher.lookup(domainAt(1_000 + at), { signal: leaving.signal }),
-    );
-    const ended = Promise.allSettled(left);
-    await scene.service.until(({ billed }) => billed >= 10);
-    leaving.abort();
-    const rows: Enriched[] = await Promise.all(found);
-    const late = (await ended).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(statusesOf(rows)).not.toHaveProperty('deferred');
-    await enricher.close();
-    expect(meter.mostBilledOnce()).toBe(1);
-    // Those in flight when it rang were billed to nobody who waits.
-    const told = [...rows, ...late].reduce((sum, { billed }) => sum + billed, 0);
-    expect(meter.billed - told).toBeLessThanOrEqual(8);
-    expect(rows.reduce((sum, { billed }) => sum + billed, 0)).toBe(40);
-    const second = await enricherOf(scene);
-    expect((await second.lookup(domainAt(0))).billed).toBe(0);
-  });
-
   test('a plan and the account are those of the command line, and cost nothing', async () => {
     const scene = await createScene(engine, { quota: 30 });
     await scene.write('list.csv', `${domainList(20)}no domain,x\n`);
@@ -152,20 +126,6 @@ describe('a program', () => {
     await expect(enricher.plan('-')).rejects.toThrow(/name a file/);
     expect(scene.service.meter.requests).toHaveLength(1);
     expect(await scene.files()).not.toContain('list.enriched.csv');
-  });
-
-  test('and a run of the command line at the same time buy each identifier once between them', async () => {
-    const scene = await createScene(engine, { latencyMs: 10 });
-    await scene.write('list.csv', domainList(150));
-    const enricher = await enricherOf(scene, { concurrency: 4 });
-    const [found, run] = await Promise.all([
-      all(enricher.enrich(domains(150))),
-      scene.run(['run', 'list.csv']),
-    ]);
-    expect(run.code, run.stderr).toBe(0);
-    expect(found.map(({ identifier }) => identifier)).toEqual(domains(150));
-    expect(scene.service.meter.billed).toBe(150);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
   });
 
   test('lookups of a paused run wait, and are made once when it is resumed', async () => {
@@ -205,7 +165,7 @@ describe('a program', () => {
       .toMatchObject({ billed: 80, stored: 0, failed: 0 });
   });
 
-  test('free text is invalid at no cost, in a program without a kind and in a run of kind auto', async () => {
+  test('free text is invalid at no cost in a program without a kind', async () => {
     const scene = await createScene(engine);
     const { meter } = scene.service;
     const texts = ['Müller & Söhne', '+49 30 1234', '12345', 'Acme Corp', 'btc'];
@@ -214,13 +174,6 @@ describe('a program', () => {
     expect(statusesOf(found)).toEqual({ invalid: 6 });
     for (const { error } of found) expect(error).toMatch(/kind auto takes .*; name /);
     expect(await enricher.lookup('1332')).toMatchObject({ status: 'invalid' });
-    await scene.write('list.csv', `what,note\n${texts.map((text) => `${text},x`).join('\n')}\n`);
-    const flags = ['list.csv', '--column', 'what:auto'];
-    const stopped = await scene.run(['run', ...flags]);
-    expect([stopped.code, stopped.stderr]).toEqual([2, expect.stringContaining('cannot be identifiers')]);
-    const run = await scene.run(['run', ...flags, '--allow-mismatch']);
-    expect(run.code, run.stderr).toBe(0);
-    expect(countStatuses(await readRows(scene.path('list.enriched.csv')))).toEqual({ invalid: 5 });
     expect(meter.requests).toHaveLength(0);
     await enricher.lookup('0700.HK');
     expect(meter.requests).toHaveLength(1);
@@ -237,16 +190,6 @@ describe('a program', () => {
     );
     await expect(createEnricher({ env: scene.env, rate: -1 })).rejects.toThrow(/rate in the options/);
     expect(scene.service.meter.requests).toHaveLength(0);
-  });
-
-  test('a budget beyond the quota is spent to its end and no further, by all enrichers together', async () => {
-    const scene = await createScene(engine, { plan: 'paid', quota: 10, overageTenths: 1_000 });
-    const options = { plan: 'paid', overageBudget: 0.7 } as const;
-    const both = await Promise.all([enricherOf(scene, options), enricherOf(scene, options)]);
-    const halves = [domains(40).slice(0, 20), domains(40).slice(20)];
-    const found = await Promise.all(both.map((each, at) => all(each.enrich(halves[at] ?? []))));
-    expect(scene.service.meter.billed).toBe(17);
-    expect(statusesOf(found.flat())).toMatchObject({ deferred: 23 });
   });
 
   test('a cap holds for all lookups of a name, also of the program that goes on after a stop', async () => {
@@ -366,19 +309,6 @@ describe('a program', () => {
     );
   });
 
-  test('a file of which nothing matches is held, and continues with `minMatch` of 0', async () => {
-    const scene = await createScene(engine);
-    const path = await scene.write('list.csv', list(unknown(120)));
-    const enricher = await enricherOf(scene, { concurrency: 4 });
-    const held = { exitCode: 7, isComplete: false, stopped: 'min-match' };
-    expect(await enricher.runFile(path)).toMatchObject(held);
-    expect(scene.service.meter.billed).toBe(50);
-    expect(await enricher.runFile(path)).toMatchObject(held);
-    expect(scene.service.meter.billed).toBe(50);
-    expect(await enricher.runFile(path, { minMatch: 0 })).toMatchObject({ isComplete: true, stopped: null });
-    expect(scene.service.meter.billed).toBe(120);
-  });
-
   test('of 200 wrong rows 50 are bought and the rest is deferred, until `minMatch` is 0', async () => {
     const scene = await createScene(engine);
     const { meter } = scene.service;
@@ -447,18 +377,5 @@ describe('a program', () => {
       status: 'running',
     });
     expect(meter.billed).toBe(9);
-  });
-
-  test('an outage of the service shorter than its retries fails nothing', async () => {
-    const scene = await createScene(engine);
-    const enricher = await enricherOf(scene);
-    await enricher.lookup('first.com');
-    scene.service.options.faults.unavailable = 1;
-    const lookups = domains(20).map((domain) => enricher.lookup(domain));
-    await scene.service.until((meter) => meter.count({ status: 503 }) >= 3);
-    scene.service.options.faults.unavailable = 0;
-    const statuses = Object.keys(statusesOf(await Promise.all(lookups)));
-    expect(statuses).not.toContain('failed');
-    expect(scene.service.meter.billed).toBe(21);
   });
 });

@@ -1,4 +1,3 @@
-/** One row: what it is looked up by, and the form in which the outcome comes back. */
 import { describe, expect, it } from 'vitest';
 import type { Identifier } from '../../src/core/identifier.js';
 import type { Candidates } from '../../src/library/enricher.js';
@@ -65,11 +64,7 @@ describe('a value that cannot be read is invalid, and nothing is sent', () => {
 
   it.each<[string, unknown, string]>([
     ['a getter throws', throwing('value', closed), 'the cursor is closed'],
-    [
-      'its kind throws',
-      Object.assign(throwing('kind', closed), { value: 'acme.com' }),
-      'the cursor is closed',
-    ],
+    ['a kind throws', Object.assign(throwing('kind', closed), { value: 'acme.com' }), 'the cursor is closed'],
     ['what it throws throws', throwing('value', throwing('toString', closed)), 'an error without a message'],
     ['it has no text', { value: Object.create(null) }, 'primitive value'],
     ['it is a revoked proxy', [revoked.proxy], 'revoked'],

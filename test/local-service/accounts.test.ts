@@ -12,7 +12,7 @@ import {
   parseAccounts,
 } from '../../src/local-service/accounts.js';
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { accountsOf } from './tiny-service.js';
 
 const parse = (...accounts: unknown[]) => parseAccounts(JSON.stringify({ accounts }), 'accounts.json');
@@ -36,7 +36,7 @@ describe('accounts', () => {
   });
 
   it('a plain-text token is kept as its hash only, is reported, and the file is left alone', async () => {
-    const path = join(temporaryFolder(), 'accounts.json');
+    const path = join(await temporaryFolder(), 'accounts.json');
     const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
     await writeFile(path, text);
     const accounts = loadAccounts(path);
@@ -101,7 +101,7 @@ describe('accounts', () => {
   });
 
   it('a named pipe is refused, not waited for', async () => {
-    const path = join(temporaryFolder(), 'pipe');
+    const path = join(await temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
     expect(() => loadAccounts(path)).toThrow('it is not a regular file');
     await expect(loadCatalogue(path)).rejects.toThrow('it is not a regular file');

@@ -1,4 +1,3 @@
-/** The catalogue in memory: normal forms of keys, subdomains, keys that two brands claim. */
 import { describe, expect, test } from 'vitest';
 import { Catalogue, type IndexedBrand, KEY_KINDS, type KeyKind } from '../../src/local-service/catalogue.js';
 
@@ -13,19 +12,17 @@ function indexOf(keys: Partial<Record<KeyKind, string[]>>) {
   return index;
 }
 
-describe('the normal form of a key', () => {
-  test.each<[KeyKind, string, string]>([
-    ['domain', 'Example.COM', 'example.com'],
-    ['domain', 'example.com.', 'example.com'],
-    ['domain', 'Bücher.de', 'xn--bcher-kva.de'],
-    ['ticker', 'brk.b', 'BRK.B'],
-    ['isin', 'us0378331005', 'US0378331005'],
-    ['crypto', 'btc', 'BTC'],
-    ['id', 'id_aBc', 'id_aBc'],
-  ])('of the %s %s is %s', (kind, value, normal) => {
-    expect(indexOf({ [kind]: [normal] }).find(kind, value)).toBeDefined();
-    expect(indexOf({ [kind]: [value] }).find(kind, normal)).toBeDefined();
-  });
+test.each<[KeyKind, string, string]>([
+  ['domain', 'Example.COM', 'example.com'],
+  ['domain', 'example.com.', 'example.com'],
+  ['domain', 'Bücher.de', 'xn--bcher-kva.de'],
+  ['ticker', 'brk.b', 'BRK.B'],
+  ['isin', 'us0378331005', 'US0378331005'],
+  ['crypto', 'btc', 'BTC'],
+  ['id', 'id_aBc', 'id_aBc'],
+])('the normal form of a key: of the %s %s is %s', (kind, value, normal) => {
+  expect(indexOf({ [kind]: [normal] }).find(kind, value)).toBeDefined();
+  expect(indexOf({ [kind]: [value] }).find(kind, normal)).toBeDefined();
 });
 
 describe('a lookup', () => {

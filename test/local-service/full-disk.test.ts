@@ -9,8 +9,8 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { readUsageCounts } from '../../src/local-service/usage-journal.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
-import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, USAGE } from './tiny-service.js';
 
 function startOn(files: { usageFile?: string; journalFile?: string }) {
@@ -30,20 +30,17 @@ function startOn(files: { usageFile?: string; journalFile?: string }) {
   return { service, ask: (path: string) => get(path), messages };
 }
 
-it.skipIf(!existsSync('/dev/full'))(
-  'requests are answered and counted, and the problem is reported once',
-  async () => {
-    const { ask, messages } = startOn({ journalFile: '/dev/full' });
-    for (let asked = 1; asked <= 4; asked += 1) {
-      const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
-      expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
-    }
-    expect(messages.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
-  },
-);
+it.skipIf(!existsSync('/dev/full'))('requests are counted, and the problem is reported once', async () => {
+  const { ask, messages } = startOn({ journalFile: '/dev/full' });
+  for (let asked = 1; asked <= 4; asked += 1) {
+    const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
+    expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
+  }
+  expect(messages.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
+});
 
 it('what was counted meanwhile is recorded when there is space again', async ({ skip }) => {
-  const folder = temporaryFolder();
+  const folder = await temporaryFolder();
   const disk = tinyDisk(folder);
   if (disk === null) return skip('this user may not mount a file system');
   const usageFile = join(folder, 'usage.jsonl');
@@ -65,8 +62,8 @@ it('what was counted meanwhile is recorded when there is space again', async ({ 
   expect(lines.map((line) => JSON.parse(line).identifier)).toHaveLength(202);
 });
 
-it('a named pipe as journal is refused, since it would block until a process reads it', () => {
-  const journalFile = join(temporaryFolder(), 'pipe');
+it('a named pipe as journal is refused, since it would block until a process reads it', async () => {
+  const journalFile = join(await temporaryFolder(), 'pipe');
   spawnSync('mkfifo', [journalFile]);
   expect(() => startOn({ journalFile })).toThrow('the journal cannot be written');
 });

@@ -1,4 +1,3 @@
-/** Generated catalogues: repeatable, complete, and shaped like the specification. */
 import { join } from 'node:path';
 import { parse } from 'tldts';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import type { Brand } from '../../src/brand-api/brand.js';
 import { isIsin } from '../../src/core/isin.js';
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
 import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type GenerateOptions, generateCatalogue, isAsLive, writeCatalogue } from './generate-catalogue.js';
 import {
   generatedCrypto,
@@ -15,7 +15,6 @@ import {
   generatedIsin,
   generatedTicker,
 } from './generate-keys.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 const sizes = { brands: 1_200, cryptoSymbols: 200, etfTickers: 400, etfProviders: 30 };
 const options: GenerateOptions = { ...sizes, seed: 7 };
@@ -28,7 +27,7 @@ describe('a generated catalogue', () => {
   });
 
   test('loads, and every generated key finds a brand', async () => {
-    const path = join(temporaryFolder(), 'loaded.jsonl');
+    const path = join(await temporaryFolder(), 'loaded.jsonl');
     await writeCatalogue(path, options);
     const catalogue = await loadCatalogue(path);
     expect(catalogue.size).toBe(options.brands);

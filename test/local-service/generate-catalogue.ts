@@ -88,7 +88,7 @@ function makeLine(index: number, coverage: GenerateOptions): string {
     crypto: coins.map(generatedCrypto),
     id,
   };
-  const called = isProvider ? makeProviderName(index) : makeName(chance);
+  const called = makeName(chance, isProvider ? FUND : FORM);
   const draft = { index, chance, id, isLive: isAsLive(index) };
   const company = makeCompany(index, chance, isProvider);
   // Without a long description the prose is in the other one, so that all brands weigh the same.
@@ -272,17 +272,8 @@ const VERB = listed('supplies, designs, repairs, tests, rents out, finances, del
 const START = listed('The company, Its oldest branch, A team of engineers, The family behind it');
 
 /** A company name such as `Cobaltforge Labs`. */
-function makeName(chance: Chance): string {
-  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
-}
-
-/** The invented name of the ETF provider `index`: no two are alike. */
-function makeProviderName(index: number): string {
-  const [firsts, seconds] = [FIRST.length, SECOND.length];
-  const name = `${turn(FIRST, index)}${turn(SECOND, Math.floor(index / firsts))}`;
-  const form = turn(FUND, Math.floor(index / (firsts * seconds)));
-  const round = Math.floor(index / (firsts * seconds * FUND.length));
-  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
+function makeName(chance: Chance, forms: readonly string[]): string {
+  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(forms)}`;
 }
 
 /** One sentence about `subject`, without a full stop. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
@@ -56,32 +55,6 @@ async function sendRaw(port: number, text: string) {
 }
 
 describe('over HTTP', () => {
-  it('an answer arrives whole', async () => {
-    const { url } = await start(createTinyService().service);
-    const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.headers.get('date')).toBe('Sun, 15 Mar 2026 12:00:00 GMT');
-    expect(await answer.text()).toBe('{"name":"Acme","isNsfw":false}');
-  });
-
-  it('a connection is kept for the next request', async () => {
-    const { port } = await start(createTinyService().service);
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ports = new Set<number | undefined>();
-    for (let i = 0; i < 3; i += 1) {
-      const path = '/v2/brands/acme.com';
-      const sent = request({ port, host: '127.0.0.1', path, agent, headers: { authorization } });
-      sent.end();
-      const [answer] = await once(sent, 'response');
-      ports.add(sent.socket?.localPort);
-      answer.resume();
-      await once(answer, 'end');
-    }
-    expect(ports.size).toBe(1);
-    agent.destroy();
-  });
-
   it('a connection cut before the headers delivers nothing', async () => {
     const { url } = await start(answering({ ...whole, cut: 'before-headers' }));
     await expect(fetch(url)).rejects.toThrow();
@@ -150,11 +123,6 @@ describe('over HTTP', () => {
     const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
     const answer = await sendRaw(port, head('/v2/brands/acme.com'));
     expect(answer).toMatchObject({ status: 408, type: 'application/json', body: '{}' });
-  });
-
-  it('a silent connection is closed without a response', async () => {
-    const { port } = await start(createTinyService().service, { arrivalMs: 30 });
-    expect(await sendRaw(port, '')).toMatchObject({ status: null, body: '' });
   });
 
   it('an exception in the service costs one connection, not the process', async () => {

@@ -1,4 +1,3 @@
-/** Catalogue files: every valid form, the exact bytes of a brand, and each bad line named. */
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

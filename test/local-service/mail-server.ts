@@ -1,5 +1,6 @@
 /** A mail server that records what it receives, for the tests of notices. */
 import { createServer } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
 
 interface Mail {
@@ -7,17 +8,8 @@ interface Mail {
   readonly text: string;
 }
 
-export interface MailServer {
-  readonly port: number;
-  /** Resolves with the next message that was not returned yet. */
-  next(): Promise<Mail>;
-  /** How many arrived in all. */
-  readonly count: number;
-  close(): Promise<void>;
-}
-
-/** Speaks as much SMTP (RFC 5321) as a delivery needs. Closed, it can be started again. */
-export async function startMailServer(given?: number): Promise<MailServer> {
+/** Speaks as much SMTP (RFC 5321) as a delivery needs. Closes with the test. */
+export async function startMailServer(given?: number) {
   const port = given ?? (await freePort());
   const kept: Mail[] = [];
   const waiting: ((mail: Mail) => void)[] = [];
@@ -51,14 +43,16 @@ export async function startMailServer(given?: number): Promise<MailServer> {
     socket.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
   return {
     port,
-    async next() {
+    /** Resolves with the next message that was not returned yet. */
+    async next(): Promise<Mail> {
       return kept.shift() ?? new Promise((resolve) => waiting.push(resolve));
     },
+    /** How many arrived in all. */
     get count() {
       return count;
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

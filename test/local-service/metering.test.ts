@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readUsageCounts } from '../../src/local-service/usage-journal.js';
-import { temporaryFolder } from './temporary-folder.js';
-import { accountsOf, createTinyService, OWN_DOMAIN, QUOTA, type TinyService, USAGE } from './tiny-service.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { createTinyService, OWN_DOMAIN, QUOTA, type TinyService, USAGE } from './tiny-service.js';
 
-const folder = () => temporaryFolder();
 const files = (dir: string) => ({ usageFile: join(dir, 'usage'), statementFile: join(dir, 'statements') });
 
 /** How many of `count` different lookups are not refused, sent all at once. */
@@ -72,13 +71,6 @@ describe('the limit', () => {
     expect(own.headers[USAGE]).toBe('2');
   });
 
-  it('is separate for each account', async () => {
-    const accounts = accountsOf({ name: 'data', quota: 2 }, { name: 'other', quota: 2 });
-    const tiny = createTinyService({ accounts });
-    await served(tiny, 5);
-    expect((await tiny.get('/v2/brands/acme.com', { account: 'other' })).status).toBe(200);
-  });
-
   it('is renewed when the month turns in UTC', async () => {
     const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
     tiny.clock.set('2026-03-31T23:59:59.999Z');
@@ -108,18 +100,8 @@ describe('the limit', () => {
 });
 
 describe('usage and statements across restarts', () => {
-  it('usage survives a restart within the month', async () => {
-    const dir = folder();
-    const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
-    await served(first, 7);
-    await first.service.close();
-    const second = createTinyService({ ...files(dir), terms: { quota: 10 } });
-    expect((await second.get(`/v2/brands/${OWN_DOMAIN}`)).headers[USAGE]).toBe('7');
-    await second.service.close();
-  });
-
   it('a request is recorded before its answer is sent', async () => {
-    const { usageFile } = files(folder());
+    const { usageFile } = files(await temporaryFolder());
     const tiny = createTinyService({ usageFile });
     for (const requests of [1, 2, 3]) {
       const answer = await tiny.get('/v2/brands/acme.com');
@@ -130,7 +112,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('an account continues when its quota is raised', async () => {
-    const dir = folder();
+    const dir = await temporaryFolder();
     const first = createTinyService({ ...files(dir), terms: { plan: 'free', quota: 3 } });
     expect(await served(first, 9)).toBe(3);
     await first.service.close();
@@ -140,7 +122,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('a month is closed once, by the first request of the next, and does not change with the terms', async () => {
-    const dir = folder();
+    const dir = await temporaryFolder();
     const lines = () => readFileSync(files(dir).statementFile, 'utf8').trimEnd().split('\n');
     const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
     await served(first, 13);
@@ -160,7 +142,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('a statement never owes more than the budget, which was lowered during the month', async () => {
-    const dir = folder();
+    const dir = await temporaryFolder();
     const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
     await served(first, 20);
     await first.service.close();
@@ -173,7 +155,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('a month that ended while the service was down is closed when it starts', async () => {
-    const dir = folder();
+    const dir = await temporaryFolder();
     const first = createTinyService({ ...files(dir) });
     first.clock.set('2026-02-10T00:00:00Z');
     await served(first, 4);
@@ -185,7 +167,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('the journal has a line per billed request, written before its answer', async () => {
-    const journalFile = join(folder(), 'journal.jsonl');
+    const journalFile = join(await temporaryFolder(), 'journal.jsonl');
     const tiny = createTinyService({ journalFile });
     await tiny.get('/v2/brands/domain/acme.com');
     await tiny.get(`/v2/brands/${OWN_DOMAIN}`);
@@ -200,7 +182,7 @@ describe('usage and statements across restarts', () => {
   });
 
   it('a closed service answers 503 and counts nothing', async () => {
-    const { usageFile } = files(folder());
+    const { usageFile } = files(await temporaryFolder());
     const tiny = createTinyService({ usageFile });
     await tiny.service.close();
     await tiny.service.close();

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
 import { SPECIFIED_COVERAGE } from '../fixtures/specified-brand.js';
 import { killLeftovers, startCli } from '../support/cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { generateCatalogue } from './generate-catalogue.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 afterEach(killLeftovers);
 
@@ -18,7 +18,7 @@ async function ask(url: string, path: string) {
 }
 
 it('serves a generated catalogue, and the own brand that it lacks', async () => {
-  const cwd = temporaryFolder();
+  const cwd = await temporaryFolder();
   const lines = [...generateCatalogue({ ...SPECIFIED_COVERAGE, brands: 400, seed: 1 })];
   await writeFile(join(cwd, 'brands.jsonl.gz'), gzipSync(lines.join('\n')));
   const flags = ['--catalogue', 'brands.jsonl.gz', '--own-domain', 'brandfetch.com', '--port', '0'];

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { DEMO_TOKEN, readStatements, type ServeOptions, serve } from '../../src/local-service/serve.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { writeCatalogue } from './generate-catalogue.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 type Serving = Awaited<ReturnType<typeof serve>>;
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function makeFiles() {
-  const folder = temporaryFolder();
+  const folder = await temporaryFolder();
   const catalogue = join(folder, 'catalogue.jsonl');
   const accounts = join(folder, 'accounts.json');
   await writeCatalogue(catalogue, { seed: 1, brands: 20, cryptoSymbols: 2, etfTickers: 2, etfProviders: 1 });
@@ -49,16 +49,10 @@ describe('serve', () => {
 
   it('states a past month before a service ran in the new one, independent of the current terms', async () => {
     const { catalogue, accounts } = await makeFiles();
-    const november = {
-      now: () => Date.parse('2026-11-30T23:59:00Z'),
-      monotonic: () => 0,
-      sleep: async () => undefined,
+    const clockAt = (time: string) => {
+      return { now: () => Date.parse(time), monotonic: () => 0, sleep: async () => undefined };
     };
-    const december = {
-      now: () => Date.parse('2026-12-01T00:01:00Z'),
-      monotonic: () => 0,
-      sleep: async () => undefined,
-    };
+    const [november, december] = [clockAt('2026-11-30T23:59:00Z'), clockAt('2026-12-01T00:01:00Z')];
     const serving = await start({ catalogue, accounts, clock: november });
     for (let i = 0; i < 5; i += 1) await get(serving, `site-${i}.com`);
     const stated = { month: '2026-11', requests: 5, overageRequests: 2, overageOwed: '0.2' };

@@ -2,7 +2,6 @@
  * A service over a handful of brands for the tests of this module: a clock turned by hand, accounts
  * by name, and one-word requests. Brands are named after their purpose.
  */
-import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import { type Accounts, parseAccounts } from '../../src/local-service/accounts.js';
 import { type AdultStatus, Catalogue, type KeyKind } from '../../src/local-service/catalogue.js';
@@ -45,43 +44,30 @@ export function accountsOf(...accounts: readonly Record<string, unknown>[]): Acc
   return parseAccounts(JSON.stringify({ accounts: entries }), 'test');
 }
 
-export interface HandClock extends Clock {
-  /** Sets the time, as milliseconds or as ISO text. */
-  set(time: number | string): void;
-  /** The requested sleeps, in order; sleeping takes no time. */
-  readonly slept: number[];
-}
-
-export function createHandClock(start = NOON): HandClock {
+export function createHandClock(start = NOON) {
   let now = start;
   const slept: number[] = [];
   return {
     now: () => now,
     monotonic: () => now,
-    set(time) {
+    /** Sets the time, as milliseconds or as ISO text. */
+    set(time: number | string): void {
       now = typeof time === 'number' ? time : Date.parse(time);
     },
+    /** The requested sleeps, in order; sleeping takes no time. */
     slept,
-    async sleep(ms) {
+    async sleep(ms: number): Promise<void> {
       slept.push(ms);
     },
   };
 }
 
-export interface TinyService {
-  readonly service: LocalService;
-  readonly clock: HandClock;
-  /** One GET as the account `data`, unless given another. */
-  get(
-    path: string,
-    as?: { account?: string; authorization?: string | undefined; method?: string },
-  ): Promise<ServiceResponse>;
-}
+export type TinyService = ReturnType<typeof createTinyService>;
 
 /** One paid account `data` with a quota of 100 unless accounts are given. */
 export function createTinyService(
   options: Partial<LocalServiceOptions> & { terms?: Record<string, unknown> } = {},
-): TinyService {
+) {
   const { terms, ...given } = options;
   const clock = createHandClock();
   const service = new LocalService({
@@ -101,8 +87,12 @@ export async function billedBy(service: Service): Promise<number> {
   return Number(headers[USAGE]);
 }
 
-export function getFrom(service: Service): TinyService['get'] {
-  return async (path, as = {}) =>
+/** Sends one GET as the account `data`, unless given another. */
+export function getFrom(service: Service) {
+  return async (
+    path: string,
+    as: { account?: string; authorization?: string | undefined; method?: string } = {},
+  ) =>
     service.handle({
       method: as.method ?? 'GET',
       path,

@@ -8,9 +8,9 @@ import {
   type UsageCount,
   UsageJournal,
 } from '../../src/local-service/usage-journal.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const newPath = () => join(temporaryFolder(), 'usage.jsonl');
+const newPath = async () => join(await temporaryFolder(), 'usage.jsonl');
 const NOTICE: NoticeState = { at: 1, requests: 5, quota: 6, open: ['e-mail'] };
 const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount => ({
   account: 'data',
@@ -22,7 +22,7 @@ const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount =
 
 describe('the usage journal', () => {
   it('what was acknowledged is in the file although it was never closed', async () => {
-    const path = newPath();
+    const path = await newPath();
     const journal = new UsageJournal(path);
     journal.change(count(1));
     journal.change(count(2));
@@ -31,7 +31,7 @@ describe('the usage journal', () => {
   });
 
   it('changes of one turn share one acknowledgement and one line', async () => {
-    const path = newPath();
+    const path = await newPath();
     const journal = new UsageJournal(path);
     const promises = [1, 2, 3].map((requests) => {
       journal.change(count(requests));
@@ -46,8 +46,8 @@ describe('the usage journal', () => {
     ['a torn last line', '{"account":"data","period":"2026-03","requ'],
     ['a line that is not a count', '{"account":"data"}\nnull\n42\n'],
     ['an older count after a newer one', `${JSON.stringify(count(3))}\n`],
-  ])('%s loses nothing', (_title, tail) => {
-    const path = newPath();
+  ])('%s loses nothing', async (_title, tail) => {
+    const path = await newPath();
     writeFileSync(path, `${JSON.stringify(count(5, { notice: NOTICE }))}\n${tail}`);
     const journal = new UsageJournal(path);
     expect(journal.read('data', '2026-03')).toEqual(count(5, { notice: NOTICE }));
@@ -55,23 +55,23 @@ describe('the usage journal', () => {
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
   });
 
-  it('a notice delivered by one channel is not owed again on it, whichever line is read last', () => {
-    const path = newPath();
+  it('a notice delivered by one channel is not owed again on it, whichever line is read last', async () => {
+    const path = await newPath();
     const lines = [['webhook', 'e-mail'], ['e-mail'], ['webhook', 'e-mail']] as const;
     const texts = lines.map((open) => JSON.stringify(count(5, { notice: { ...NOTICE, open } })));
     writeFileSync(path, `${texts.join('\n')}\n`);
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
   });
 
-  it('opening compacts the file', () => {
-    const path = newPath();
+  it('opening compacts the file', async () => {
+    const path = await newPath();
     writeFileSync(path, Array.from({ length: 10_000 }, (_, i) => `${JSON.stringify(count(i))}\n`).join(''));
     new UsageJournal(path).close();
     expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(count(9_999))}\n`);
   });
 
   it('the file is rewritten when it has grown, and continues', async () => {
-    const path = newPath();
+    const path = await newPath();
     const journal = new UsageJournal(path);
     const account = 'x'.repeat(1_000_000);
     for (let requests = 1; requests <= 12; requests += 1) {
@@ -100,8 +100,8 @@ describe('the usage journal', () => {
     expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
   });
 
-  it('reading without opening leaves the file unchanged', () => {
-    const path = newPath();
+  it('reading without opening leaves the file unchanged', async () => {
+    const path = await newPath();
     expect(readUsageCounts(path)).toEqual([]);
     expect(existsSync(path)).toBe(false);
     appendFileSync(path, 'torn');

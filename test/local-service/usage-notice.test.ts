@@ -1,27 +1,14 @@
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseAccounts } from '../../src/local-service/accounts.js';
 import { readUsageCounts } from '../../src/local-service/usage-journal.js';
 import { startHook } from '../notify/hook-server.js';
-import { type MailServer, startMailServer } from './mail-server.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { createWaitingClock } from '../notify/waiting-clock.js';
+import { freePort } from '../support/free-port.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { startMailServer } from './mail-server.js';
 import { createTinyService, NOON, type TinyService } from './tiny-service.js';
-
-const closing: (() => Promise<void>)[] = [];
-const kept = (server: MailServer): MailServer => {
-  closing.push(() => server.close());
-  return server;
-};
-/** A mail server that no longer listens at its port. */
-async function startClosedServer(): Promise<MailServer> {
-  const server = await startMailServer();
-  await server.close();
-  return server;
-}
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 function listeningLog() {
   const lines: Record<string, unknown>[] = [];
@@ -48,20 +35,9 @@ describe('the 80 % notice', () => {
     expect(saying(PAST).map(({ period }) => period)).toEqual(['2026-03', '2026-04']);
   });
 
-  it('is not repeated after a restart', async () => {
-    const { log, saying } = listeningLog();
-    const usageFile = join(temporaryFolder(), 'usage');
-    for (let start = 0; start < 3; start += 1) {
-      const tiny = createTinyService({ log, usageFile, terms: { quota: 10 } });
-      await spend(tiny, 9);
-      await tiny.service.close();
-    }
-    expect(saying(PAST)).toHaveLength(1);
-  });
-
   it('is sent by webhook and e-mail', async () => {
     const webhook = await startHook();
-    const mail = kept(await startMailServer());
+    const mail = await startMailServer();
     const accounts = notifiedAccount({ webhook: webhook.url, mail: mail.port });
     const tiny = createTinyService({ accounts });
     await spend(tiny, 9);
@@ -78,11 +54,11 @@ describe('the 80 % notice', () => {
 
   it('that cannot be delivered is logged and affects no answer', async () => {
     const webhook = await startHook(500);
-    const mail = await startClosedServer();
+    const port = await freePort();
     const { log, saying } = listeningLog();
-    const clock = createWaitingClock();
-    const url = `smtp://user:hidden-word@127.0.0.1:${mail.port}`;
-    const accounts = notifiedAccount({ webhook: webhook.url, mail: mail.port }, url);
+    const clock = createWaitingClock(NOON);
+    const url = `smtp://user:hidden-word@127.0.0.1:${port}`;
+    const accounts = notifiedAccount({ webhook: webhook.url, mail: port }, url);
     const tiny = createTinyService({ log, accounts, clock });
     for (let i = 0; i < 5; i += 1) expect((await tiny.get('/v2/brands/acme.com')).status).toBe(200);
     await clock.untilSlept(2);
@@ -94,16 +70,16 @@ describe('the 80 % notice', () => {
   });
 
   it('is delivered when an unavailable mail server is back, once, and not again by the next start', async () => {
-    const closed = await startClosedServer();
-    const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = notifiedAccount({ mail: closed.port });
-    const clock = createWaitingClock();
+    const port = await freePort();
+    const usageFile = join(await temporaryFolder(), 'usage');
+    const accounts = notifiedAccount({ mail: port });
+    const clock = createWaitingClock(NOON);
     const tiny = createTinyService({ accounts, usageFile, clock });
     await spend(tiny, 9);
     await clock.untilSlept(1);
     clock.wake();
     await clock.untilSlept(2);
-    const mail = kept(await startMailServer(closed.port));
+    const mail = await startMailServer(port);
     clock.wake();
     expect((await mail.next()).text).toContain('Subject: data: more than 80 %');
     await tiny.service.close();
@@ -117,17 +93,17 @@ describe('the 80 % notice', () => {
     ['was closed', true],
     ['was killed', false],
   ])('that a service still owed when it %s is delivered by the next one', async (_how, isClosed) => {
-    const closed = await startClosedServer();
-    const usageFile = join(temporaryFolder(), 'usage');
+    const port = await freePort();
+    const usageFile = join(await temporaryFolder(), 'usage');
     const webhook = await startHook();
-    const accounts = notifiedAccount({ webhook: webhook.url, mail: closed.port });
-    const clock = createWaitingClock();
+    const accounts = notifiedAccount({ webhook: webhook.url, mail: port });
+    const clock = createWaitingClock(NOON);
     const first = createTinyService({ accounts, usageFile, clock });
     await spend(first, 9);
     await clock.untilSlept(1);
     await expect.poll(() => readUsageCounts(usageFile)[0]?.notice?.open).toEqual(['e-mail']);
     if (isClosed) await first.service.close();
-    const mail = kept(await startMailServer(closed.port));
+    const mail = await startMailServer(port);
     const second = createTinyService({ accounts, usageFile, clock: createWaitingClock(NOON + 86_400_000) });
     const message = await mail.next();
     expect(message.text).toContain('5 of 5 requests in 2026-03');
@@ -137,22 +113,6 @@ describe('the 80 % notice', () => {
     await third.service.close();
     expect([webhook.received.length, mail.count]).toEqual([1, 1]);
     if (!isClosed) await first.service.close();
-  });
-
-  it('is given up after three days', async () => {
-    const closed = await startClosedServer();
-    const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = notifiedAccount({ mail: closed.port });
-    const { log, saying } = listeningLog();
-    const clock = createWaitingClock();
-    const tiny = createTinyService({ accounts, usageFile, clock, log });
-    await spend(tiny, 9);
-    await clock.untilSlept(1);
-    clock.advance(3 * 86_400_000);
-    clock.wake();
-    await expect.poll(() => saying('dropped')).toHaveLength(1);
-    await tiny.service.close();
-    expect(readUsageCounts(usageFile)).toMatchObject([{ notice: { open: [] } }]);
   });
 });
 
@@ -165,42 +125,4 @@ function notifiedAccount(to: { webhook?: string; mail?: number }, url = `smtp://
   const smtp = to.mail ? { smtp: { url, from: 'brands@brand-service.example' } } : {};
   const account = { name: 'data', token: 'token-data', quota: 5, notices };
   return parseAccounts(JSON.stringify({ ...smtp, accounts: [account] }), 'test');
-}
-
-/** A clock on which a test ends every sleep. The short waits within one webhook do not count. */
-function createWaitingClock(start = NOON) {
-  let now = start;
-  const waits: number[] = [];
-  const sleepers = new Set<() => void>();
-  const watchers = new Set<() => void>();
-  return {
-    now: () => now,
-    monotonic: () => now,
-    sleep(ms: number, signal?: AbortSignal): Promise<void> {
-      if (ms < 5_000 || signal?.aborted) return Promise.resolve();
-      waits.push(ms);
-      for (const look of watchers) look();
-      return new Promise((resolve) => {
-        sleepers.add(resolve);
-        signal?.addEventListener('abort', () => resolve(), { once: true });
-      });
-    },
-    waits,
-    /** Resolves when `count` sleeps have begun in all. */
-    untilSlept: (count: number) =>
-      new Promise<void>((resolve) => {
-        const look = () => {
-          if (waits.length >= count) resolve();
-        };
-        watchers.add(look);
-        look();
-      }),
-    wake() {
-      for (const resolve of sleepers) resolve();
-      sleepers.clear();
-    },
-    advance(ms: number) {
-      now += ms;
-    },
-  };
 }

@@ -3,13 +3,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { listenAnew } from '../support/listen-anew.js';
 
-export interface Hook {
-  readonly url: string;
-  readonly received: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
-}
+export type Hook = Awaited<ReturnType<typeof startHook>>;
 
 /** Answers with these statuses in turn, then with the last; 0: with none. Closes with the test. */
-export async function startHook(...statuses: number[]): Promise<Hook> {
+export async function startHook(...statuses: number[]) {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer((request, response) => {
     let body = '';

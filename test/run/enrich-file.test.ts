@@ -1,26 +1,20 @@
 /** A whole run on a real engine, the local service in this process: waves, repeats and stops. */
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/brand-api/client.js';
 import { systemClock } from '../../src/core/clock.js';
 import type { Identifier } from '../../src/core/identifier.js';
 import { silentLog } from '../../src/core/log.js';
-import type { ChunkData } from '../../src/engine/engine.js';
 import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
-import type { WorkerListener } from '../../src/worker/asked.js';
-import { resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { answerOf, MATCHED } from '../worker/asking.js';
-import { brands, keyOf, SERVICE, scriptedClient, usePlaces, type Workplace } from '../worker/workplace.js';
-
-const JSON_404 = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
+import { keyOf, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
 
 describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const openPlace = usePlaces('enrich');
@@ -152,32 +146,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(seen[0]).toBe(2);
   });
 
-  it('takes the answers of its own worker as they arrive, and reads the others from the store', async () => {
-    const found: string[] = [];
-    const { outcomes } = place.engine;
-    const read: typeof outcomes.read = async (keys, freshness) => {
-      const answers = await outcomes.read(keys, freshness);
-      found.push(...answers.flatMap((answer) => (answer === null ? [] : [answer.key])));
-      return answers;
-    };
-    const engine = { ...place.engine, outcomes: { ...outcomes, read } };
-    const open = (listener: WorkerListener) =>
-      place.openWorker({
-        client: place.client(),
-        spoolFolder: join(folder, 'spool'),
-        listener: {
-          ...listener,
-          onAnswer: (answer) => answer.key.endsWith('b2.com') || listener.onAnswer(answer),
-        },
-      });
-    await run({ input: LIST, runtime: { engine, worker: { type: 'own', open } } });
-    expect(found).toEqual([keyOf('domain:b2.com')]);
-    const fresh = await lines();
-    await run({ input: LIST });
-    // The dates too: both come from the store.
-    expect((await lines()).map((line) => line.replace(',stored,', ',api,'))).toEqual(fresh);
-  });
-
   it('with --waterfall asks for the next column where nothing was found', async () => {
     const result = await run(WAVES);
     const asked = ['b1.com', 'b3.com', 'nobody.com', 'none.com', 'nothing.com'];
@@ -251,12 +219,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(questions.map(({ requests, trial }) => [requests, trial])).toEqual([[2, null]]);
   });
 
-  it('a trial that meets the limit ends like any run', async () => {
-    const result = await run({ input: MANY, asked: { trial: 3 }, settings: { quotaCap: 2 } });
-    expect(result).toMatchObject({ end: { type: 'halted', halt: { why: 'limit' } } });
-    expect(billed()).toBe(2);
-  });
-
   it.each([
     [true, null, 1],
     [true, 'own.example', 0],
@@ -288,47 +250,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
     await run({ input, client: noting, asked: { priority }, runtime: { isInteractive: true } });
     expect([order[0], order.length]).toEqual(['b3.com', 3]);
-  });
-
-  it('ends with exit code 5 when the queue loses its chunks', async () => {
-    const { engine, queue } = place;
-    const lose = ({ data }: { data: ChunkData }) => engine.runs.finishChunk(data.run, data.chunk);
-    const worker = engine.openWorker(queue.name, lose, 1);
-    onTestFinished(() => worker.close());
-    void worker.run();
-    const result = await run({ input: LIST, runtime: { worker: null } });
-    expect(result.end).toEqual({ type: 'halted', halt: { why: 'lost' } });
-    expect(result.written.counts.deferred).toBe(4);
-  });
-
-  it('buys once what one worker could not trust before another one had a match', async () => {
-    const { engine, queue } = place;
-    await run({ input: 'website\nb900.com\n' });
-    const unknown = ['n0.com', 'n1.com', 'n2.com'];
-    const isUnknown = (text: string) => unknown.some((each) => text.endsWith(each));
-    const client = scriptedClient((value) => (isUnknown(value) ? JSON_404 : MATCHED));
-    const contexts = { known: await place.context('w1', client), unknown: await place.context('w2', client) };
-    const signals = { stop: new AbortController().signal, abort: new AbortController().signal };
-    async function resolve({ data }: { data: ChunkData }): Promise<void> {
-      const whose = data.identifiers.some(isUnknown) ? 'unknown' : 'known';
-      const isAsked = async () => (await engine.runs.get(data.run))?.tally.failed === unknown.length;
-      if (whose === 'known') await vi.waitUntil(isAsked, { timeout: 10_000 });
-      const record = await engine.runs.get(data.run);
-      if (record !== null) await resolveChunk(contexts[whose], record, data, signals);
-    }
-    const worker = engine.openWorker(queue.name, resolve, 3);
-    onTestFinished(() => worker.close());
-    void worker.run();
-    // So that three chunks are handed out before there is a match.
-    await engine.keyValues.put('min-match', 'series', 'matched');
-    const known = brands(100).map((text) => text.replace('domain:', ''));
-    const input = `website\n${[...known, ...unknown].join('\n')}\n`;
-    for (let time = 0; time < 2; time += 1) {
-      const { end, written } = await run({ input, runtime: { worker: null, series: 'series' } });
-      expect(end).toEqual({ type: 'finished' });
-      expect(written.counts).toMatchObject({ matched: 100, not_found: 3, failed: 0 });
-      expect(client.asked).toHaveLength(103);
-    }
   });
 });
 

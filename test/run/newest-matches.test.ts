@@ -1,4 +1,3 @@
-/** The newest matches of a run: which are kept, when the engine is told, and what a page gets. */
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/engine/stores/key-value-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';

@@ -1,4 +1,3 @@
-/** The exit code of a run as one table. */
 import { expect, it } from 'vitest';
 import { type ExitCode, FailFileError, InterruptedError, RefusedError } from '../../src/core/errors.js';
 import type { StatusCounts } from '../../src/core/outcome.js';
@@ -48,12 +47,7 @@ it.each<[string, unknown, ExitCode, RegExp | null]>([
   ['a wait that it ended', waited, 130, null],
   ['reading that it ended', new InterruptedError({ code: 'interrupted', ...detail }), 130, null],
   ['an engine that was waited for', new FailFileError({ code: 'engine-unreachable', ...detail }), 130, null],
-  [
-    'a full disk',
-    new FailFileError({ code: 'disk-low', ...detail }),
-    5,
-    /disk space is left.*: x; do y; then/,
-  ],
+  ['full disk', new FailFileError({ code: 'disk-low', ...detail }), 5, /disk space is left.*: x; do y; then/],
   ['a lost engine', new FailFileError({ code: 'engine-unfit', ...detail }), 5, /cannot be used.*: x; do y/],
   ['refused credentials', new RefusedError({ code: 'credentials-refused', ...detail }), 4, /credentials: x/],
   ['a bug', new TypeError('token-1 is not a function'), 5, /^interrupted.*this is a bug.* in the log/],

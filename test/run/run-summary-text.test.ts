@@ -1,8 +1,7 @@
-/** The summary of a run as text: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
 import type { RunSettings } from '../../src/engine/stores/run-store.js';
 import { makeReport } from '../../src/run/report/report.js';
-import { exitCodeOf } from '../../src/run/run-end.js';
+import { exitCodeOf, type LookupsEnd } from '../../src/run/run-end.js';
 import type { FinishedRun } from '../../src/run/run-file.js';
 import { stopText, summaryTable, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
@@ -108,12 +107,7 @@ describe('with --quiet', () => {
 
   it.each<[string, ResultParts, boolean, RegExp]>([
     ['quota', { end: halted('limit') }, false, /stopped: the quota is used up; .* the same command again/],
-    [
-      'one invalid row',
-      { rows: { matched: 1, invalid: 1 } },
-      true,
-      /failed because of --strict: 1 row is invalid/,
-    ],
+    ['a bad row', { rows: { matched: 1, invalid: 1 } }, true, /failed because of --strict: 1 row is invalid/],
     [
       'nothing matched',
       { rows: { not_found: 2 } },
@@ -215,67 +209,55 @@ it('names the files, and a partial one as such', () => {
 });
 
 describe('the next step', () => {
-  const limit = (...reached: Parameters<typeof halted> extends [unknown, ...infer R] ? R : never) => ({
-    end: halted('limit', ...reached),
-    facts: DEFERRED,
-  });
-
+  const AGAIN = 'run the same command again';
+  const RAISED = 'a raised quota or the next period would cover them';
   it.each<[string, ResultParts, string, Partial<RunSettings>?]>([
-    [
-      'some failed',
-      { rows: { failed: 1 } },
-      'some rows failed: run the same command again to retry only those',
-    ],
-    [
-      'too many failed',
-      { end: { type: 'too_many_failures' } },
-      'stopped by --max-errors: run the same command again to continue',
-    ],
+    ['some failed', { rows: { failed: 1 } }, `some rows failed: ${AGAIN} to retry only those`],
+    ['too many', { end: { type: 'too_many_failures' } }, `stopped by --max-errors: ${AGAIN} to continue`],
     [
       'the credentials were refused',
       { end: halted('credentials') },
-      'the service refused the credentials: the token is unknown (status 403); check the token, then run the same command again: nothing is lost',
+      `the service refused the credentials: the token is unknown (status 403); check the token, then ${AGAIN}: nothing is lost`,
     ],
     [
-      'interrupted',
+      'Ctrl-C',
       { end: { type: 'stopped' } },
-      'interrupted: all paid answers are stored; run the same command again to continue',
-    ],
-    [
-      'the quota is used up, the plan unspecified: the flag that could buy more is named',
-      limit(),
-      'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to continue',
-    ],
-    [
-      'the quota is used up on a free plan: nothing can be bought',
-      limit(),
-      'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
-      { plan: 'free' },
-    ],
-    [
-      'the budget is used up',
-      limit({ name: 'account', overage: 3 }),
-      'stopped: the quota and the overage budget are used up; 1,900 identifiers are left: a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`; run the same command again to continue',
-      { plan: 'paid' },
-    ],
-    [
-      'the service has less than the budget says',
-      limit({ name: 'overstated', usage: 52, quota: 50 }),
-      'stopped: the service refuses every request at a usage of 52 and a quota of 50: the plan or the overage budget set here is higher than in the account; 1,900 identifiers are left: set --plan and --overage-budget to what the account has, or raise them in the account; run the same command again to continue',
-      { plan: 'paid' },
+      `interrupted: all paid answers are stored; ${AGAIN} to continue`,
     ],
     [
       'a cap of the run is reached',
-      limit({ name: 'maxRequests', maxRequests: 50 }),
+      { end: halted('limit', { name: 'maxRequests', maxRequests: 50 }), facts: DEFERRED },
       'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; to continue, run it again with a higher --max-requests',
-      { plan: 'paid', maxRequests: 50 },
-    ],
-    [
-      'the service refused everything as too many: no quota would help',
-      { end: halted('throttled'), facts: DEFERRED },
-      'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to continue',
+      { maxRequests: 50 },
     ],
   ])('%s', (_what, parts, text, settings = {}) => {
     expect(summaryOf(parts, settings).at(-1)).toBe(text);
+  });
+
+  it.each<[RunSettings['plan'], LookupsEnd, why: string, todo: string]>([
+    [
+      'unspecified',
+      halted('limit'),
+      'the quota is used up',
+      `: ${RAISED}, or --plan paid --overage-budget AMOUNT if the plan bills overage`,
+    ],
+    ['free', halted('limit'), 'the quota is used up', `: ${RAISED}`],
+    [
+      'paid',
+      halted('limit', { name: 'account', overage: 3 }),
+      'the quota and the overage budget are used up',
+      ': a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`',
+    ],
+    [
+      'paid',
+      halted('limit', { name: 'overstated', usage: 52, quota: 50 }),
+      'the service refuses every request at a usage of 52 and a quota of 50: the plan or the overage budget set here is higher than in the account',
+      ': set --plan and --overage-budget to what the account has, or raise them in the account',
+    ],
+    // No quota would help.
+    ['unspecified', halted('throttled'), 'the service refused every request as too many for 360 s', ''],
+  ])('on plan %s after %j is what would cover the rest', (plan, end, why, todo) => {
+    const last = summaryOf({ end, facts: DEFERRED }, { plan }).at(-1);
+    expect(last).toBe(`stopped: ${why}; 1,900 identifiers are left${todo}; ${AGAIN} to continue`);
   });
 });

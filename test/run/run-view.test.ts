@@ -1,4 +1,3 @@
-/** A run as log lines: its notices, outages, and a limit that is near. */
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/core/log.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';

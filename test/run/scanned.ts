@@ -3,20 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createReleasers } from '../../src/core/lifecycle.js';
-import type { Input } from '../../src/input/input.js';
 import { readTable } from '../../src/input/read-table.js';
-import { type Scan, type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
+import { type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
 import type { Settings } from '../../src/settings/settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-export interface Scanned {
-  readonly scan: Scan;
-  readonly input: Input;
-  readonly folder: string;
-  /** Texts of the identifiers, by their numbers. */
-  readonly texts: readonly string[];
-}
+export type Scanned = Awaited<ReturnType<typeof scanText>>;
 
 /**
  * `options` as on the command line; the only default is `--ragged invalid`, because one odd row is
@@ -25,7 +18,7 @@ export interface Scanned {
 export async function scanText(
   text: string | Buffer,
   options: Partial<ScanOptions & Settings> & { name?: string; stop?: AbortSignal } = {},
-): Promise<Scanned> {
+) {
   const { name = 'customers.csv', ...some } = options;
   const settings = settingsWith({ ragged: 'invalid', ...some });
   const folder = await temporaryFolder();
@@ -37,6 +30,7 @@ export async function scanText(
   const { input } = table;
   releasers.push(() => input.close());
   const scan = await scanInput(table, settings, { folder, onRows: () => undefined, ...some }, releasers);
+  /** Texts of the identifiers, by their numbers. */
   const texts = [...scan.identifiers.batches()].flatMap((batch) => batch.texts);
   return { scan, input, folder, texts };
 }

@@ -1,4 +1,3 @@
-/** A run on a terminal: texts, bar, warnings, the question before money is spent, silence. */
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -34,76 +33,62 @@ const OVERAGE = {
   ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),
 };
 
-describe('the words beside the bar', () => {
-  const tally = { matched: 380, notFound: 30, failed: 2, stored: 588, requests: 412, billed: 412 };
+const tally = { matched: 380, notFound: 30, failed: 2, stored: 588, requests: 412, billed: 412 };
 
-  it.each<[string, Partial<EnrichProgress>, string, number?]>([
-    ['reading', { phase: 'reading' }, 'reading 5,000 rows'],
-    ['before the first report', { run: null }, '1,000 of 4,000 · 0 matched · 0 billed'],
-    [
-      'a known limit and a rate',
-      { run: { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
-      '1,000 of 4,000 · 380 matched · 588 stored · 412 of 100,000 spent · 50/s · 1 min 0 s left',
-      50,
-    ],
-    ['parked', { phase: 'parked' }, '1,000 of 4,000 · parked · 900 matched · 1,000 billed'],
-    [
-      'queued',
-      { queued: 'queued behind a.csv' },
-      '1,000 of 4,000 · queued behind a.csv · 900 matched · 1,000 billed',
-    ],
-    [
-      'paused, while the service gives no answers',
-      { ...PAUSED, outage: 'status 503' },
-      '1,000 of 4,000 · paused · waiting: status 503 · 900 matched · 1,000 billed',
-    ],
-    ['overage', OVERAGE, '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage'],
-  ])('%s', (_what, some, text, rate) => {
-    expect(barText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
-  });
+it.each<[string, Partial<EnrichProgress>, string, number?]>([
+  ['reading', { phase: 'reading' }, 'reading 5,000 rows'],
+  ['before the first report', { run: null }, '1,000 of 4,000 · 0 matched · 0 billed'],
+  [
+    'a known limit and a rate',
+    { run: { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
+    '1,000 of 4,000 · 380 matched · 588 stored · 412 of 100,000 spent · 50/s · 1 min 0 s left',
+    50,
+  ],
+  ['parked', { phase: 'parked' }, '1,000 of 4,000 · parked · 900 matched · 1,000 billed'],
+  ['queued', { queued: 'behind a.csv' }, '1,000 of 4,000 · behind a.csv · 900 matched · 1,000 billed'],
+  [
+    'paused, while the service gives no answers',
+    { ...PAUSED, outage: 'status 503' },
+    '1,000 of 4,000 · paused · waiting: status 503 · 900 matched · 1,000 billed',
+  ],
+  ['overage', OVERAGE, '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage'],
+])('the words beside the bar: %s', (_what, some, text, rate) => {
+  expect(barText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
 });
 
-describe('the progress text', () => {
-  it.each<[string, Partial<EnrichProgress>, string, number?]>([
-    ['reading', { phase: 'reading' }, 'reading: 5,000 rows'],
-    ['writing', { phase: 'writing' }, 'writing: 5,000 rows', 50],
-    ['no rate yet', {}, '1,000/4,000 lookups, 1,000 billed'],
-    ['a rate', {}, '1,000/4,000 lookups, 50/s, 1 min 0 s left, 1,000 billed', 50],
-    ['nothing moves', {}, '1,000/4,000 lookups, 1,000 billed', 0],
-    ['requests in flight', { inFlight: 64 }, '1,000/4,000 lookups, 64 in flight, 1,000 billed'],
-    ['parked', { phase: 'parked' }, '1,000/4,000 lookups, parked, 1,000 billed'],
-    ['before the first report', { run: null }, '1,000/4,000 lookups, 0 billed'],
-    [
-      'the service gives no answers',
-      { outage: 'the service answered 503' },
-      '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
-    ],
-    [
-      'what is left',
-      { ledger: ledgerState({ quota: 2_000, overage: 500, sent: 1_000, held: 64, others: 36 }) },
-      '1,000/4,000 lookups, 1,000 billed, 1,400 of 2,500 left',
-    ],
-    ['money that was spent', OVERAGE, '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left'],
-    [
-      'more used than there was',
-      { ledger: ledgerState({ quota: 10, others: 12 }) },
-      '1,000/4,000 lookups, 1,000 billed, 0 of 10 left',
-    ],
-    ['paused', { ...PAUSED, ledger: ledgerState() }, '1,000/4,000 lookups, 1,000 billed, paused'],
-  ])('%s', (_what, some, text, rate) => {
-    expect(progressText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
-  });
+it.each<[string, Partial<EnrichProgress>, string, number?]>([
+  ['reading', { phase: 'reading' }, 'reading: 5,000 rows'],
+  ['writing', { phase: 'writing' }, 'writing: 5,000 rows', 50],
+  ['no rate yet', {}, '1,000/4,000 lookups, 1,000 billed'],
+  ['a rate', {}, '1,000/4,000 lookups, 50/s, 1 min 0 s left, 1,000 billed', 50],
+  ['nothing moves', {}, '1,000/4,000 lookups, 1,000 billed', 0],
+  ['requests in flight', { inFlight: 64 }, '1,000/4,000 lookups, 64 in flight, 1,000 billed'],
+  ['parked', { phase: 'parked' }, '1,000/4,000 lookups, parked, 1,000 billed'],
+  ['before the first report', { run: null }, '1,000/4,000 lookups, 0 billed'],
+  [
+    'the service gives no answers',
+    { outage: 'the service answered 503' },
+    '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
+  ],
+  [
+    'what is left',
+    { ledger: ledgerState({ quota: 2_000, overage: 500, sent: 1_000, held: 64, others: 36 }) },
+    '1,000/4,000 lookups, 1,000 billed, 1,400 of 2,500 left',
+  ],
+  ['money that was spent', OVERAGE, '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left'],
+  [
+    'more used than there was',
+    { ledger: ledgerState({ quota: 10, others: 12 }) },
+    '1,000/4,000 lookups, 1,000 billed, 0 of 10 left',
+  ],
+  ['paused', { ...PAUSED, ledger: ledgerState() }, '1,000/4,000 lookups, 1,000 billed, paused'],
+])('the progress text: %s', (_what, some, text, rate) => {
+  expect(progressText({ ...ASKING, ...some }, rate ?? null, '0.1')).toBe(text);
 });
-
-interface Screen {
-  readonly written: string[];
-  readonly view: ReturnType<typeof createTerminalView>;
-  pass(ms: number): void;
-}
 
 function createScreen(
   some: { isTTY?: boolean; columns?: number; isQuiet?: boolean; hasColor?: boolean } = {},
-): Screen {
+) {
   const { isTTY = false, columns = 100, isQuiet = false, hasColor = false } = some;
   const written: string[] = [];
   let now = 1_000_000;
@@ -118,7 +103,7 @@ function createScreen(
   return {
     written,
     view,
-    pass(ms) {
+    pass(ms: number) {
       now += ms;
     },
   };
@@ -184,7 +169,7 @@ describe('on a terminal', () => {
   });
 
   it.each([10, 24, 25, 40, 200])(
-    'never takes more than one line of %i columns, with or without colour',
+    'never takes more than one line of %i columns, coloured or not',
     (columns) => {
       for (const hasColor of [true, false]) {
         for (const phase of ['reading', 'asking', 'writing'] as const) {
@@ -281,27 +266,25 @@ function question(isTTY = true) {
   return { stdin, open, ask, said: () => String(stderr.read()) };
 }
 
-describe('a paused command', () => {
-  const PAUSE = {
-    owner: 'key',
-    label: { host: 'host', name: 'a.csv' },
-    run: 'r-1',
-    by: 'ada@office',
-    at: Date.UTC(2026, 0, 14),
-  };
+const PAUSE = {
+  owner: 'key',
+  label: { host: 'host', name: 'a.csv' },
+  run: 'r-1',
+  by: 'ada@office',
+  at: Date.UTC(2026, 0, 14),
+};
 
-  it.each([{}, { yes: true }])(
-    'is resumed by a person at a terminal alone, asked also with %j',
-    async (some) => {
-      const { stdin, open, said } = question();
-      const agreed = open(some).resumes?.(PAUSE);
-      stdin.write('y\n');
-      expect(await agreed).toBe(true);
-      expect(said()).toContain('paused by ada@office since 14 Jan 2026, 00:00 UTC; resume it? [y/N]');
-      expect(question(false).open(some).resumes).toBeUndefined();
-    },
-  );
-});
+it.each([{}, { yes: true }])(
+  'a paused command is resumed by a person at a terminal alone: %j',
+  async (some) => {
+    const { stdin, open, said } = question();
+    const agreed = open(some).resumes?.(PAUSE);
+    stdin.write('y\n');
+    expect(await agreed).toBe(true);
+    expect(said()).toContain('paused by ada@office since 14 Jan 2026, 00:00 UTC; resume it? [y/N]');
+    expect(question(false).open(some).resumes).toBeUndefined();
+  },
+);
 
 describe('the confirmation before money is spent', () => {
   it.each([

@@ -13,15 +13,13 @@ const SITE_AND_B = [
   { name: 'b', kind: null },
 ];
 
-describe('the message for a refused value', () => {
-  it.each([
-    ['timeout', '40s'],
-    ['concurrency', '64'],
-    ['limit', '100'],
-  ])('of %s uses the default as example, where there is one: %s', (key, example) => {
-    const { message } = refused({ flags: { [key]: 'much' }, command: 'up' });
-    expect(message).toMatch(new RegExp(`, for example ${example}$`));
-  });
+it.each([
+  ['timeout', '40s'],
+  ['concurrency', '64'],
+  ['limit', '100'],
+])('the message for a refused %s has the default as example, where there is one: %s', (key, example) => {
+  const { message } = refused({ flags: { [key]: 'much' }, command: 'up' });
+  expect(message).toMatch(new RegExp(`, for example ${example}$`));
 });
 
 describe('precedence', () => {
@@ -225,21 +223,19 @@ type JsonClues = Parameters<typeof wantsJson>[0];
 const inFile = (json: unknown) => ({ path: '/x/brand-enrich.config.json', values: { json } });
 const NOTHING: JsonClues = { argv: ['run', 'x'], env: {}, file: null, settings: null };
 
-describe('whether output goes to a program', () => {
-  it.each<[string, Partial<JsonClues>, boolean]>([
-    ['not set', {}, false],
-    ['set to yes', { settings: { json: true } }, true],
-    ['set to no, whatever else says yes', { settings: { json: false }, file: inFile(true) }, false],
-    ['a flag, beside invalid ones', { argv: ['rum', '--jsom', '--json', 'x'] }, true],
-    ['a flag with a value that it does not take', { argv: ['run', 'x', '--json=true'] }, true],
-    ['an operand of that name', { argv: ['run', '--', '--json'] }, false],
-    ['the environment', { env: { BRAND_ENRICH_JSON: 'yes' } }, true],
-    ['the environment, set to no', { env: { BRAND_ENRICH_JSON: 'false' }, file: inFile(true) }, false],
-    ['the environment, with an invalid value', { env: { BRAND_ENRICH_JSON: 'perhaps' } }, false],
-    ['an empty variable', { env: { BRAND_ENRICH_JSON: '' }, file: inFile(true) }, true],
-    ['the config file', { file: inFile(true) }, true],
-    ['the config file, saying no', { file: inFile(false) }, false],
-  ])('%s', (_what, clues, expected) => {
-    expect(wantsJson({ ...NOTHING, ...clues })).toBe(expected);
-  });
+it.each<[string, Partial<JsonClues>, boolean]>([
+  ['not set', {}, false],
+  ['set to yes', { settings: { json: true } }, true],
+  ['set to no, whatever else says yes', { settings: { json: false }, file: inFile(true) }, false],
+  ['a flag, beside invalid ones', { argv: ['rum', '--jsom', '--json', 'x'] }, true],
+  ['a flag with a value that it does not take', { argv: ['run', 'x', '--json=true'] }, true],
+  ['an operand of that name', { argv: ['run', '--', '--json'] }, false],
+  ['the environment', { env: { BRAND_ENRICH_JSON: 'yes' } }, true],
+  ['the environment, set to no', { env: { BRAND_ENRICH_JSON: 'false' }, file: inFile(true) }, false],
+  ['the environment, with an invalid value', { env: { BRAND_ENRICH_JSON: 'perhaps' } }, false],
+  ['an empty variable', { env: { BRAND_ENRICH_JSON: '' }, file: inFile(true) }, true],
+  ['the config file', { file: inFile(true) }, true],
+  ['the config file, saying no', { file: inFile(false) }, false],
+])('whether output goes to a program: %s', (_what, clues, expected) => {
+  expect(wantsJson({ ...NOTHING, ...clues })).toBe(expected);
 });

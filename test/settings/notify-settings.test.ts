@@ -61,13 +61,10 @@ describe('secrets of notifications', () => {
     expect(message).not.toContain('Sesame');
   });
 
-  it.each(['short', 'whsec_not base64 at all', 'two lines of it,\nthe second'])(
-    'refuses the secret %j',
-    (secret) => {
-      const { message } = refusal(() => load({}, { BRAND_ENRICH_NOTIFY_SECRET: secret }));
-      expect(message).toContain('is not a secret');
-    },
-  );
+  it.each(['short', 'whsec_not base64 at all', 'two lines of it,\nthe second'])('refuses %j', (secret) => {
+    const { message } = refusal(() => load({}, { BRAND_ENRICH_NOTIFY_SECRET: secret }));
+    expect(message).toContain('is not a secret');
+  });
 
   it('come from the environment or a file, and the flag wins', async () => {
     const folder = await temporaryFolder();

@@ -204,30 +204,28 @@ describe.each(TABLES)('$name', ({ kind, kept = [], read = {}, wrong }) => {
   });
 });
 
-describe('an engine on another host', () => {
-  it.each([
-    ['embedded', null],
-    ['redis://127.0.0.1:6379', null],
-    ['redis://localhost', null],
-    ['redis://[::1]:6379', null],
-    ['rediss://:pw@queue.internal', null],
-    ['redis://queue.internal:6379', 'a password and TLS'],
-    ['redis://:pw@queue.internal', 'TLS'],
-    ['rediss://queue.internal', 'a password'],
-    ['rediss://user@queue.internal', 'a password'],
-    ['postgres://localhost/db', null],
-    ['postgres:///db?host=/var/run/postgresql', null],
-    ['postgres://%2Fvar%2Frun/db', null],
-    ['postgres://u:pw@db.internal/db', 'TLS'],
-    ['postgres://u:pw@db.internal/db?sslmode=disable', 'TLS'],
-    ['postgresql://u:pw@db.internal/db?sslmode=verify-full', null],
-    ['postgres://u:pw@db.internal/db?sslrootcert=/ca.pem', null],
-  ])('%s lacks %s', (address, lacks) => {
-    const warning = openEngineWarning(address);
-    if (lacks === null) expect(warning).toBeNull();
-    else expect(warning).toMatch(new RegExp(`another host without ${lacks}: .*; (use rediss|add sslmode)`));
-    expect(warning ?? '').not.toContain('pw@');
-  });
+it.each([
+  ['embedded', null],
+  ['redis://127.0.0.1:6379', null],
+  ['redis://localhost', null],
+  ['redis://[::1]:6379', null],
+  ['rediss://:pw@queue.internal', null],
+  ['redis://queue.internal:6379', 'a password and TLS'],
+  ['redis://:pw@queue.internal', 'TLS'],
+  ['rediss://queue.internal', 'a password'],
+  ['rediss://user@queue.internal', 'a password'],
+  ['postgres://localhost/db', null],
+  ['postgres:///db?host=/var/run/postgresql', null],
+  ['postgres://%2Fvar%2Frun/db', null],
+  ['postgres://u:pw@db.internal/db', 'TLS'],
+  ['postgres://u:pw@db.internal/db?sslmode=disable', 'TLS'],
+  ['postgresql://u:pw@db.internal/db?sslmode=verify-full', null],
+  ['postgres://u:pw@db.internal/db?sslrootcert=/ca.pem', null],
+])('an engine on another host: %s lacks %s', (address, lacks) => {
+  const warning = openEngineWarning(address);
+  if (lacks === null) expect(warning).toBeNull();
+  else expect(warning).toMatch(new RegExp(`another host without ${lacks}: .*; (use rediss|add sslmode)`));
+  expect(warning ?? '').not.toContain('pw@');
 });
 
 describe('list values', () => {
@@ -317,34 +315,30 @@ describe('a priority column', () => {
   });
 });
 
-describe('durations', () => {
-  it('survive a round trip through their shortest text', () => {
-    const kind = duration('0s', '99999999d');
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {
-        expect(kind.parse([formatDuration(ms)])).toBe(ms);
-      }),
-    );
-  });
+it('durations: survive a round trip through their shortest text', () => {
+  const kind = duration('0s', '99999999d');
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {
+      expect(kind.parse([formatDuration(ms)])).toBe(ms);
+    }),
+  );
 });
 
-describe('loopback', () => {
-  it.each([
-    ['localhost', true],
-    ['a.LOCALHOST', true],
-    ['127.0.0.1', true],
-    ['127.255.0.9', true],
-    ['[::1]', true],
-    ['0.0.0.0', false],
-    ['[::]', false],
-    ['10.0.0.1', false],
-    ['127.example.com', false],
-    ['127.0.0.1.example', false],
-    ['localhost.example', false],
-    ['notlocalhost', false],
-  ])('%s: %s', (host, expected) => {
-    expect(isLoopbackHost(host)).toBe(expected);
-    expect(isLoopbackHost(host.replace(/[[\]]/g, ''))).toBe(expected);
-    expect(isLoopbackUrl(`http://${host}:8080/x`)).toBe(expected);
-  });
+it.each([
+  ['localhost', true],
+  ['a.LOCALHOST', true],
+  ['127.0.0.1', true],
+  ['127.255.0.9', true],
+  ['[::1]', true],
+  ['0.0.0.0', false],
+  ['[::]', false],
+  ['10.0.0.1', false],
+  ['127.example.com', false],
+  ['127.0.0.1.example', false],
+  ['localhost.example', false],
+  ['notlocalhost', false],
+])('loopback: %s: %s', (host, expected) => {
+  expect(isLoopbackHost(host)).toBe(expected);
+  expect(isLoopbackHost(host.replace(/[[\]]/g, ''))).toBe(expected);
+  expect(isLoopbackUrl(`http://${host}:8080/x`)).toBe(expected);
 });

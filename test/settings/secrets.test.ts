@@ -25,24 +25,22 @@ function fileWith(name: string, content: string): string {
   return path;
 }
 
-describe('an address', () => {
-  it.each([
-    ['embedded', 'embedded'],
-    ['redis://localhost:6379/0', 'redis://localhost:6379/0'],
-    [`redis://:${SECRET}@h:6379`, 'redis://***@h:6379'],
-    [`postgres://ada:${SECRET}@h/db?password=${SECRET}`, 'postgres://***@h/db?…'],
-    [`https://${SECRET}@h/`, 'https://***@h'],
-    ['api.example.com', 'api.example.com'],
-    ['localhost:8080', 'localhost:8080'],
-    [SECRET, '…'],
-    [`redis//ada:${SECRET}@h`, '…'],
-    [`redis://ada:${SECRET}@h:port`, 'redis://…'],
-    [`eyJhbGciOi.${SECRET}.x`, '…'],
-    [`redis://redis://ada:${SECRET}@h`, 'redis://redis/…'],
-    [`postgres://h/ada:${SECRET}%40db`, 'postgres://h/…'],
-  ])('shows %s as %s', (address, shown) => {
-    expect(maskAddress(address)).toBe(shown);
-  });
+it.each([
+  ['embedded', 'embedded'],
+  ['redis://localhost:6379/0', 'redis://localhost:6379/0'],
+  [`redis://:${SECRET}@h:6379`, 'redis://***@h:6379'],
+  [`postgres://ada:${SECRET}@h/db?password=${SECRET}`, 'postgres://***@h/db?…'],
+  [`https://${SECRET}@h/`, 'https://***@h'],
+  ['api.example.com', 'api.example.com'],
+  ['localhost:8080', 'localhost:8080'],
+  [SECRET, '…'],
+  [`redis//ada:${SECRET}@h`, '…'],
+  [`redis://ada:${SECRET}@h:port`, 'redis://…'],
+  [`eyJhbGciOi.${SECRET}.x`, '…'],
+  [`redis://redis://ada:${SECRET}@h`, 'redis://redis/…'],
+  [`postgres://h/ada:${SECRET}%40db`, 'postgres://h/…'],
+])('an address: shows %s as %s', (address, shown) => {
+  expect(maskAddress(address)).toBe(shown);
 });
 
 describe('the token', () => {
@@ -109,15 +107,12 @@ describe('the config file', () => {
     expect(error.message).toContain(`the config file cannot be read: ${join(folder, 'none.json')}`);
   });
 
-  it.each(['', '{', '[]', '"x"', 'null', `{"token": "${SECRET}",,}`])(
-    'is refused when it is %j',
-    (content) => {
-      fileWith('wrong.json', content);
-      const { message } = refusal(() => readConfigFile({ flags: { config: 'wrong.json' }, env, folder }));
-      expect(message).toMatch(/is (not a JSON object|not valid JSON at line 1, column \d+): /);
-      expect(message).not.toContain('Sesame');
-    },
-  );
+  it.each(['', '{', '[]', '"x"', 'null', `{"token": "${SECRET}",,}`])('is refused if it is %j', (content) => {
+    fileWith('wrong.json', content);
+    const { message } = refusal(() => readConfigFile({ flags: { config: 'wrong.json' }, env, folder }));
+    expect(message).toMatch(/is (not a JSON object|not valid JSON at line 1, column \d+): /);
+    expect(message).not.toContain('Sesame');
+  });
 });
 
 describe('the output of config', () => {
@@ -167,22 +162,20 @@ describe('the output of config', () => {
   });
 });
 
-describe('a refused setting', () => {
-  it.each([
-    { BRAND_API_URL: SECRET },
-    { BRAND_API_URL: `https://ada:${SECRET}@api.example.com` },
-    { BRAND_API_URL: `https://api.example.com?token=${SECRET}` },
-    { BRAND_ENRICH_ENGINE: `redi://ada:${SECRET}@h` },
-    { BRAND_ENRICH_ENGINE: `ada:${SECRET}@h` },
-    { REDIS_URL: `redis//ada:${SECRET}@h` },
-    { BRAND_API_TOKEN: ' ' },
-    { BRAND_API_TOKEN: `Bearer ${SECRET}` },
-    { BRAND_API_TOKEN: `${SECRET}\n${SECRET}` },
-    { BRAND_API_TOKN: SECRET },
-  ])('does not show its value: %j', (env) => {
-    const { message } = refusal(() => loadAny({ env }));
-    expect(message).not.toContain('Sesame');
-  });
+it.each([
+  { BRAND_API_URL: SECRET },
+  { BRAND_API_URL: `https://ada:${SECRET}@api.example.com` },
+  { BRAND_API_URL: `https://api.example.com?token=${SECRET}` },
+  { BRAND_ENRICH_ENGINE: `redi://ada:${SECRET}@h` },
+  { BRAND_ENRICH_ENGINE: `ada:${SECRET}@h` },
+  { REDIS_URL: `redis//ada:${SECRET}@h` },
+  { BRAND_API_TOKEN: ' ' },
+  { BRAND_API_TOKEN: `Bearer ${SECRET}` },
+  { BRAND_API_TOKEN: `${SECRET}\n${SECRET}` },
+  { BRAND_API_TOKN: SECRET },
+])('a refused setting: does not show its value: %j', (env) => {
+  const { message } = refusal(() => loadAny({ env }));
+  expect(message).not.toContain('Sesame');
 });
 
 describe('the password of the dashboard', () => {
@@ -192,16 +185,13 @@ describe('the password of the dashboard', () => {
     expect(readDashboardPassword(NONE)).toBeNull();
   });
 
-  it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])(
-    'is required on %s, and the error says how to set it',
-    (host) => {
-      const settings = { ...NONE, dashboardHost: host };
-      expect(() => readDashboardPassword(settings)).toThrow(
-        /^a dashboard outside loopback needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,
-      );
-      expect(readDashboardPassword({ ...settings, dashboardPassword: PASSWORD })).toBe(PASSWORD);
-    },
-  );
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])('is required on %s, and how is said', (host) => {
+    const settings = { ...NONE, dashboardHost: host };
+    expect(() => readDashboardPassword(settings)).toThrow(
+      /^a dashboard outside loopback needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,
+    );
+    expect(readDashboardPassword({ ...settings, dashboardPassword: PASSWORD })).toBe(PASSWORD);
+  });
 
   it('is read from its file without the line end', async () => {
     const path = join(await temporaryFolder(), 'password.txt');

@@ -129,14 +129,11 @@ describe('a refusal for quota', () => {
     ['by its code', SPENT_QUOTA, null],
     ['by the usage header without a code', refused(null, null, { quota: 100, usage: 100 }), null],
     ['by our own count, where the headers lag or are missing', refused(null), STATE],
-  ])(
-    'is recognised %s: it closes the account, and what that reports ends the run',
-    async (_, answer, state) => {
-      const { asked, log } = await askOnce({ answers: [answer], grants: [GRANTED, exhausted], state });
-      expect(asked).toEqual({ result: { type: 'halted', halt: HALTS.limit }, requests: 1, billed: 0 });
-      expect(log).toContain('refuse p1 quota null');
-    },
-  );
+  ])('is known %s: it closes the account, and what that reports ends the run', async (_, answer, state) => {
+    const { asked, log } = await askOnce({ answers: [answer], grants: [GRANTED, exhausted], state });
+    expect(asked).toEqual({ result: { type: 'halted', halt: HALTS.limit }, requests: 1, billed: 0 });
+    expect(log).toContain('refuse p1 quota null');
+  });
 
   it('is no evidence that the service is down', async () => {
     const grants = [...Array(30).fill(GRANTED), exhausted];

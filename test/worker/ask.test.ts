@@ -1,4 +1,3 @@
-/** One identifier from claim to durable outcome: the consequences of each kind of answer. */
 import { describe, expect, it } from 'vitest';
 import { unpackProfile } from '../../src/engine/stores/profile-codec.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
@@ -144,13 +143,6 @@ describe('a "not found" that any server may send', () => {
     expect(log.filter((line) => line.endsWith(' confirmed'))).toEqual([]);
     await next();
     expect(recorded).toMatchObject([{ status: 'matched' }]);
-  });
-
-  it('with an object is believed, and kept, once the address has given a brand', async () => {
-    const { next, recorded } = asking({ answers: [object, object, MATCHED, object, page] });
-    for (let count = 1; count <= 5; count += 1) await next();
-    const keys = [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`);
-    expect(recorded.map(({ key }) => key).sort()).toEqual(keys);
   });
 
   it('is the only refusal that is kept to be believed later', async () => {

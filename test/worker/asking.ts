@@ -4,7 +4,6 @@
  */
 import type { Client } from '../../src/brand-api/client.js';
 import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
-import type { Clock } from '../../src/core/clock.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../../src/engine/stores/run-store.js';
@@ -24,29 +23,25 @@ export const NOON = Date.UTC(2026, 2, 15, 12);
 /** Passed a breaker that was closed. */
 export const BEFORE: Pass = { type: 'pass', isProbe: false };
 
-export interface PassingClock extends Clock {
-  pass(ms: number): void;
-  /** Sets the clock by this much. */
-  set(ms: number): void;
-  readonly slept: readonly number[];
-}
+type PassingClock = ReturnType<typeof createPassingClock>;
 
 /** A wait takes no time and passes it; with `isHeld` it lasts until it is aborted. */
-export function createPassingClock(options: { isHeld?: boolean } = {}): PassingClock {
+export function createPassingClock(options: { isHeld?: boolean } = {}) {
   let now = NOON;
   let wall = 0;
   const slept: number[] = [];
   return {
     now: () => now + wall,
     monotonic: () => now,
-    slept,
-    pass(ms) {
+    slept: slept as readonly number[],
+    pass(ms: number): void {
       now += ms;
     },
-    set(ms) {
+    /** Sets the clock by this much. */
+    set(ms: number): void {
       wall += ms;
     },
-    async sleep(ms, signal) {
+    async sleep(ms: number, signal?: AbortSignal): Promise<void> {
       slept.push(ms);
       signal?.throwIfAborted();
       if (options.isHeld) await untilAborted(signal);
@@ -95,18 +90,7 @@ export const refused = (code: Code, retryAfterMs: number | null = null, some: Pa
 export const TOO_FAST = refused('throughput');
 export const SPENT_QUOTA = refused('quota');
 
-export interface Asking {
-  readonly context: AskContext;
-  readonly clock: PassingClock;
-  /** Events in order. */
-  readonly log: readonly string[];
-  readonly recorded: readonly NewOutcome[];
-  /** Of runs, as the engine has them by now. The test sets them; null: it cannot be read. */
-  readonly records: Record<string, RunRecord | null>;
-  readonly stop: AbortController;
-  readonly abort: AbortController;
-  readonly signals: { stop: AbortSignal; abort: AbortSignal };
-}
+export type Asking = ReturnType<typeof createAsking>;
 
 export interface AskingOptions {
   /** One per request; the last one is repeated. A function receives the request's abort signal. */
@@ -131,10 +115,12 @@ export function openBreaker({ context }: Asking): void {
   for (let times = 0; times < 8; times += 1) context.breaker.note(BEFORE, false, NOON);
 }
 
-export function createAsking(options: AskingOptions): Asking {
+export function createAsking(options: AskingOptions) {
+  /** Events in order. */
   const log: string[] = [];
   const recorded: NewOutcome[] = [];
-  const records: Asking['records'] = {};
+  /** Of runs, as the engine has them by now. The test sets them; null: it cannot be read. */
+  const records: Record<string, RunRecord | null> = {};
   const clock = options.clock ?? createPassingClock();
   const stop = new AbortController();
   const abort = new AbortController();
@@ -206,7 +192,7 @@ export function createAsking(options: AskingOptions): Asking {
     },
     gauge: { inFlight: 0, sent: 0, cutOff: 0, outage: null, retryAt: 0 },
   };
-  const signals = { stop: stop.signal, abort: abort.signal };
+  const signals: { stop: AbortSignal; abort: AbortSignal } = { stop: stop.signal, abort: abort.signal };
   return { context, clock, log, recorded, records, stop, abort, signals };
 }
 

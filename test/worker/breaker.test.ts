@@ -1,4 +1,3 @@
-/** The breaker: what opens it, which requests pass meanwhile, what closes it. */
 import { describe, expect, it } from 'vitest';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 

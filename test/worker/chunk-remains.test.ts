@@ -1,4 +1,3 @@
-/** What is left of a chunk after a round: tables of failures, attempts and times. */
 import { describe, expect, it } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { Asked } from '../../src/worker/asked.js';
@@ -46,20 +45,18 @@ describe('the rest of a chunk', () => {
   });
 });
 
-describe('an identifier', () => {
-  const HOUR = 3_600_000;
-  const parked = { due: { 'domain:a.com': NOW + 60_000 }, parkedAt: NOW };
+const HOUR = 3_600_000;
+const parked = { due: { 'domain:a.com': NOW + 60_000 }, parkedAt: NOW };
 
-  it.each<[string, Parameters<typeof dueInMs>[0], number, number]>([
-    ['without a time of its own is due', {}, NOW, 0],
-    ['is due at its time', parked, NOW + 20_000, 40_000],
-    ['whose time has passed is due', parked, NOW + HOUR, 60_000 - HOUR],
-    ['waits no longer than was asked for when the clock is set back by an hour', parked, NOW - HOUR, 60_000],
-    ['waits no longer when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
-    ['parked without a time waits at most the longest wait', { due: parked.due }, NOW - HOUR, 900_000],
-  ])('%s', (_, chunk, now, expected) => {
-    expect(dueInMs(chunk, 'domain:a.com', now)).toBe(expected);
-  });
+it.each<[string, Parameters<typeof dueInMs>[0], number, number]>([
+  ['without a time of its own is due', {}, NOW, 0],
+  ['is due at its time', parked, NOW + 20_000, 40_000],
+  ['whose time has passed is due', parked, NOW + HOUR, 60_000 - HOUR],
+  ['waits no longer than was asked for when the clock is set back by an hour', parked, NOW - HOUR, 60_000],
+  ['waits no longer when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
+  ['parked without a time waits at most the longest wait', { due: parked.due }, NOW - HOUR, 900_000],
+])('an identifier: %s', (_, chunk, now, expected) => {
+  expect(dueInMs(chunk, 'domain:a.com', now)).toBe(expected);
 });
 
 describe('the failed identifiers', () => {

@@ -227,19 +227,17 @@ function stepOf(name: AnswerName, { isTrusted, allowsUnknown, answered, ...serie
   return [...done, ...halted].join('; ');
 }
 
-describe('an answer', () => {
-  const cases = allCases();
-  test.each(Object.keys(ANSWERS) as AnswerName[])('%s leads to the step of its row', (name) => {
-    const rows = ROWS.filter(([answers]) => answers.includes(name));
-    const wrong: unknown[] = [];
-    for (const each of cases) {
-      const found = rows.filter(([, whens]) => whens.some((when) => isIn(each, when)));
-      const expected = found.map(([, , step]) => step);
-      const step = stepOf(name, each);
-      if (expected.length !== 1 || expected[0] !== step) wrong.push({ ...each, step, expected });
-    }
-    expect(wrong.slice(0, 3)).toEqual([]);
-  });
+const cases = allCases();
+test.each(Object.keys(ANSWERS) as AnswerName[])('an answer: %s leads to the step of its row', (name) => {
+  const rows = ROWS.filter(([answers]) => answers.includes(name));
+  const wrong: unknown[] = [];
+  for (const each of cases) {
+    const found = rows.filter(([, whens]) => whens.some((when) => isIn(each, when)));
+    const expected = found.map(([, , step]) => step);
+    const step = stepOf(name, each);
+    if (expected.length !== 1 || expected[0] !== step) wrong.push({ ...each, step, expected });
+  }
+  expect(wrong.slice(0, 3)).toEqual([]);
 });
 
 test.each<[AnswerName, string]>([

@@ -2,7 +2,6 @@
 import { readdir } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '../../src/brand-api/client.js';
-import { readAnswer } from '../../src/brand-api/read-answer.js';
 import { CHUNK_SIZE } from '../../src/engine/chunk-queue.js';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import { NO_TALLY, type RunRecord } from '../../src/engine/stores/run-store.js';
@@ -40,49 +39,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).chunks >= chunks, SOON);
   const answersOf = async (texts: readonly string[]) =>
     (await place.statuses(run, texts)).filter((status) => status !== null).length;
-
-  it('parks the chunks of a paused run, looks up those of others, and goes on when it is resumed', async () => {
-    const other = await place.startRun('other');
-    let isPaused = false;
-    const client = place.client(async () => {
-      if (isPaused || place.billed.size < 10) return;
-      isPaused = true;
-      await place.engine.runs.pause(run.id, 'ada');
-    });
-    await addAll(brands(150));
-    const worker = place.openWorker({ client, spoolFolder, concurrency: 2 });
-    await worker.start();
-    await vi.waitUntil(() => isPaused, SOON);
-    await place.addChunk(other.id, 0, brands(50, 500));
-    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(other.id)).chunks === 1, SOON);
-    const paused = [...place.billed.keys()].filter((key) => brands(150).includes(key)).length;
-    expect(paused).toBeLessThanOrEqual(10 + 2 * 2);
-    expect(place.billed.size).toBe(paused + 50);
-    await place.engine.runs.resume(run.owner);
-    await finished(3);
-    await worker.stop(5_000);
-    expect(place.billed.size).toBe(200);
-    expect(new Set(place.billed.values())).toEqual(new Set([1]));
-  });
-
-  it('repeats a chunk whose report did not reach the engine: nothing is asked or counted again', async () => {
-    let isLost = false;
-    const addTally: Engine['runs']['addTally'] = async (...report) => {
-      await place.engine.runs.addTally(...report);
-      if (isLost || report[2].matched !== 20) return;
-      isLost = true;
-      throw new Error('the answer was lost');
-    };
-    const engine: Engine = { ...place.engine, runs: { ...place.engine.runs, addTally } };
-    const chunk = { run: run.id, chunk: 0, identifiers: brands(20), attempts: {} };
-    await place.queue.add('chunk', chunk, { attempts: 2 });
-    await place.openWorker({ client: place.client(), spoolFolder, engine }).start();
-    await finished(1);
-    expect(isLost).toBe(true);
-    const { tally } = await place.engine.runs.heartbeat(run.id);
-    expect(tally).toMatchObject({ matched: 20, stored: 0, billed: 20 });
-    expect(place.billed.size).toBe(20);
-  });
 
   it('ends the chunks of a paused run that was halted, and asks nothing', async () => {
     const chunks = await addAll(brands(60));
@@ -126,69 +82,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await finished(chunks);
     expect(most).toBeLessThanOrEqual(4);
     expect(most).toBeGreaterThan(1);
-  });
-
-  it('that is stopped during work loses no answer; the next one asks only for the rest', async () => {
-    const texts = brands(200);
-    const chunks = await addAll(texts);
-    let asked = 0;
-    const first = place.openWorker({
-      client: place.client(async () => {
-        asked += 1;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }),
-      spoolFolder,
-    });
-    await first.start();
-    await vi.waitUntil(() => asked >= 40, SOON);
-    await first.stop(10_000);
-    const bought = place.billed.size;
-    expect(bought).toBeGreaterThanOrEqual(40);
-    expect(bought).toBeLessThan(200);
-    expect(await answersOf(texts)).toBe(bought);
-    expect(first.inFlight).toBe(0);
-    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: bought, held: 0 });
-    expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
-
-    await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await finished(chunks);
-    expect(await answersOf(texts)).toBe(200);
-    expect(new Set(place.billed.values())).toEqual(new Set([1]));
-    expect((await place.engine.runs.heartbeat(run.id)).tally.matched).toBe(200);
-  });
-
-  it('that shares 200 identifiers with another asks for each once between them', async () => {
-    const texts = brands(200);
-    const chunks = await addAll(texts, 10);
-    const asked: Record<string, number> = { one: 0, two: 0 };
-    for (const name of ['one', 'two']) {
-      const client = place.client(async () => {
-        asked[name] = (asked[name] ?? 0) + 1;
-        await new Promise((resolve) => setTimeout(resolve, 3));
-      });
-      await place.openWorker({ client, spoolFolder }).start();
-    }
-    await finished(chunks);
-    expect(await answersOf(texts)).toBe(200);
-    expect([...place.billed.values()]).toEqual(Array(200).fill(1));
-    expect((asked.one ?? 0) + (asked.two ?? 0)).toBe(200);
-    expect(asked.one).toBeGreaterThan(0);
-    expect(asked.two).toBeGreaterThan(0);
-  });
-
-  it('that meets identifiers of another live run buys them once for both', async () => {
-    const other = await place.startRun('other');
-    const texts = brands(60);
-    for (const name of ['one', 'two']) {
-      const client = place.client(() => new Promise((resolve) => setTimeout(resolve, 3)));
-      await place.openWorker({ client, spoolFolder: `${spoolFolder}/${name}` }).start();
-    }
-    await place.addChunk(run.id, 0, texts.slice(0, 40));
-    await place.addChunk(other.id, 0, texts.slice(20));
-    await finished(1);
-    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(other.id)).chunks === 1, SOON);
-    expect([...place.billed.values()]).toEqual(Array(60).fill(1));
-    expect(await answersOf(texts)).toBe(60);
   });
 
   it.each([{ service: 'https://other.example' }, { account: 'other' }])(
@@ -294,73 +187,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.statuses(run, ['domain:nobody.com'])).toEqual([status]);
   });
 
-  it('that is stopped with many requests in flight does not judge the service: another one finishes the run', async () => {
-    const texts = brands(40);
-    let underWay = 0;
-    const hanging: Client = {
-      async lookup(identifier, options) {
-        if (identifier.value === 'b99.com') return place.client().lookup(identifier, options);
-        underWay += 1;
-        await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
-        return readAnswer({ type: 'no_answer', wasSent: true, reason: 'stopped' }, [], 0);
-      },
-    };
-    const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
-    await slow.start();
-    // Shows the service, so that requests are sent at once.
-    await place.addChunk(run.id, 99, brands(1, 99));
-    await finished(1);
-    const chunks = 1 + (await addAll(texts, 10));
-    await vi.waitUntil(() => underWay === 30, SOON);
-    await slow.stop(1);
-    expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();
-
-    await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await finished(chunks);
-    expect(await answersOf(texts)).toBe(40);
-    expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();
-  });
-
-  it('ignores answers spooled for another engine, which then buys nothing again', async () => {
-    const texts = brands(20);
-    const other = await openPlace();
-    await addAll(texts);
-    const sick = refusingAnswers(place.engine);
-    const stopped = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
-    await stopped.start();
-    await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
-    await stopped.stop(600_000);
-    const bought = place.billed.size;
-
-    const stranger = other.openWorker({ client: other.client(), spoolFolder });
-    await stranger.start();
-    await stranger.stop(1_000);
-    expect(await other.engine.outcomes.stats()).toMatchObject({ matched: 0, notFound: 0 });
-    expect(await readdir(ownSpool())).not.toEqual([]);
-    await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
-    expect(new Set(place.billed.values())).toEqual(new Set([1]));
-  });
-
-  it('that is stopped while the store refuses answers keeps them on disk, and the next start records them', async () => {
-    const texts = brands(20);
-    await addAll(texts);
-    const sick = refusingAnswers(place.engine);
-    const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
-    await worker.start();
-    await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
-    // Far before its deadline: it waits for nothing that will not arrive.
-    await worker.stop(600_000);
-    const bought = place.billed.size;
-    expect(bought).toBeGreaterThan(0);
-    expect(await answersOf(texts)).toBe(0);
-
-    await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
-    expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
-    expect(new Set(place.billed.values())).toEqual(new Set([1]));
-  });
-
   it('that is stopped while the engine answers nothing has every paid answer on disk when the stop is over', async () => {
     const texts = brands(20);
     await addAll(texts);
@@ -424,10 +250,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 1, held: 0 });
   });
 });
-
-/** The engine, but no answer is accepted, like when its memory is full. */
-const refusingAnswers = (engine: Engine): Engine =>
-  withAnswers(engine, () => Promise.reject(new Error('OOM command not allowed')));
 
 /** The engine, with `answer` for what would record answers. */
 function withAnswers(engine: Engine, answer: () => Promise<never>): Engine {

@@ -9,7 +9,7 @@ import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome } from '../../src/core/outcome.js';
 import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
-import type { AnswerSpool, Fetched } from '../../src/ledger/outbox.js';
+import type { Fetched } from '../../src/ledger/outbox.js';
 import { recordSpooled } from '../../src/worker/answer-spool.js';
 import { createRecorder, LeftOnDisk } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -35,14 +35,8 @@ interface Flush {
   refuse(): void;
 }
 
-interface Store {
-  /** Every call of `record`, in order. */
-  readonly flushes: Flush[];
-  readonly store: OutcomeStore;
-}
-
 /** A store that answers when the test says so. */
-function createHeldStore(): Store {
+function createHeldStore() {
   const flushes: Flush[] = [];
   const record = (worker: string, outcomes: readonly NewOutcome[]) =>
     new Promise<number>((resolve, reject) => {
@@ -57,19 +51,9 @@ function createHeldStore(): Store {
   return { flushes, store: { record } as OutcomeStore };
 }
 
-interface Recording extends Store {
-  readonly recorder: AnswerSpool;
-  /** Ends waiting for the store. */
-  readonly stop: AbortController;
-  readonly folder: string;
-  /** Ends the current wait of the recorder. */
-  wake(): void;
-  readonly slept: number[];
-  /** Time that has passed for the recorder. */
-  readonly time: { passedMs: number };
-}
+type Recording = Awaited<ReturnType<typeof createRecording>>;
 
-async function createRecording(): Promise<Recording> {
+async function createRecording() {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];

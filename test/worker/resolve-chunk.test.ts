@@ -7,9 +7,8 @@ import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { freshnessOf, NO_TALLY, type RunRecord } from '../../src/engine/stores/run-store.js';
 import { type ChunkContext, resolveChunk } from '../../src/worker/resolve-chunk.js';
-import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
-import { answerOf, DOWN, FAILED, MATCHED, UNUSABLE } from './asking.js';
+import { answerOf, DOWN, FAILED, MATCHED } from './asking.js';
 import { brands, chunkOf, keyOf, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
@@ -61,15 +60,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await claim('third', ['domain:b1.com'])).toEqual(['busy']);
   });
 
-  it('can claim identifiers of a worker that disappeared without an answer', async () => {
-    await place.engine.outcomes.heartbeat('other');
-    await claim('other', brands(1));
-    await place.engine.outcomes.deregister('other');
-    const context = await place.context('w1', place.client());
-    expect(await resolveChunk(context, run, chunkOf(run, brands(1)), SIGNALS)).toEqual({ type: 'finished' });
-    expect(place.billed.get('domain:b0.com')).toBe(1);
-  });
-
   it('whose worker was killed halfway buys nothing again of what has failed, and counts it once', async () => {
     await resolveChunk(await place.context('w0', place.client()), run, chunkOf(run, brands(1, 10)), SIGNALS);
     const hang = () => new Promise<never>(() => undefined);
@@ -96,20 +86,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await resolveChunk(context, run, data, SIGNALS, true)).toEqual({ type: 'finished' });
     expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1]);
     expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 5, stored: 0, requests: 5 } });
-  });
-
-  it('that is delivered to two workers at once is bought once', async () => {
-    const gate = createGate();
-    const first = await place.context('w1', place.client(gate.pass));
-    const second = await place.context('w2', place.client());
-    const data = chunkOf(run, brands(5));
-    const one = resolveChunk(first, run, data, SIGNALS);
-    await gate.reached;
-    const other = await resolveChunk(second, run, data, SIGNALS);
-    expect(other).toMatchObject({ type: 'parked', waitMs: 400 });
-    gate.open();
-    expect(await one).toEqual({ type: 'finished' });
-    expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1]);
   });
 
   it.each(['of one run, delivered to the same worker twice', 'of two runs in one worker'])(
@@ -230,17 +206,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked).toEqual([...first, ...third].map((text) => text.slice('domain:'.length)));
   });
 
-  it('of a halted run is finished without reading the store', async () => {
-    const client = scriptedClient(() => MATCHED);
-    const halts = new Map([[run.id, HALTS.limit]]);
-    const context = await place.context('w1', client, { halts });
-    const before = place.engine.roundTrips.count;
-    expect(await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS)).toEqual({ type: 'finished' });
-    expect(place.engine.roundTrips.count - before).toBe(1);
-    expect(client.asked).toEqual([]);
-    expect(await progress()).toMatchObject({ chunks: 1, tally: NO_TALLY });
-  });
-
   it('whose credentials are refused halts its run, sends nothing else and releases its claims', async () => {
     const what = { reason: 'the token is unknown', status: 401 } as const;
     const client = scriptedClient(() => answerOf({ type: 'credentials', ...what }));
@@ -252,14 +217,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ chunks: 1, halt, tally: { ...NO_TALLY, requests: 1 } });
     await place.engine.outcomes.heartbeat('other');
     expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
-  });
-
-  it('of a cancelled run asks for nothing', async () => {
-    await place.engine.runs.cancel(run.id, 'ada');
-    const client = scriptedClient(() => MATCHED);
-    const context = await place.context('w1', client);
-    expect(await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS)).toEqual({ type: 'finished' });
-    expect(client.asked).toEqual([]);
   });
 
   it('at the limit halts its run with the reason of the account', async () => {
@@ -295,18 +252,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const result = await resolveChunk(context, run, chunkOf(run, brands(2), { attempts, due }), SIGNALS);
     expect(client.asked).toEqual(['b1.com']);
     expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
-  });
-
-  it('records what failed under its run, billed or not', async () => {
-    const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : UNUSABLE));
-    const context = await place.context('w1', client);
-    await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
-    const keys = brands(2).map(keyOf);
-    expect(await place.engine.runs.failures(run.id, keys)).toMatchObject([
-      { reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
-      { reason: { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' }, billed: true },
-    ]);
-    expect(await progress()).toMatchObject({ tally: { failed: 2, requests: 3, billed: 3 } });
   });
 
   it('without any match halts nothing once another worker has one: what it was told is recorded', async () => {
@@ -361,7 +306,7 @@ function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
 }
 
 /** Holds all callers until it is opened; `reached` when this many wait. */
-function createGate(count = 1): { pass: () => Promise<void>; reached: Promise<void>; open: () => void } {
+function createGate(count = 1) {
   let reach: () => void = () => undefined;
   let open: () => void = () => undefined;
   let standing = 0;

@@ -1,4 +1,3 @@
-/** How often and when an identifier is asked for again: the policy as tables. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parkMs, QUICK_TRIES, quickRetryMs } from '../../src/worker/retry-policy.js';
@@ -38,18 +37,16 @@ describe('the next quick retry', () => {
   });
 });
 
-describe('parking', () => {
-  it.each<[number, number | null, number | null]>([
-    [1, null, 2_000],
-    [2, null, 5_000],
-    [3, null, 15_000],
-    [4, null, 30_000],
-    [5, null, 60_000],
-    [6, null, null],
-    [1, 1_000, 2_000],
-    [1, 90_000, 90_000],
-    [6, 90_000, null],
-  ])('after %i rounds, Retry-After %s: %s ms', (attempts, retryAfterMs, waitMs) => {
-    expect(parkMs(attempts, retryAfterMs)).toBe(waitMs);
-  });
+it.each<[number, number | null, number | null]>([
+  [1, null, 2_000],
+  [2, null, 5_000],
+  [3, null, 15_000],
+  [4, null, 30_000],
+  [5, null, 60_000],
+  [6, null, null],
+  [1, 1_000, 2_000],
+  [1, 90_000, 90_000],
+  [6, 90_000, null],
+])('parking: after %i rounds, Retry-After %s: %s ms', (attempts, retryAfterMs, waitMs) => {
+  expect(parkMs(attempts, retryAfterMs)).toBe(waitMs);
 });

@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type Client, createClient } from '../../src/brand-api/client.js';
 import type { Answer } from '../../src/brand-api/read-answer.js';
 import { type Clock, systemClock } from '../../src/core/clock.js';
-import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
+import { createReleasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
-import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.js';
+import type { ChunkData } from '../../src/engine/engine.js';
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
 import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
@@ -22,9 +22,12 @@ import { Catalogue } from '../../src/local-service/catalogue.js';
 import { LocalService } from '../../src/local-service/local-service.js';
 import { sendTo } from '../../src/local-service/service-request.js';
 import { createAddressTrust } from '../../src/worker/address-trust.js';
-import type { WorkerListener } from '../../src/worker/asked.js';
 import { Breaker } from '../../src/worker/breaker.js';
-import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
+import {
+  createLookupWorker,
+  type LookupWorker,
+  type LookupWorkerOptions,
+} from '../../src/worker/lookup-worker.js';
 import { createRecorder } from '../../src/worker/recorder.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
@@ -38,32 +41,7 @@ export const keyOf = outcomeKeys(SERVICE, 'unset');
 const QUEUE = 'lookups-test';
 const OWN_DOMAIN = 'own.example';
 
-export interface Workplace {
-  readonly engine: Engine;
-  readonly queue: BullChunkQueue;
-  readonly releasers: Releasers;
-  /** How often the service billed each identifier (`kind:value`). */
-  readonly billed: ReadonlyMap<string, number>;
-  /** The local service; calls `before` each time. */
-  client(before?: (value: string) => Promise<void> | void): Client;
-  startRun(id: string, settings?: Partial<RunSettings>): Promise<RunRecord>;
-  /** What `resolveChunk` needs, as a worker of this name. */
-  context(worker: string, client: Client, some?: Partial<ChunkContext>): Promise<ChunkContext>;
-  /** A worker that takes chunks from the queue; not started. */
-  openWorker(options: {
-    client: Client;
-    /** Default: those of its runs. */
-    service?: string;
-    account?: string;
-    spoolFolder: string;
-    concurrency?: number;
-    engine?: Engine;
-    listener?: WorkerListener;
-  }): LookupWorker;
-  addChunk(run: string, chunk: number, identifiers: readonly string[]): Promise<void>;
-  /** Whether each identifier has a stored answer that is fresh for the run. */
-  statuses(run: RunRecord, identifiers: readonly string[]): Promise<(string | null)[]>;
-}
+export type Workplace = Awaited<ReturnType<typeof openWorkplace>>;
 
 /** `domain:b<from>.com` and on: the catalogue has them up to 999. */
 export function brands(count: number, from = 0): string[] {
@@ -99,8 +77,11 @@ export function scriptedClient(
   };
 }
 
+/** `service` and `account`: default, those of its runs. */
+type WorkerOptions = Pick<LookupWorkerOptions, 'client' | 'spoolFolder'> & Partial<LookupWorkerOptions>;
+
 /** Each has the server to itself, under a namespace of its own. */
-async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
+async function openWorkplace(redisUrl: string, namespace: string) {
   const releasers = createReleasers();
   const log = silentLog();
   const engine = await openRedisEngine({ url: redisUrl, namespace, log });
@@ -128,7 +109,8 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
     engine,
     queue,
     releasers,
-    get billed() {
+    /** How often the service billed each identifier (`kind:value`). */
+    get billed(): ReadonlyMap<string, number> {
       const counts = new Map<string, number>();
       for (const line of readFileSync(journalFile, 'utf8').split('\n').slice(0, -1)) {
         const { kind, identifier } = JSON.parse(line);
@@ -136,20 +118,22 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
       }
       return counts;
     },
-    client: (before) => ({
+    /** The local service; calls `before` each time. */
+    client: (before?: (value: string) => Promise<void> | void): Client => ({
       async lookup(identifier, options) {
         await before?.(identifier.value);
         return inProcess.lookup(identifier, options);
       },
     }),
-    startRun: (id, settings = {}) =>
+    startRun: (id: string, settings: Partial<RunSettings> = {}) =>
       engine.runs.start({
         id,
         key: `key of ${id}`,
         label: { host: 'etl-1', name: 'test' },
         settings: runSettings({ service: SERVICE, ...settings }),
       }),
-    async context(worker, client, some = {}) {
+    /** What `resolveChunk` needs, as a worker of this name. */
+    async context(worker: string, client: Client, some: Partial<ChunkContext> = {}): Promise<ChunkContext> {
       await engine.outcomes.heartbeat(worker);
       const shared = { worker, clock: hastyClock, log };
       const halts = new Map<string, RunHalt>();
@@ -190,28 +174,28 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         ...some,
       };
     },
-    openWorker({ spoolFolder, concurrency = 8, engine: other, listener, ...whose }) {
+    /** A worker that takes chunks from the queue; not started. */
+    openWorker({ concurrency = 8, ...some }: WorkerOptions): LookupWorker {
       const worker = createLookupWorker({
-        engine: other ?? engine,
+        engine,
         queueName: QUEUE,
         service: SERVICE,
         account: 'account',
-        ...whose,
         concurrency,
         timeoutMs: 40_000,
         usageLagMs: 60_000,
-        spoolFolder,
         clock: systemClock,
         log,
-        ...(listener === undefined ? {} : { listener }),
+        ...some,
       });
       releasers.push(() => worker.stop(2_000));
       return worker;
     },
-    async addChunk(run, chunk, identifiers) {
+    async addChunk(run: string, chunk: number, identifiers: readonly string[]): Promise<void> {
       await queue.add('chunk', { run, chunk, identifiers, attempts: {} }, { jobId: `${run}-${chunk}` });
     },
-    async statuses(run, identifiers) {
+    /** Whether each identifier has a stored answer that is fresh for the run. */
+    async statuses(run: RunRecord, identifiers: readonly string[]) {
       const keys = identifiers.map(keyOf);
       const found = await engine.outcomes.read(keys, freshnessOf(run));
       return found.map((outcome) => outcome?.status ?? null);

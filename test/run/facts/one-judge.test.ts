@@ -9,6 +9,7 @@ import type { RunStop } from '../../../src/engine/stores/run-reasons.js';
 import { isHeld, type RunRecord } from '../../../src/engine/stores/run-store.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import type { Hold } from '../../../src/ledger/policy.js';
+import { createChance } from '../../../src/local-service/faults.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import { stopOf } from '../../../src/run/run-end.js';
 import { requestFor, resultOf } from '../../commands/results.js';
@@ -101,15 +102,9 @@ it('histories look the same from everywhere', CASES, async () => {
 
 type Dice = ReturnType<typeof diceOf>;
 
-/** mulberry32: the same for a seed. */
+/** The same for a seed. */
 function diceOf(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = createChance(seed, 0);
   return {
     upTo: (most: number) => Math.floor(next() * (most + 1)),
     pick: <T>(...list: readonly T[]): T => list[Math.floor(next() * list.length)] as T,

@@ -1,4 +1,3 @@
-/** Answers by identifier: numbers in memory, texts on disk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
@@ -7,7 +6,6 @@ import { anyText } from '../../support/properties.js';
 import { openSpool } from '../spools.js';
 
 const SCORE = 0.5;
-const RENDERED = { before: ',matched,Acme', after: ',x' };
 
 describe('wanted identifiers', () => {
   it('are wanted once', async () => {
@@ -23,18 +21,6 @@ describe('wanted identifiers', () => {
     expect(answers.status(0)).toBeNull();
     expect(answers.status(99)).toBeNull();
     expect(answers.answered).toBe(0);
-  });
-
-  it('count as answered once, though an answer may be replaced', async () => {
-    const answers = new Answers(await openSpool());
-    answers.want(0);
-    answers.set(0, 'deferred', null, { before: ',deferred', after: '' });
-    expect(answers.rendered(0).before).toBe(',deferred');
-    answers.set(0, 'matched', SCORE, RENDERED);
-    expect(answers.answered).toBe(1);
-    expect(answers.status(0)).toBe('matched');
-    expect(answers.score(0)).toBe(SCORE);
-    expect(answers.rendered(0)).toEqual(RENDERED);
   });
 });
 

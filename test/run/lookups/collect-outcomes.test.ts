@@ -55,13 +55,6 @@ describe('an answer of this process', () => {
     expect(collector.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });
 
-  it('may be that there is no such brand', async () => {
-    const { answers, collector } = await begin(1);
-    collector.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
-    expect(answers.status(0)).toBe('not_found');
-    expect(collector.summary.facts.identifiers.notFound).toBe(1);
-  });
-
   it('is taken once, however often it is reported', async () => {
     const { answers, collector } = await begin(1);
     for (let time = 0; time < 2; time += 1) {

@@ -1,12 +1,9 @@
-/** Chunks on their way into the queue: how far ahead, and how many at a time. */
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
-import type { RunProgress } from '../../../src/engine/stores/run-store.js';
+import { NO_TALLY, type RunProgress } from '../../../src/engine/stores/run-store.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import { createHandClock } from '../../model/hand-clock.js';
-
-const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 /**
  * Dispatches so many chunks to workers that finish seven between two looks, answer so many
@@ -23,7 +20,7 @@ async function dispatch(count: number, active: (unfinished: number) => number, p
     done = Math.min(queued, done + 7);
     const flags = { isCancelled: false, isPaused: false, isPausedAlone: false };
     const matched = (perSecond * (clock.monotonic() - startedAt)) / 1_000;
-    return { chunks: done, tally: { ...TALLY, matched }, halt: null, ...flags };
+    return { chunks: done, tally: { ...NO_TALLY, matched }, halt: null, ...flags };
   };
   const add = async (chunks: readonly unknown[]) => {
     added.push(chunks.length);

@@ -1,4 +1,3 @@
-/** Whether enough of the first answers of a run are matches. */
 import { expect, it } from 'vitest';
 import { judgeMatches } from '../../../src/run/lookups/match-check.js';
 

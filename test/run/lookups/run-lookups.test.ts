@@ -1,4 +1,3 @@
-/** Notices of a run while it waits. */
 import { describe, expect, it } from 'vitest';
 import { silenceNotice, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
@@ -36,20 +35,18 @@ describe('a run that waits for permits of a killed one', () => {
   });
 });
 
-describe('a run of which nothing is heard for 15 seconds says', () => {
-  const now = Date.UTC(2026, 10, 22, 1, 30);
-  const pace = { ...ledgerState().pace, floorMs: 600_000 };
-  const ours = { retryAt: 0, now, service: 'https://s' };
+const now = Date.UTC(2026, 10, 22, 1, 30);
+const pace = { ...ledgerState().pace, floorMs: 600_000 };
+const ours = { retryAt: 0, now, service: 'https://s' };
 
-  it.each<[string, Parameters<typeof ledgerState>[0], Partial<Record<'retryAt', number | null>>, RegExp]>([
-    ['that the service may be slow', { quota: 9 }, {}, /^no chunk has finished .* may be slow/],
-    ['where workers ask', { quota: 9 }, { retryAt: null }, /^no worker .* --base-url https:\/\/s/],
-    ['what holds the account', { quota: 9, sent: 9 }, {}, /^the limit is used up; /],
-    ['what holds it elsewhere, too', { closedAt: now }, { retryAt: null }, /^the service refuses further/],
-    ['until when all wait', { pace }, { retryAt: null }, /asks to wait until 01:40:00 UTC$/],
-    ['until when one identifier waits', {}, { retryAt: now + 60_000 }, /asks to wait until 01:31:00 UTC$/],
-    ['nothing of a wait that is over', {}, { retryAt: now }, /^no chunk has finished/],
-  ])('%s', (_what, state, some, words) => {
-    expect(silenceNotice(ledgerState({ now, ...state }), { ...ours, ...some })).toMatch(words);
-  });
+it.each<[string, Parameters<typeof ledgerState>[0], Partial<Record<'retryAt', number | null>>, RegExp]>([
+  ['that the service may be slow', { quota: 9 }, {}, /^no chunk has finished .* may be slow/],
+  ['where workers ask', { quota: 9 }, { retryAt: null }, /^no worker .* --base-url https:\/\/s/],
+  ['what holds the account', { quota: 9, sent: 9 }, {}, /^the limit is used up; /],
+  ['what holds it elsewhere, too', { closedAt: now }, { retryAt: null }, /^the service refuses further/],
+  ['until when all wait', { pace }, { retryAt: null }, /asks to wait until 01:40:00 UTC$/],
+  ['until when one identifier waits', {}, { retryAt: now + 60_000 }, /asks to wait until 01:31:00 UTC$/],
+  ['nothing of a wait that is over', {}, { retryAt: now }, /^no chunk has finished/],
+])('a run of which nothing is heard for 15 seconds says: %s', (_what, state, some, words) => {
+  expect(silenceNotice(ledgerState({ now, ...state }), { ...ours, ...some })).toMatch(words);
 });

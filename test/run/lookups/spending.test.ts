@@ -87,75 +87,67 @@ describe('the estimate', () => {
   });
 });
 
-describe('what is left of the quota', () => {
-  it.each<[number, Partial<LedgerState>, number | null, boolean]>([
-    [50, { quota: 100 }, 100, false],
-    [51, { quota: 100 }, 100, true],
-    [51, { quota: 200, sent: 60, held: 20, others: 20 }, 100, true],
-    [51, { quota: 200, quotaCap: 100 }, 100, true],
-    [51, { quotaCap: 100 }, 100, true],
-    [500, {}, null, false],
-    [5, { quota: 100, sent: 120 }, 0, false],
-    [51, { quota: 100, run: runSpending({ maxRequests: 30 }) }, 100, false],
-  ])('of %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
-    const request = {
-      runSettings: runSettings({ maxRequests: state.run?.maxRequests ?? null }),
-      settings: { overagePrice: '0.1' },
-    };
-    const question = spendingQuestion(requests, ledgerState(state), request);
-    expect([question.quotaLeft, usesMostOfQuota(question)]).toEqual([left, isMost]);
-  });
+it.each<[number, Partial<LedgerState>, number | null, boolean]>([
+  [50, { quota: 100 }, 100, false],
+  [51, { quota: 100 }, 100, true],
+  [51, { quota: 200, sent: 60, held: 20, others: 20 }, 100, true],
+  [51, { quota: 200, quotaCap: 100 }, 100, true],
+  [51, { quotaCap: 100 }, 100, true],
+  [500, {}, null, false],
+  [5, { quota: 100, sent: 120 }, 0, false],
+  [51, { quota: 100, run: runSpending({ maxRequests: 30 }) }, 100, false],
+])('quota left: of %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
+  const request = {
+    runSettings: runSettings({ maxRequests: state.run?.maxRequests ?? null }),
+    settings: { overagePrice: '0.1' },
+  };
+  const question = spendingQuestion(requests, ledgerState(state), request);
+  expect([question.quotaLeft, usesMostOfQuota(question)]).toEqual([left, isMost]);
 });
 
-describe('amounts', () => {
-  it.each<[string, string, boolean]>([
-    ['20', '20', false],
-    ['20.0', '20', false],
-    ['20.1', '20', true],
-    ['0.3', '0.30', false],
-    ['0.300001', '0.3', true],
-    ['19.999999', '20', false],
-    ['0', '0', false],
-    ['100', '20', true],
-    ['9', '20', false],
-  ])('%s is more than %s: %s', (amount, other, expected) => {
-    expect(isMoreThan(amount, other)).toBe(expected);
-  });
+it.each<[string, string, boolean]>([
+  ['20', '20', false],
+  ['20.0', '20', false],
+  ['20.1', '20', true],
+  ['0.3', '0.30', false],
+  ['0.300001', '0.3', true],
+  ['19.999999', '20', false],
+  ['0', '0', false],
+  ['100', '20', true],
+  ['9', '20', false],
+])('amounts: %s is more than %s: %s', (amount, other, expected) => {
+  expect(isMoreThan(amount, other)).toBe(expected);
 });
 
-describe('what a run may still send', () => {
-  const THREE_OF_FIVE = { maxOverageRequests: 5, overageRequests: 3 };
-  it.each([
-    { state: {}, left: null },
-    { state: { quota: 100 }, left: 100 },
-    { state: { quota: 100, sent: 20, held: 5, others: 10 }, left: 65 },
-    { state: { quota: 100, quotaCap: 40, sent: 30 }, left: 10 },
-    { state: { quotaCap: 40 }, left: 40 },
-    { state: { quota: 100, sent: 120 }, left: 0 },
-    { state: { quota: 100, sent: 90, overage: 50 }, left: 60 },
-    { state: { quota: 100, sent: 120, overage: 50 }, left: 30 },
-    { state: { quota: 100, sent: 90, overage: 50, run: runSpending({ maxOverageRequests: 5 }) }, left: 15 },
-    { state: { quota: 100, sent: 103, overage: 50, run: runSpending(THREE_OF_FIVE) }, left: 2 },
-    { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 12 }) }, left: 18 },
-    { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 31 }) }, left: 0 },
-    { state: { run: runSpending({ maxRequests: 30 }) }, left: null },
-  ])('$state leaves $left', ({ state, left }) => {
-    expect(requestsLeft(ledgerState(state))).toBe(left);
-  });
+const THREE_OF_FIVE = { maxOverageRequests: 5, overageRequests: 3 };
+it.each([
+  { state: {}, left: null },
+  { state: { quota: 100 }, left: 100 },
+  { state: { quota: 100, sent: 20, held: 5, others: 10 }, left: 65 },
+  { state: { quota: 100, quotaCap: 40, sent: 30 }, left: 10 },
+  { state: { quotaCap: 40 }, left: 40 },
+  { state: { quota: 100, sent: 120 }, left: 0 },
+  { state: { quota: 100, sent: 90, overage: 50 }, left: 60 },
+  { state: { quota: 100, sent: 120, overage: 50 }, left: 30 },
+  { state: { quota: 100, sent: 90, overage: 50, run: runSpending({ maxOverageRequests: 5 }) }, left: 15 },
+  { state: { quota: 100, sent: 103, overage: 50, run: runSpending(THREE_OF_FIVE) }, left: 2 },
+  { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 12 }) }, left: 18 },
+  { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 31 }) }, left: 0 },
+  { state: { run: runSpending({ maxRequests: 30 }) }, left: null },
+])('what a run may still send: $state leaves $left', ({ state, left }) => {
+  expect(requestsLeft(ledgerState(state))).toBe(left);
 });
 
-describe('the number of chunks queued ahead', () => {
-  it.each([
-    [null, 1],
-    [0, 1],
-    [49, 1],
-    [50, 1],
-    [100, 2],
-    [149, 2],
-    [1_000_000, 20_000],
-  ])('with %j left: %j', (quota, chunks) => {
-    expect(chunksAhead(ledgerState({ quota }))).toBe(chunks);
-  });
+it.each([
+  [null, 1],
+  [0, 1],
+  [49, 1],
+  [50, 1],
+  [100, 2],
+  [149, 2],
+  [1_000_000, 20_000],
+])('the number of chunks queued ahead: with %j left: %j', (quota, chunks) => {
+  expect(chunksAhead(ledgerState({ quota }))).toBe(chunks);
 });
 
 describe('limits of other runs of the account', () => {

@@ -5,7 +5,12 @@ import { silentLog } from '../../../src/core/log.js';
 import type { NewOutcome } from '../../../src/core/outcome.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { RunStop } from '../../../src/engine/stores/run-reasons.js';
-import type { LookupFailure, RunProgress, RunRecord } from '../../../src/engine/stores/run-store.js';
+import {
+  type LookupFailure,
+  NO_TALLY,
+  type RunProgress,
+  type RunRecord,
+} from '../../../src/engine/stores/run-store.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import type { EnrichRequest, EnrichRuntime } from '../../../src/run/enrich-request.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
@@ -25,7 +30,6 @@ import { planFor } from '../output/plans.js';
 import { scanWanting } from '../spools.js';
 
 const { limit: LIMIT, credentials: CREDENTIALS } = HALTS;
-const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 const REFUSED = { type: 'halted', halt: CREDENTIALS } as const;
 
@@ -39,28 +43,7 @@ const PASSED: SweepContext['check'] = {
 };
 
 /** Fake workers and stores under the test's control. */
-interface World {
-  readonly clock: HandClock;
-  readonly stopping: AbortController;
-  /** What happens to queued chunks: answered at once, lost, or left in the queue. */
-  workers: 'answer' | 'lose' | 'sleep';
-  /** What the next check of the run returns beside its chunks. */
-  shown: Partial<RunProgress>;
-  /** Those of the texts that the workers have no answer to. */
-  readonly unanswered: Set<string>;
-  readonly asked: string[];
-  /** What the run recorded as not found. */
-  readonly recorded: NewOutcome[];
-  /** The results of lookups without an answer. */
-  failure: Omit<LookupFailure, 'key'> | null;
-  ledger: Partial<LedgerState>;
-  readonly queued: Map<number, ChunkData>;
-  /** A worker answers the rest of a chunk. */
-  finish: (chunk: number) => void;
-  /** Chunks that a worker is processing: they cannot be withdrawn. */
-  readonly held: Set<number>;
-  readonly seen: (string | RunStop)[];
-}
+type World = Awaited<ReturnType<typeof begin>>['world'];
 
 /** What a test configures of its run. */
 interface SweepOptions {
@@ -74,20 +57,27 @@ interface SweepOptions {
 async function begin(options: SweepOptions = {}) {
   const clock = createHandClock();
   const stopping = new AbortController();
-  const world: World = {
+  const world = {
     clock,
     stopping,
-    workers: 'answer',
-    shown: {},
-    unanswered: new Set(),
-    asked: [],
-    recorded: [],
-    failure: null,
-    ledger: {},
-    queued: new Map(),
-    held: new Set(),
-    seen: [],
-    finish(chunk) {
+    /** What happens to queued chunks: answered at once, lost, or left in the queue. */
+    workers: 'answer' as 'answer' | 'lose' | 'sleep',
+    /** What the next check of the run returns beside its chunks. */
+    shown: {} as Partial<RunProgress>,
+    /** Those of the texts that the workers have no answer to. */
+    unanswered: new Set<string>(),
+    asked: [] as string[],
+    /** What the run recorded as not found. */
+    recorded: [] as NewOutcome[],
+    /** The results of lookups without an answer. */
+    failure: null as Omit<LookupFailure, 'key'> | null,
+    ledger: {} as Partial<LedgerState>,
+    queued: new Map<number, ChunkData>(),
+    /** Chunks that a worker is processing: they cannot be withdrawn. */
+    held: new Set<number>(),
+    seen: [] as (string | RunStop)[],
+    /** A worker answers the rest of a chunk. */
+    finish(chunk: number): void {
       for (const text of world.queued.get(chunk)?.identifiers ?? []) answered.add(text);
       world.queued.delete(chunk);
       world.held.delete(chunk);
@@ -124,7 +114,7 @@ async function begin(options: SweepOptions = {}) {
     runs: {
       heartbeat: async (): Promise<RunProgress> => ({
         chunks: finished.size,
-        tally: TALLY,
+        tally: NO_TALLY,
         halt: null,
         isCancelled: false,
         isPaused: false,
@@ -232,28 +222,19 @@ async function endWithin(clock: HandClock, ending: Promise<LookupsEnd>, ms: numb
   return end as LookupsEnd | null;
 }
 
-describe('all identifiers asked for', () => {
-  it('have an answer', async () => {
-    const { world, context, answers } = await begin();
-    expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
-    expect(answers.answered).toBe(3);
-    expect(world.seen).toEqual(['chunk 0']);
-  });
-
-  it.each([
-    ['was lost twice', { reason: { code: 'lost' }, isDeferred: true }, 'doubtful'],
-    ['was refused by something unknown', { reason: null, isDeferred: false }, 'useless'],
-  ] as const)('%s: the run has failed', async (_what, failure, why) => {
-    const { world, context } = await begin();
-    world.workers = 'lose';
-    const refusal = untrustedReason({
-      meaning: { type: 'failed', reason: 'x', status: 404 },
-      cost: 'billed',
-    } as never);
-    world.failure = { ...failure, reason: failure.reason ?? refusal, billed: true };
-    const end = await endWithin(world.clock, sweep(context), 62_000);
-    expect(end).toMatchObject({ type: 'halted', halt: { why } });
-  });
+it.each([
+  ['was lost twice', { reason: { code: 'lost' }, isDeferred: true }, 'doubtful'],
+  ['was refused by something unknown', { reason: null, isDeferred: false }, 'useless'],
+] as const)('all identifiers asked for: %s: the run has failed', async (_what, failure, why) => {
+  const { world, context } = await begin();
+  world.workers = 'lose';
+  const refusal = untrustedReason({
+    meaning: { type: 'failed', reason: 'x', status: 404 },
+    cost: 'billed',
+  } as never);
+  world.failure = { ...failure, reason: failure.reason ?? refusal, billed: true };
+  const end = await endWithin(world.clock, sweep(context), 62_000);
+  expect(end).toMatchObject({ type: 'halted', halt: { why } });
 });
 
 describe('a "not found" that its worker could not trust', () => {
@@ -333,7 +314,7 @@ describe('a trial', () => {
   });
 });
 
-const THREE_FAILED = { ...TALLY, failed: 3 };
+const THREE_FAILED = { ...NO_TALLY, failed: 3 };
 const PAUSED = { isPaused: true, isPausedAlone: true };
 const FULL = { ledger: { quota: 100, sent: 100 } };
 

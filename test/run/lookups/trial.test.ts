@@ -1,4 +1,3 @@
-/** Which identifiers a trial looks up. */
 import { expect, it } from 'vitest';
 import { spreadOver } from '../../../src/run/lookups/trial.js';
 import { scanWanting } from '../spools.js';

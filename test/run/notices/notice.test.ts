@@ -1,4 +1,3 @@
-/** Notices about runs, as data and as an e-mail. */
 import { describe, expect, it } from 'vitest';
 import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
 import {

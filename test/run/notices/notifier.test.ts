@@ -1,4 +1,3 @@
-/** Recipients of notices, and how often they are notified. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,8 @@ import { openNotifier } from '../../../src/run/notices/notifier.js';
 import { loadSettings } from '../../../src/settings/load-settings.js';
 import { startMailServer } from '../../local-service/mail-server.js';
 import { type Hook, startHook } from '../../notify/hook-server.js';
+import { createWaitingClock } from '../../notify/waiting-clock.js';
+import { freePort } from '../../support/free-port.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ledgerState } from '../ledger-state.js';
 
@@ -17,27 +18,7 @@ const RUN = { id: 'r-1', label: 'host: customers.csv' };
 const NOW = Date.now();
 const SCENE = { at: 0, isSample: false, run: RUN };
 
-/** A clock that stands still; long sleeps last until `wake`. */
-function standingClock(now = NOW) {
-  const sleepers = new Set<() => void>();
-  return {
-    now: () => now,
-    monotonic: () => now,
-    sleep: (ms: number, signal?: AbortSignal) =>
-      ms < 5_000 || signal?.aborted
-        ? Promise.resolve()
-        : new Promise<void>((resolve) => {
-            sleepers.add(resolve);
-            signal?.addEventListener('abort', () => resolve(), { once: true });
-          }),
-    wake() {
-      for (const resolve of sleepers) resolve();
-      sleepers.clear();
-    },
-  };
-}
-
-function openWith(flags: Record<string, unknown>, folder: string, clock: Clock = standingClock()) {
+function openWith(flags: Record<string, unknown>, folder: string, clock: Clock = createWaitingClock(NOW)) {
   const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
   const { settings } = loadSettings({ flags, env, file: null, command: 'run', home: folder });
   return openNotifier({
@@ -77,7 +58,6 @@ describe('a notifier', () => {
     await notifier.close();
     expect(eventsOf(hook)).toEqual(['finish']);
     expect((await mail.next()).text).toContain('Subject: host: customers.csv: finished');
-    await mail.close();
   });
 
   it('sends chosen events only', async () => {
@@ -131,19 +111,13 @@ describe('a notifier', () => {
 });
 
 describe('an undelivered notice', () => {
-  /** A port on which nothing listens until a mail server does. */
-  async function closedPort(): Promise<number> {
-    const closed = await startMailServer();
-    await closed.close();
-    return closed.port;
-  }
   const noticeFilesIn = (folder: string) =>
     readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.json'));
   const finish = bareNotice('finish', SCENE, null);
 
   it('is delivered by the next command once the mail server is back', async () => {
     const folder = await temporaryFolder();
-    const port = await closedPort();
+    const port = await freePort();
     const first = openWith(mailFlags(port), folder);
     first.notify(finish);
     await first.close();
@@ -154,13 +128,12 @@ describe('an undelivered notice', () => {
     await second.close();
     await openWith(mailFlags(port), folder).close();
     expect([mail.count, noticeFilesIn(folder)]).toEqual([1, []]);
-    await mail.close();
   });
 
   it('is delivered as soon as the mail server is back, while the process lives', async () => {
     const folder = await temporaryFolder();
-    const port = await closedPort();
-    const clock = standingClock();
+    const port = await freePort();
+    const clock = createWaitingClock(NOW);
     const notifier = openWith(mailFlags(port), folder, clock);
     notifier.notifyNearLimit('key-1', NEAR, RUN);
     await expect.poll(() => existsSync(join(folder, 'notified')) && noticeFilesIn(folder)).toHaveLength(1);
@@ -170,7 +143,6 @@ describe('an undelivered notice', () => {
     expect((await mail.next()).text).toContain('80 % of the request limit is used');
     await notifier.close();
     expect(mail.count).toBe(1);
-    await mail.close();
   });
 
   it('of a limit is forgotten when its period cannot last any longer', async () => {
@@ -182,7 +154,11 @@ describe('an undelivered notice', () => {
       [31, 1],
       [33, 0],
     ] as const) {
-      await openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now() + days * 86_400_000)).close();
+      await openWith(
+        { notifyUrl: hook.url },
+        folder,
+        createWaitingClock(Date.now() + days * 86_400_000),
+      ).close();
       expect(marks()).toHaveLength(left);
     }
   });
@@ -190,7 +166,7 @@ describe('an undelivered notice', () => {
   it('is sent by e-mail later although the webhook succeeded', async () => {
     const hook = await startHook(200);
     const folder = await temporaryFolder();
-    const port = await closedPort();
+    const port = await freePort();
     const flags = { ...mailFlags(port), notifyUrl: hook.url };
     await notifyNear(flags, folder);
     const mail = await startMailServer(port);
@@ -199,7 +175,6 @@ describe('an undelivered notice', () => {
     await mail.next();
     await second.close();
     expect([mail.count, hook.received.length]).toEqual([1, 1]);
-    await mail.close();
   });
 
   it('of a killed process is taken over after a minute, by one of several others', async () => {
@@ -208,9 +183,11 @@ describe('an undelivered notice', () => {
     const killed = openWith({ notifyUrl: hook.url }, folder);
     killed.notify(finish);
     await expect.poll(() => hook.received.length).toBe(3);
-    await openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 30_000)).close();
+    await openWith({ notifyUrl: hook.url }, folder, createWaitingClock(NOW + 30_000)).close();
     expect(hook.received).toHaveLength(3);
-    const later = [1, 2, 3].map(() => openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 70_000)));
+    const later = [1, 2, 3].map(() =>
+      openWith({ notifyUrl: hook.url }, folder, createWaitingClock(NOW + 70_000)),
+    );
     await expect.poll(() => noticeFilesIn(folder)).toEqual([]);
     for (const notifier of later) await notifier.close();
     const ids = new Set(hook.received.map(({ headers }) => headers['webhook-id']));
@@ -229,7 +206,7 @@ describe('an undelivered notice', () => {
     expect(readFileSync(join(folder, 'notified', file), 'utf8')).not.toContain('of-the-receiver');
     await openWith({ notifyUrl: other.url }, folder).close();
     expect([other.received.length, noticeFilesIn(folder).length]).toEqual([0, 1]);
-    await openWith({ notifyUrl: other.url }, folder, standingClock(NOW + 3 * 86_400_001)).close();
+    await openWith({ notifyUrl: other.url }, folder, createWaitingClock(NOW + 3 * 86_400_001)).close();
     expect(noticeFilesIn(folder)).toEqual([]);
   });
 

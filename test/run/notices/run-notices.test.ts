@@ -1,9 +1,9 @@
-/** When runs and inboxes notify, and of what. */
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/errors.js';
 import type { RunHalt } from '../../../src/engine/stores/run-reasons.js';
+import { NO_TALLY } from '../../../src/engine/stores/run-store.js';
 import type { JobEnd } from '../../../src/jobs/inbox-verdict.js';
 import { createInboxNotices } from '../../../src/jobs/inbox-work.js';
 import type { Job } from '../../../src/jobs/job-folder.js';
@@ -18,14 +18,13 @@ import { ledgerState } from '../ledger-state.js';
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
 
 function progressIn(phase: EnrichProgress['phase'], halt: RunHalt | null = null): EnrichProgress {
-  const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
   return {
     runId: 'r-1',
     phase,
     rows: 4,
     wanted: 3,
     answered: 0,
-    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false, isPausedAlone: false },
+    run: { chunks: 0, tally: NO_TALLY, halt, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: ledgerState({ quota: 10, sent: 10 }),
     inFlight: 0,
     outage: null,

@@ -54,11 +54,7 @@ describe('the chosen assets', () => {
       [logo('symbol', 'dark', 'svg'), logo('logo', 'light', 'png')],
       'logo-light.png',
     ],
-    [
-      'a symbol where there is no logo',
-      [logo('icon', 'dark', 'svg'), logo('symbol', 'dark', 'png')],
-      'symbol-dark.png',
-    ],
+    ['a symbol otherwise', [logo('icon', 'dark', 'svg'), logo('symbol', 'dark', 'png')], 'symbol-dark.png'],
     [
       'dark before unspecified before light',
       [logo('logo', 'light', 'svg'), logo('logo', null, 'svg'), logo('logo', 'dark', 'png')],
@@ -86,24 +82,22 @@ describe('the chosen assets', () => {
   });
 });
 
-describe('columnsFor', () => {
-  const names = (fields: readonly string[]) =>
-    columnsFor(fields, 'brand_')
-      .map((column) => column.name)
-      .join(' ');
+const names = (fields: readonly string[]) =>
+  columnsFor(fields, 'brand_')
+    .map((column) => column.name)
+    .join(' ');
 
-  it.each([
-    [[], 'status identifier fetched_at error'],
-    [
-      ['name', 'brand_quality_score', 'company.kind'],
-      'status identifier name quality_score company_kind fetched_at error',
-    ],
-    [['error', 'name', 'name', 'identifier', 'status'], 'status identifier name fetched_at error'],
-    [['+esg.rating', '+name'], 'status identifier esg_rating name fetched_at error'],
-    [['qualityScore', 'duplicate_of'], 'status identifier quality_score duplicate_of fetched_at error'],
-  ])('for %j are %s', (fields, expected) => {
-    expect(names(fields)).toBe(expected);
-  });
+it.each([
+  [[], 'status identifier fetched_at error'],
+  [
+    ['name', 'brand_quality_score', 'company.kind'],
+    'status identifier name quality_score company_kind fetched_at error',
+  ],
+  [['error', 'name', 'name', 'identifier', 'status'], 'status identifier name fetched_at error'],
+  [['+esg.rating', '+name'], 'status identifier esg_rating name fetched_at error'],
+  [['qualityScore', 'duplicate_of'], 'status identifier quality_score duplicate_of fetched_at error'],
+])('columnsFor: for %j are %s', (fields, expected) => {
+  expect(names(fields)).toBe(expected);
 });
 
 it('--fields knows every default column, and no other', () => {

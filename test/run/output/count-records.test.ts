@@ -73,18 +73,16 @@ describe('counting CSV records', () => {
   });
 });
 
-describe('counting JSON lines', () => {
-  it.each([
-    ['', 0],
-    ['{}', 1],
-    ['{}\n{}\n', 2],
-    ['\n  \r\n{}\n\t\n{}', 2],
-    ['{"a":"\\n"}\r\n{"b":"\u2028"}\r\n', 2],
-  ])('finds in %j %i', (text, records) => {
-    for (const piece of [1, 2, 1000]) {
-      expect(count(text, { ...CSV, format: 'jsonl', delimiter: '' }, piece)).toBe(records);
-    }
-  });
+it.each([
+  ['', 0],
+  ['{}', 1],
+  ['{}\n{}\n', 2],
+  ['\n  \r\n{}\n\t\n{}', 2],
+  ['{"a":"\\n"}\r\n{"b":"\u2028"}\r\n', 2],
+])('counting JSON lines: finds in %j %i', (text, records) => {
+  for (const piece of [1, 2, 1000]) {
+    expect(count(text, { ...CSV, format: 'jsonl', delimiter: '' }, piece)).toBe(records);
+  }
 });
 
 describe('countRecords', () => {

@@ -38,14 +38,6 @@ describe('splitRecord', () => {
 });
 
 describe('writeCells', () => {
-  it('writes what splitRecord and cellText read back', () => {
-    fc.assert(
-      fc.property(cells, delimiters, (texts, delimiter) => {
-        expect(splitRecord(writeCells(texts, delimiter), delimiter).map(cellText)).toEqual(texts);
-      }),
-    );
-  });
-
   it('writes what csv-stringify writes', () => {
     fc.assert(
       fc.property(cells, delimiters, (texts, delimiter) => {
@@ -59,15 +51,13 @@ describe('writeCells', () => {
   });
 });
 
-describe('sanitizeCell', () => {
-  it.each([
-    ['a\0b', 'ab'],
-    ['two\nlines', 'two\nlines'],
-    ['x\n'.repeat(100), 'x\n'.repeat(100)],
-    ['x\r\n'.repeat(101), 'x '.repeat(101)],
-    ['y'.repeat(16_000), 'y'.repeat(16_000)],
-    ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
-  ])('makes a cell readable again (case %#)', (cell, expected) => {
-    expect(sanitizeCell(cell)).toBe(expected);
-  });
+it.each([
+  ['a\0b', 'ab'],
+  ['two\nlines', 'two\nlines'],
+  ['x\n'.repeat(100), 'x\n'.repeat(100)],
+  ['x\r\n'.repeat(101), 'x '.repeat(101)],
+  ['y'.repeat(16_000), 'y'.repeat(16_000)],
+  ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
+])('sanitizeCell: makes a cell readable again (case %#)', (cell, expected) => {
+  expect(sanitizeCell(cell)).toBe(expected);
 });

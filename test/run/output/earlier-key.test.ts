@@ -24,28 +24,24 @@ describe('withoutOurs', () => {
   });
 });
 
-describe('isEarlierValue', () => {
-  it.each([
-    [EARLIER, true],
-    ['{"status":"matched"}', false],
-    ['"Nike"', false],
-    ['null', false],
-    ['{"a":{"status":1,"identifier":1,"fetchedAt":1}}', false],
-  ])('of %s is %s', (value, isOurs) => {
-    expect(isEarlierValue(value)).toBe(isOurs);
-  });
+it.each([
+  [EARLIER, true],
+  ['{"status":"matched"}', false],
+  ['"Nike"', false],
+  ['null', false],
+  ['{"a":{"status":1,"identifier":1,"fetchedAt":1}}', false],
+])('isEarlierValue: of %s is %s', (value, isOurs) => {
+  expect(isEarlierValue(value)).toBe(isOurs);
 });
 
-describe('jsonKey', () => {
-  it.each([
-    ['brand_', 'brand'],
-    ['x-', 'x'],
-    ['a_b__', 'a_b'],
-    ['', 'brand'],
-    ['_', 'brand'],
-  ])('of the prefix %j is %s', (prefix, key) => {
-    expect(jsonKey(prefix)).toBe(key);
-  });
+it.each([
+  ['brand_', 'brand'],
+  ['x-', 'x'],
+  ['a_b__', 'a_b'],
+  ['', 'brand'],
+  ['_', 'brand'],
+])('jsonKey: of the prefix %j is %s', (prefix, key) => {
+  expect(jsonKey(prefix)).toBe(key);
 });
 
 it('keeps at most a thousand characters of the words of an earlier run, and whole ones', () => {

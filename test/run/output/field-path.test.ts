@@ -68,12 +68,10 @@ it('a number out of range is blank, alone and among others', () => {
   expect(cells).toEqual(['', '1|2', '', '{"n":null}']);
 });
 
-describe('columnOfPath', () => {
-  it.each([
-    ['company.location.countryCode', 'company_location_country_code'],
-    ['links.twitter', 'links_twitter'],
-    ['isNsfw', 'is_nsfw'],
-  ])('calls %s %s', (path, name) => {
-    expect(columnOfPath(path)).toBe(name);
-  });
+it.each([
+  ['company.location.countryCode', 'company_location_country_code'],
+  ['links.twitter', 'links_twitter'],
+  ['isNsfw', 'is_nsfw'],
+])('columnOfPath: calls %s %s', (path, name) => {
+  expect(columnOfPath(path)).toBe(name);
 });

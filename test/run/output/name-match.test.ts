@@ -1,4 +1,3 @@
-/** How well two names fit: what is taken off, what counts, and where the threshold lies. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LOW_NAME_MATCH, matchNames, nameDoubtOf } from '../../../src/run/output/name-match.js';

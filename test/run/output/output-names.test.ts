@@ -122,18 +122,16 @@ describe('the names of a run', () => {
   });
 });
 
-describe('the name of the output', () => {
-  it.each([
-    ['a.csv', 'csv'],
-    ['a.TSV', 'csv'],
-    ['a.jsonl.gz', 'jsonl'],
-    ['dir.csv/a.ndjson', 'jsonl'],
-    ['a.txt', 'json'],
-    ['a', 'json'],
-    ['-', 'json'],
-  ])('%s, for an input in JSON, implies %s', (output, format) => {
-    const settings = { output, format: null, errors: null, report: null };
-    const shape = { isGzip: false, format: 'json', rawHeader: null } as const;
-    expect(namesOfRun('a.json', shape, settings).format).toBe(format);
-  });
+it.each([
+  ['a.csv', 'csv'],
+  ['a.TSV', 'csv'],
+  ['a.jsonl.gz', 'jsonl'],
+  ['dir.csv/a.ndjson', 'jsonl'],
+  ['a.txt', 'json'],
+  ['a', 'json'],
+  ['-', 'json'],
+])('the name of the output: %s, for an input in JSON, implies %s', (output, format) => {
+  const settings = { output, format: null, errors: null, report: null };
+  const shape = { isGzip: false, format: 'json', rawHeader: null } as const;
+  expect(namesOfRun('a.json', shape, settings).format).toBe(format);
 });

@@ -1,4 +1,3 @@
-/** Both ends of the ranking, in bounded memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Brand } from '../../../src/brand-api/brand.js';

@@ -5,7 +5,6 @@ import { constants } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import type { CellValue } from 'hucre';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
@@ -18,7 +17,7 @@ import { namesOfRun } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
-import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
+import { wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { READING } from '../../input/reading.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Scanned, scanText } from '../scanned.js';
@@ -29,13 +28,6 @@ const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
 /** Scores by identifier; null: a brand without a score. */
 type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
-
-interface Written {
-  readonly folder: string;
-  readonly result: Awaited<ReturnType<typeof writeOutput>>;
-  readonly counts: Scan['counts'];
-  text(name: string): Promise<string>;
-}
 
 /**
  * Gives every wanted identifier its answer, wave by wave, like collecting would. `reasons` for
@@ -89,7 +81,7 @@ async function write(
     ragged?: Ragged;
     nameColumn?: string;
   } = {},
-): Promise<Written> {
+) {
   const name = some.name ?? 'customers.csv';
   const columns = some.columns ?? [{ name: 'website', kind: 'domain' }];
   const scanned = await scanText(input, {
@@ -128,7 +120,12 @@ async function write(
     ...some.request,
   };
   const result = await writeOutput(request);
-  return { folder, result, counts: scan.counts, text: (file) => readFile(join(folder, file), 'utf8') };
+  return {
+    folder,
+    result,
+    counts: scan.counts,
+    text: (file: string) => readFile(join(folder, file), 'utf8'),
+  };
 }
 
 async function workbook(rows: CellValue[][]): Promise<Buffer> {
@@ -200,28 +197,25 @@ it('does the same for the members of JSON lines made from such rows', async () =
   await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
 });
 
-it.each(['csv', 'jsonl'] as const)(
-  'keeps reason and text of an unreadable row as %s, run after run',
-  async (format) => {
-    const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
-    const first = await write(text, ANSWERED, { plan: { format } });
-    expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
-    for (const kind of ['enriched', 'errors']) {
-      const name = `customers.${kind}.${format}`;
-      let content = await first.text(name);
-      for (const other of ['jsonl', 'csv'] as const) {
-        const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
-        expect(again.result.counts.invalid).toBe(5);
-        expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
-        content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
-        expect(content).toContain('line 3: 5 cells instead of 3');
-        expect(content).toContain('line 8: a quoted cell is never closed');
-        expect(content.includes('Berlin,,')).toBe(true);
-        if (format !== other) break;
-      }
+it.each(['csv', 'jsonl'] as const)('keeps what is unreadable, and why, run after run: %s', async (format) => {
+  const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
+  const first = await write(text, ANSWERED, { plan: { format } });
+  expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
+  for (const kind of ['enriched', 'errors']) {
+    const name = `customers.${kind}.${format}`;
+    let content = await first.text(name);
+    for (const other of ['jsonl', 'csv'] as const) {
+      const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
+      expect(again.result.counts.invalid).toBe(5);
+      expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
+      content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
+      expect(content).toContain('line 3: 5 cells instead of 3');
+      expect(content).toContain('line 8: a quoted cell is never closed');
+      expect(content.includes('Berlin,,')).toBe(true);
+      if (format !== other) break;
     }
-  },
-);
+  }
+});
 
 it('adds one key to JSON lines', async () => {
   const lines = [
@@ -368,12 +362,6 @@ it('writes to standard output on request, and does not read that back', async ()
   });
   expect(Buffer.concat(chunks).toString()).toContain('acme.com');
   expect(result).toMatchObject({ output: '-', readBack: null });
-});
-
-it('compresses the output of a compressed input', async () => {
-  const { folder } = await write(gzipSync('website\nacme.com\n'), ANSWERED, { name: 'customers.csv.gz' });
-  const bytes = await readFile(join(folder, 'customers.enriched.csv.gz'));
-  expect(gunzipSync(bytes).toString()).toContain('acme.com,matched');
 });
 
 describe('formats other than lines of text', () => {

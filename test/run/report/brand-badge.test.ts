@@ -1,4 +1,3 @@
-/** The square that represents a brand. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';

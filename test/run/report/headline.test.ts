@@ -1,4 +1,3 @@
-/** How a run went: one judgement for page and terminal. */
 import { expect, it } from 'vitest';
 import { headlineOf, verdictOf } from '../../../src/run/report/headline.js';
 import { type FigureParts, figures } from './pages.js';
@@ -40,21 +39,11 @@ it.each<[string, FigureParts, string, string]>([
   ['none had to match', { rows: { skipped: 2 } }, 'Finished, nothing matched', 'warn'],
   ['all invalid', { rows: { invalid: 9 } }, 'Finished, every row is invalid', 'bad'],
   ['no rows', { rows: {} }, 'Finished, no rows', 'calm'],
-  [
-    'some failed',
-    { rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } },
-    'Finished, 1 row failed',
-    'warn',
-  ],
+  ['a failure', { rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } }, 'Finished, 1 row failed', 'warn'],
   ['most failed', { rows: { matched: 1, failed: 1_200 } }, 'Finished, 1,200 rows failed', 'bad'],
   ['all failed', { rows: { failed: 3 } }, 'Finished, 3 rows failed', 'bad'],
   ['stopped by the limit', { run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
-  [
-    'stopped before a match',
-    { rows: { deferred: 9 }, run: { isComplete: false, exitCode: 7 } },
-    'Partial',
-    'warn',
-  ],
+  ['stopped at once', { rows: { deferred: 9 }, run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
   ['cancelled', { run: { isComplete: false, exitCode: 130 } }, 'Partial', 'warn'],
   ['the trial declined', { run: { isComplete: false, exitCode: 0 } }, 'Partial', 'warn'],
   ['too many failures', { run: { isComplete: false, exitCode: 3 } }, 'Partial', 'bad'],

@@ -1,4 +1,3 @@
-/** Names of files in a report that is passed on: links that work, and no folder of this machine. */
 import { expect, it } from 'vitest';
 import { fileFrom, portableReport } from '../../../src/run/report/portable-report.js';
 import { figures } from './pages.js';

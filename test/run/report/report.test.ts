@@ -1,4 +1,3 @@
-/** The report of a run: its shape, its sums, and what it never contains. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,5 @@
-/** The sums of a run while answers arrive. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Counter } from '../../../src/core/counter.js';
 import { createRunSummary, HISTOGRAM_BINS, type NotedAnswer } from '../../../src/run/report/run-summary.js';
 
 function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
@@ -20,20 +18,6 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
 }
 
 const NO_BINS = Array.from({ length: HISTOGRAM_BINS }, () => 0);
-
-it('starts empty', () => {
-  expect(createRunSummary().facts).toEqual({
-    identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
-    quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
-    histogram: NO_BINS,
-    brands: { best: [], lowest: [] },
-    oldestFetchedAt: null,
-    newestFetchedAt: null,
-    failures: new Counter(200),
-    hasOutage: false,
-    hasUntrusted: false,
-  });
-});
 
 it('counts identifiers by outcome and by origin of the answer', () => {
   const summary = createRunSummary();

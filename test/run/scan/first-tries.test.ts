@@ -4,19 +4,12 @@
  * would do with each.
  */
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import { remediesIn } from '../../../src/core/phrase.js';
 import { scanText } from '../scanned.js';
 
-interface FirstTry {
-  /** File name, with its ending. */
-  readonly name: string;
-  /** One short line: what it looks like. */
-  readonly about: string;
-}
-
-interface Taken extends FirstTry {
+interface Taken {
   /** `name:kind` of the columns that must be taken, in order; `column_1` where none has a name. */
   readonly columns: readonly string[];
   /** Rows below the header that hold anything. */
@@ -25,22 +18,24 @@ interface Taken extends FirstTry {
   readonly identifiers: number;
 }
 
-interface Stopped extends FirstTry {
+interface Stopped {
   readonly stops: 'names-only' | 'two-companies' | 'ambiguous-shift' | 'symbols-unclear' | 'not-a-table';
-  /** Columns that the message must offer. */
+  /** Columns that the message must offer, and must not. */
   readonly mustOffer?: readonly string[];
-  /** Columns that the message must not offer. */
   readonly mustNotOffer?: readonly string[];
 }
+
+/** File name, and in one short line what it looks like. */
+type FirstTry<What> = What & { readonly name: string; readonly about: string };
 
 const LISTS = new URL('../../fixtures/first-tries/', import.meta.url);
 const tries = readFileSync(new URL('.answers.jsonl', LISTS), 'utf8')
   .trim()
   .split('\n')
-  .map((line) => JSON.parse(line) as Taken | Stopped);
+  .map((line) => JSON.parse(line) as FirstTry<Taken> | FirstTry<Stopped>);
 const scanList = (name: string) => scanText(readFileSync(new URL(name, LISTS)), { name, ragged: null });
 
-it.each(tries.filter((each): each is Taken => 'columns' in each))(
+it.each(tries.filter((each): each is FirstTry<Taken> => 'columns' in each))(
   '$name is read: $about',
   async ({ name, columns, rows, identifiers }) => {
     const { scan, texts } = await scanList(name);
@@ -53,18 +48,16 @@ it.each(tries.filter((each): each is Taken => 'columns' in each))(
   },
 );
 
-describe('a list that stops', () => {
-  it.each(tries.filter((each): each is Stopped => 'stops' in each))(
-    '$name offers only what helps: $about',
-    async ({ name, mustOffer = [], mustNotOffer = [] }) => {
-      const error = await scanList(name).catch((each: unknown) => each);
-      expect(error).toBeInstanceOf(Error);
-      if (!(error instanceof NeverStartError)) return;
-      const offered = remediesIn(error.detail.todo).flatMap((remedy) =>
-        'set' in remedy ? [remedy.set.column ?? []].flat().map((column) => String(column)) : [],
-      );
-      for (const column of mustOffer) expect(offered.join()).toContain(`${column}:`);
-      for (const column of mustNotOffer) expect(offered.join()).not.toContain(`${column}:`);
-    },
-  );
-});
+it.each(tries.filter((each): each is FirstTry<Stopped> => 'stops' in each))(
+  'a list that stops: $name offers only what helps: $about',
+  async ({ name, mustOffer = [], mustNotOffer = [] }) => {
+    const error = await scanList(name).catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Error);
+    if (!(error instanceof NeverStartError)) return;
+    const offered = remediesIn(error.detail.todo).flatMap((remedy) =>
+      'set' in remedy ? [remedy.set.column ?? []].flat().map((column) => String(column)) : [],
+    );
+    for (const column of mustOffer) expect(offered.join()).toContain(`${column}:`);
+    for (const column of mustNotOffer) expect(offered.join()).not.toContain(`${column}:`);
+  },
+);

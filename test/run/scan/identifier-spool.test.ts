@@ -1,4 +1,3 @@
-/** Distinct identifiers on disk: each by its number, all of them in order. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';

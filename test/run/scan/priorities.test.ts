@@ -1,4 +1,3 @@
-/** Who is bought first: the order of priorities, and how it is determined in real files. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findColumn } from '../../../src/input/identify/find-column.js';

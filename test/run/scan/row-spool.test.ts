@@ -1,6 +1,5 @@
-/** Rows on disk are returned unchanged. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ROW_KINDS, type RowKind, RowSpool, readRow } from '../../../src/run/scan/row-spool.js';
 import { anyText } from '../../support/properties.js';
 import { openSpool } from '../spools.js';
@@ -70,29 +69,27 @@ it('returns rows that span two reads, and rows longer than one', async () => {
   expect(rows.map(({ candidates }) => candidates)).toEqual(lengths.map((_, at) => [at]));
 });
 
-describe('inOrder', () => {
-  const startsOf = (spool: RowSpool) => {
-    let end = 0;
-    return Float64Array.from([0, ...[...spool.records()].flat().map(({ length }) => (end += length))]);
-  };
+const startsOf = (spool: RowSpool) => {
+  let end = 0;
+  return Float64Array.from([0, ...[...spool.records()].flat().map(({ length }) => (end += length))]);
+};
 
-  it('returns any rows in any order, those far apart and longer than a block too', async () => {
-    const lengthAt = (at: number) => (at % 40 === 7 ? 300_000 : at % 13 === 5 ? 6_000 : at);
-    const lengths = Array.from({ length: 400 }, (_, at) => lengthAt(at));
-    const spool = new RowSpool(await openSpool());
-    addAll(spool, rowsOf(lengths));
-    const all = readAll(spool);
-    const starts = startsOf(spool);
-    const order = fc.shuffledSubarray([...all.keys()]);
-    fc.assert(
-      fc.property(order, (rows) => {
-        const read = [];
-        for (const record of spool.inOrder(Uint32Array.from(rows), starts)) read.push(readRow(record));
-        expect(read).toEqual(rows.map((row) => all[row]));
-      }),
-      { numRuns: 30 },
-    );
-  });
+it('inOrder: returns any rows in any order, those far apart and longer than a block too', async () => {
+  const lengthAt = (at: number) => (at % 40 === 7 ? 300_000 : at % 13 === 5 ? 6_000 : at);
+  const lengths = Array.from({ length: 400 }, (_, at) => lengthAt(at));
+  const spool = new RowSpool(await openSpool());
+  addAll(spool, rowsOf(lengths));
+  const all = readAll(spool);
+  const starts = startsOf(spool);
+  const order = fc.shuffledSubarray([...all.keys()]);
+  fc.assert(
+    fc.property(order, (rows) => {
+      const read = [];
+      for (const record of spool.inOrder(Uint32Array.from(rows), starts)) read.push(readRow(record));
+      expect(read).toEqual(rows.map((row) => all[row]));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 it('has no batches without rows', async () => {

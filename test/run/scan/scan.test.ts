@@ -1,7 +1,5 @@
-/** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sayPhrase } from '../../../src/core/phrase.js';
 import { readRow, reasonInCell } from '../../../src/run/scan/row-spool.js';
 import { inputFacts, type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
@@ -42,38 +40,6 @@ describe('one column', () => {
     expect(scan.counts).toEqual(counts);
     expect(Object.fromEntries(scan.byKind)).toEqual({ domain: 2 });
     expect([scan.answers.wanted, scan.answers.answered]).toEqual([2, 0]);
-  });
-
-  it('accepts short rows where blank cells are habitually omitted, and no other row that does not fit', async () => {
-    const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
-    const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
-    const some = { columns: [WEBSITE], ragged: null };
-    const { scan, input, texts } = await scanText(text, { ...some, limit: 24 });
-    expect(texts).toEqual(['domain:acme.com']);
-    const last = rowsOf(scan)
-      .slice(19)
-      .map(({ kind, raw }) => `${kind}: ${raw}`);
-    expect(last.slice(0, 3)).toEqual([
-      'asked: 0,acme.com,,',
-      'asked: 1,acme.com,,',
-      'asked: 2,acme.com,Berlin,',
-    ]);
-    expect(last.slice(3)).toEqual(['unreadable: 3,"Acme', 'unreadable: 4']);
-    expect(scan.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
-    const warnings = input.warnings.map((each) => sayPhrase(each, 'flags')).join('; ');
-    expect(warnings).toContain('12 rows (first line 3) are shorter than the table');
-    expect(warnings).toContain('1 row (line 25) is invalid, because the cells do not fit the columns (1');
-    const more = text.replace('\n4\n', '\n4,x,y,z,w\n');
-    const subject = /3 of 26 rows with delimiter ',' \(detected\), first in line 25 \(5 cells instead of/;
-    await expect(scanText(more, some)).rejects.toMatchObject({
-      code: 'input-ragged',
-      subject: expect.stringMatching(subject),
-      todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
-    });
-    const all = await scanText(text, { columns: [WEBSITE], ragged: 'take' });
-    expect(all.texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-    const counts = { asked: 23, invalid: 1, skipped: 1, unreadable: 1, short: 14, long: 1 };
-    expect(all.scan.counts).toMatchObject(counts);
   });
 
   it('counts reasons, and shows the first wrong rows with their lines', async () => {
@@ -178,23 +144,10 @@ describe('the scan as a whole', () => {
     expect(facts.examples).toHaveLength(5);
   });
 
-  it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
-    const text = '{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n';
-    const { scan, texts } = await scanText(text, { name: 'customers.jsonl', columns: [WEBSITE] });
-    expect(scan.columns).toEqual(['a', 'website', 'b']);
-    expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-  });
-
   it('reads no more rows than --limit', async () => {
     const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE], limit: 3 });
     expect(scan.rows.count).toBe(3);
   });
-});
-
-it('chooses the column where none is named, and says so', async () => {
-  const { scan } = await scanText('id,website\n1,acme.com\n2,beta.io\n');
-  expect(scan.chosen.choices).toMatchObject([{ name: 'website', kind: 'domain' }]);
-  expect(sayPhrase(scan.chosen.sentence, 'flags')).toContain('website');
 });
 
 it('reports progress by rows', async () => {

@@ -1,4 +1,3 @@
-/** The private file below all spools: written sequentially, read anywhere. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-/** HTML that data cannot break. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { htmlOf } from '../../../../src/run/report/kit/page.js';
