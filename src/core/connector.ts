@@ -100,7 +100,7 @@ function openTunnel(
       clearTimeout(timer);
       if (statusCode >= 200 && statusCode < 300) return resolve(socket);
       socket.on('error', () => undefined).destroy();
-      reject(refusalOf(statusCode, proxy, target));
+      reject(refusalOf(statusCode, proxy, target, username !== ''));
     });
     connecting.on('error', (error) => {
       clearTimeout(timer);
@@ -113,10 +113,10 @@ function openTunnel(
 }
 
 /** What an answer to CONNECT other than 2xx means. */
-function refusalOf(status: number, proxy: string, target: string): ConnectionFault {
+function refusalOf(status: number, proxy: string, target: string, hasUser: boolean): ConnectionFault {
   if (status === 407) {
-    const example = 'http://user:password@HOST:PORT';
-    const words = `${proxy} does not accept the user and password (407); set them as ${example}`;
+    const refused = hasUser ? 'does not accept the user and password' : 'asks for a user and a password';
+    const words = `${proxy} ${refused} (407); set them as http://user:password@HOST:PORT`;
     return new ConnectionFault(words, 'barred');
   }
   if (status >= 500 || status === 408 || status === 429)

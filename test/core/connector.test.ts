@@ -33,9 +33,12 @@ async function startService({ isTls = true, answer }: { isTls?: boolean; answer?
   return { arrived, port: (server.address() as AddressInfo).port };
 }
 
-const through = (proxy: ConnectProxy, rest: { scheme?: string; trusts?: boolean; noProxy?: string } = {}) => {
-  const { scheme = 'http', trusts = true, noProxy = null } = rest;
-  const address = `${scheme}://me:${encodeURIComponent('pa:ss w@rd')}@127.0.0.1:${proxy.port}`;
+const USER = `me:${encodeURIComponent('pa:ss w@rd')}@`;
+type Way = { scheme?: string; trusts?: boolean; noProxy?: string; user?: string };
+
+const through = (proxy: ConnectProxy, rest: Way = {}) => {
+  const { scheme = 'http', trusts = true, noProxy = null, user = USER } = rest;
+  const address = `${scheme}://${user}127.0.0.1:${proxy.port}`;
   const network = networkOf({ ...NO_PROXIES, httpsProxy: address, httpProxy: address, noProxy });
   return { ...network, extraCa: trusts ? COMPANY_CA : null };
 };
@@ -85,18 +88,19 @@ test('hosts in NO_PROXY, and this machine, are reached directly', async () => {
   expect(proxy.targets).toEqual([]);
 });
 
-test.each([
+test.each<[behaviour: number | 'close' | 'hang', fault: string, words: RegExp, user?: string]>([
   [407, 'barred', /not accept the user and password \(407\); set them as http:\/\/user:password@HOST:PORT$/],
+  [407, 'barred', /asks for a user and a password \(407\); set them as http:/, ''],
   [403, 'barred', /refuses to connect to api.test:443 \(403\)/],
   [502, 'passing', /cannot connect to api.test:443 at the moment \(502\)$/],
   ['close', 'passing', /the other side closed the connection$/],
   ['hang', 'passing', /did not answer in time$|no complete answer/],
-] as const)(
+])(
   'a proxy that answers %s: nothing was sent, %s, and there is one attempt',
-  async (behaviour, fault, words) => {
+  async (behaviour, fault, words, user = USER) => {
     const service = await startService();
     const proxy = await startConnectProxy(service.port, { behaviour });
-    const send = sending('https://api.test', through(proxy), behaviour === 'hang' ? 500 : 20_000);
+    const send = sending('https://api.test', through(proxy, { user }), behaviour === 'hang' ? 500 : 20_000);
     const result = await send('/a');
     expect(result).toMatchObject({ type: 'no_answer', wasSent: false, reason: expect.stringMatching(words) });
     if (behaviour !== 'hang') expect(result).toMatchObject({ fault });
