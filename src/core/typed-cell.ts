@@ -168,11 +168,11 @@ function isoOfSerial(serial: number, { date, time }: MomentShown, is1904: boolea
   return time || seconds !== '00:00:00' ? `${dayText}T${seconds}` : dayText;
 }
 
-/** The serial number of an ISO text, zones converted to UTC; null: not an ISO text. */
+/** The serial number of an ISO text, zones converted to UTC; null: not of a spreadsheet. */
 export function serialOfIso(iso: string, is1904: boolean): number | null {
   if (!/^\d{4}-\d\d-\d\d/.test(iso)) return null;
   const zoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(iso) || !iso.includes('T') ? iso : `${iso}Z`;
-  const ms = Date.parse(zoned);
-  const serial = ms / DAY_MS + (is1904 ? EPOCH_DAYS.from1904 : EPOCH_DAYS.from1900);
-  return Number.isFinite(ms) && serial >= (is1904 ? 0 : 61) && serial < LAST_SERIAL ? serial : null;
+  const days = Date.parse(zoned) / DAY_MS + (is1904 ? EPOCH_DAYS.from1904 : EPOCH_DAYS.from1900);
+  const serial = !is1904 && days < 61 ? days - 1 : days;
+  return serial >= (is1904 ? 0 : 1) && serial < LAST_SERIAL ? serial : null;
 }

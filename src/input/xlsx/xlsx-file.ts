@@ -313,7 +313,7 @@ function escapeXml(text: string): string {
 }
 
 /** Characters that XML does not allow, and text like their escape (ECMA-376, 22.9.2). */
-const UNWRITABLE = /(?![\t\n])\p{Cc}|\p{Surrogate}|[\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)/gu;
+const UNWRITABLE = /(?![\t\n\x7f-\x9f])\p{Cc}|\p{Surrogate}|[\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)/gu;
 
 function escapeText(text: string): string {
   return escapeXml(

@@ -131,6 +131,13 @@ it('other software reads values, links, dates and names; the header is frozen an
   expect(await countRecords(path, { ...formats, hasHeader: true })).toBe(1);
 });
 
+it('characters that XML allows are written as they are: U+007F to U+009F', async () => {
+  const text = `a\u007f\u0080\u0085\u009fb`;
+  const path = await writeBook([JSON.stringify([text])], { hasHeader: false });
+  expect(await valuesOf(path)).toEqual([[text]]);
+  expect((await readBook(path, false)).texts).toEqual([[text]]);
+});
+
 it('a link too long for a formula is text, a text too long for a cell is cut', async () => {
   const url = `https://a.example/${'x'.repeat(300)}`;
   const path = await writeBook([JSON.stringify([{ u: url }, 'y'.repeat(40_000)])], { hasHeader: false });
