@@ -12,7 +12,8 @@ const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u20
 /** These two spell some Persian and Indic names: they go only where no such letter needs them. */
 const JOINERS = /[\u200c\u200d]/g;
 const ODD_BLANKS = /[\p{Zs}]+/gu;
-const QUOTED = /^(["'`])(.*)\1$/s;
+/** With a sign before it, as for spreadsheets: `="007"`. */
+const QUOTED = /^=?(["'`])(.*)\1$/s;
 
 /**
  * The visible text: trimmed, blanks in a row made one, compatibility forms (full-width letters,

@@ -6,7 +6,7 @@ import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
-import { cleanCell } from './clean-cell.js';
+import { cleanCell, skipBlank } from './clean-cell.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
 import { isHeaderLike, isNeverSymbol, kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
@@ -58,7 +58,9 @@ export function explainBlanks(
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
   others: readonly ColumnReading[],
 ): Phrase {
-  const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
+  // In a column of tickers NA is one.
+  const isBlank = (cell: string, kind: IdentifierKind) => skipBlank(cleanCell(cell), kind) !== null;
+  const blank = sample.filter((row) => choices.every(({ column, kind }) => isBlank(row[column] ?? '', kind)));
   if (blank.length === 0) return '';
   const blankRows =
     `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank ` +
@@ -295,7 +297,7 @@ function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
   const counts = sampleColumn(sample, column);
   const { filled } = counts;
   if (filled === 0) {
-    const doubt = sample.length > 0 ? 'all of its sampled cells are blank' : null;
+    const doubt = sample.length > 0 ? 'all of its sampled cells are blank, or NA and the like' : null;
     return { doubt, isHopeless: false };
   }
   if (kind === 'domain' && counts.isOneSite) {

@@ -95,10 +95,14 @@ function openDomain(cleaned: string, read: Identified & { type: 'identifier' }):
 
 /** Longer than any symbol of an exchange; longer texts are names. */
 const LONGEST_SYMBOL = 32;
-/** Real ones: `BRK.B`, `BF-B`, `M&M`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
-const TICKER = /^[A-Z0-9 .^&/$=:+*!_~-]+$/;
+/** Real ones: `BRK.B`, `BF-B`, `M&M`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`. */
+const TICKER = /^[A-Z0-9.^&/$=:+*!_~-]+$/;
+/** With a share class or an exchange behind it, in capitals: other words with blanks are text. */
+const TICKER_OF_TWO = /^[A-Z0-9.&/-]{1,10} [A-Z]{1,2}(?: E(?:quity|QUITY))?$/;
 /** Coins in any script; without marks, whose upper case and composed forms disagree. */
 const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
+/** A boolean of JSON; a segment by which a proxy that decodes it would see another path. */
+const NEVER_SYMBOL = /^(?:true|false)$|(?:^|\/)\.\.?(?:\/|$)/;
 const SEPARATOR = /[,;|\n\r\t]/;
 const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
@@ -108,12 +112,13 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   if (cleaned.includes('://')) return invalid({ code: 'url_as_symbol', kind });
   if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
   // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
-  const symbol = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
-  const value = (kind === 'ticker' ? readBloomberg(symbol) : null) ?? symbol;
+  const written = withoutCashtag(cleaned);
+  const symbol = written.toLowerCase().toUpperCase().normalize('NFC');
+  const value = (kind === 'ticker' ? readBloomberg(written) : null) ?? symbol;
   if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
-  const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
-  // A proxy that decodes such a segment would see another path.
-  if (!isSymbol || /(?:^|\/)\.\.?(?:\/|$)/.test(value)) return invalid({ code: 'not_symbol', kind });
+  const isTicker = TICKER.test(value) || TICKER_OF_TWO.test(written);
+  const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? isTicker : CRYPTO.test(value));
+  if (!isSymbol || NEVER_SYMBOL.test(written)) return invalid({ code: 'not_symbol', kind });
   const blank = skipBlank(value, kind);
   if (blank !== null) return blank;
   return readIsin(value) === null ? asIdentifier(kind, value) : invalid({ code: 'isin_as_symbol', kind });

@@ -117,6 +117,10 @@ describe('the fill of a column', () => {
     );
   });
 
+  it('is not that of NA as a ticker', () => {
+    expect(choose(['ticker', 'AAPL', 'NA', 'MSFT']).sentence).not.toContain('blank');
+  });
+
   it('is reported for named columns, all of them together', () => {
     const table = ['a|b', 'x.com|', '|y.com', '|', '-|n/a'];
     expect(choose(table, { column: ['a:domain', 'b:domain'] }).sentence).toBe(
@@ -141,11 +145,11 @@ describe('the fill of a column', () => {
 
   it.each([
     ['a website', ['name|website', 'Acme|', 'Beta|-'], '--column website:domain'],
-    ['a ticker', ['name|ticker', 'Acme|', 'Beta|'], '--column ticker:ticker'],
+    ['a ticker', ['name|ticker', 'Acme|NA', 'Beta|NULL'], '--column ticker:ticker'],
     ['an ISIN', ['name|isin', 'Acme|', 'Beta|n/a'], '--column isin:isin'],
   ])('%s without a value is never chosen', (_, table, flag) => {
     const error = refusal(table);
-    expect(error.message).toContain('might, but all of its sampled cells are blank');
+    expect(error.message).toContain('might, but all of its sampled cells are blank, or NA and the like');
     expect(error.todo).toContain(flag);
   });
 
