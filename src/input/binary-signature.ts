@@ -113,7 +113,9 @@ export function assertNotBinary(name: string, head: Buffer): void {
   throw refusal(name, kind);
 }
 
-const PER_LINE = 'write an array of objects, or one object per line (jq -c "." does that)';
+const PER_LINE =
+  'write one object per line: `jq -c .` does that for an object that is one row, and ' +
+  "`jq -c 'to_entries[]'` for one whose members are the rows";
 const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
 const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],

@@ -220,6 +220,13 @@ describe('rows that are members of an object', () => {
       ['"c": {"n": }', 'not_json'],
       ['{"_key":"d","n": 1 }', undefined],
     ]);
+    const map = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const values = new JsonKeyedReader(map, true).push('{"a": "a.com", "b" :\n1.10, "c": x}', true);
+    expect(values.map(({ raw, cells, problem }) => [raw, cells, problem?.code])).toEqual([
+      ['{"_key":"a","value":"a.com"}', ['a', 'a.com'], undefined],
+      ['{"_key":"b","value":1.10}', ['b', '1.10'], undefined],
+      ['"c": x', [], 'not_json'],
+    ]);
   });
 });
 

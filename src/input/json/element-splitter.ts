@@ -2,12 +2,11 @@
  * Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory; or
  * an object into its members (`"0": {...}`).
  */
-import { FailFileError } from '../../core/errors.js';
 import { isJsonText } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import { cutText, shortName } from '../../core/terminal-text.js';
 import { MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from '../text/record-splitter.js';
-import { jqFor } from './json-table.js';
+import { badJson, damagedJson, jqFor } from './json-table.js';
 
 /** The characters that matter outside and inside of strings. */
 const OUTSIDE = /["{}[\],\n]/g;
@@ -123,15 +122,11 @@ export class ElementSplitter {
     this.#tail += text;
     if (this.#tail.length <= MAX_RECORD_BYTES) return;
     const { path } = this.around;
-    throw new FailFileError({
-      code: 'input-binary',
-      what: 'too much text follows the array of rows',
-      subject: `${this.name}, line ${this.#line}${path === '' ? '' : `, array ${shortName(path)}`}`,
-      todo: phrase`name another array with ${{ setting: 'records' }}, or write the rows as lines: ${jqFor(
-        this.name,
-        path,
-      )}`,
-    });
+    const subject = `${this.name}, line ${this.#line}${path === '' ? '' : `, array ${shortName(path)}`}`;
+    const lines = jqFor(this.name, path);
+    const setting = { setting: 'records' };
+    const todo = phrase`name another array with ${setting}, or write the rows as lines: ${lines}`;
+    throw badJson('too much text follows the array of rows', subject, todo);
   }
 
   #add(text: string): void {
@@ -156,12 +151,7 @@ export class ElementSplitter {
     this.#isTooLong = false;
   }
 
-  #damage(what: string): FailFileError {
-    return new FailFileError({
-      code: 'input-binary',
-      what: 'the JSON array is damaged',
-      subject: `${this.name}, line ${this.#line} (${what})`,
-      todo: 'write it again, or write one object per line',
-    });
+  #damage(what: string) {
+    return damagedJson('array', `${this.name}, line ${this.#line} (${what})`);
   }
 }

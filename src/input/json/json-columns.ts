@@ -3,7 +3,6 @@
  * (`{"columns": ["a", "b"], "data": [[1, 2]]}`), and rows from values that stand by column
  * (`{"a": [1, 3], "b": [2, 4]}`, `{"a": {"0": 1, "1": 3}}`).
  */
-import { FailFileError } from '../../core/errors.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
 import { commonest, countEach } from '../cell-kinds.js';
@@ -12,7 +11,7 @@ import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
 import type { SplitRecord } from '../text/record-splitter.js';
 import { ElementSplitter } from './element-splitter.js';
 import { objectOf } from './json-readers.js';
-import { COLUMNS_KEY } from './json-table.js';
+import { COLUMNS_KEY, damagedJson } from './json-table.js';
 
 /** Where the names of the columns are from: a member around the rows, the first row, or neither. */
 type NamesFrom = 'around' | 'first' | 'none';
@@ -119,7 +118,7 @@ export class ColumnsSplitter {
     this.#text += chunk;
     if (!isLast) return [];
     const text = withoutLines(this.#text, this.linesToDrop);
-    this.#assertJson(text);
+    if (!isJsonText(text)) throw damagedJson('text', this.name);
     const object = text.slice(this.head.length);
     const columns = (membersOf(object) ?? []).map(({ key, valueStart, valueEnd }) => ({
       key,
@@ -149,16 +148,6 @@ export class ColumnsSplitter {
 
   tail(): string | null {
     return this.#tail;
-  }
-
-  #assertJson(text: string): void {
-    if (isJsonText(text)) return;
-    throw new FailFileError({
-      code: 'input-binary',
-      what: 'the JSON is damaged',
-      subject: this.name,
-      todo: 'write it again, or write one object per line',
-    });
   }
 }
 

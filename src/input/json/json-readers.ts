@@ -129,15 +129,20 @@ const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
 
 /** The members of an object, `"0": {...}`; the name of each becomes its first member. */
 export class JsonKeyedReader extends JsonReader {
-  constructor(splitter: Splitter) {
+  /** `isMap`: the value of each becomes its second member. */
+  constructor(
+    splitter: Splitter,
+    private readonly isMap = false,
+  ) {
     super(splitter, 'element');
   }
 
   protected override read(record: SplitRecord): Content {
     const [start = '', key = ''] = KEYED.exec(record.raw) ?? [];
-    const object = record.raw.slice(start.length);
-    if (start === '' || !isObject(object)) return unread({ code: 'not_object', place: 'element' });
-    const members = object.slice(1).trimStart();
+    const value = record.raw.slice(start.length);
+    const isRow = start !== '' && (this.isMap || isObject(value));
+    if (!isRow) return unread({ code: 'not_object', place: 'element' });
+    const members = this.isMap ? `"value":${value}}` : value.slice(1).trimStart();
     const raw = `{"${KEY_COLUMN}":${key}${members.startsWith('}') ? '' : ','}${members}`;
     const content = super.read({ ...record, raw });
     return content.problem === null ? { ...content, raw } : content;

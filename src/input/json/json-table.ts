@@ -5,16 +5,18 @@
  */
 import { FailFileError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
-import { phrase } from '../../core/phrase.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import { IDENTIFYING, valueKind } from '../cell-kinds.js';
+import { isHeaderLike } from '../identify/header-words.js';
 
 /**
  * `arrays`: an array of arrays, at least one text among them. `bare`: an array of texts or numbers,
- * a list without a header. `keyed`: an object of objects. `columns`: an object of columns, each an
- * array or an object by the numbers of rows.
+ * a list without a header. `keyed`: an object of objects. `map`: an object of texts or numbers,
+ * each a company's by key or value. `columns`: an object of columns, each an array or an object by
+ * the numbers of rows.
  */
-type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'columns';
+type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'map' | 'columns';
 
 export interface JsonTable {
   /** Keys down to the rows, between dots; empty for those at the top. */
@@ -46,18 +48,21 @@ interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
 }
 
 /** An object that is open. */
-interface Frame {
-  readonly at: number;
+class Frame {
   /** The key whose value comes, or stands there. */
-  key: string;
-  readonly keys: string[];
+  key = '';
+  readonly keys: string[] = [];
   /** Keys of its first members, where these are whole objects. */
-  readonly inner: string[][];
-  isMixed: boolean;
+  readonly inner: string[][] = [];
+  isMixed = false;
   /** Whether a member is not an array. */
-  hasColumns: boolean;
+  hasColumns = false;
   /** Elements of each member, where all are arrays of texts or numbers. */
-  readonly lengths: number[];
+  readonly lengths: number[] = [];
+  /** Members of the outermost object with an identifier as key or value. */
+  identifiers = 0;
+
+  constructor(readonly at: number) {}
 }
 
 interface OpenArray {
@@ -78,6 +83,8 @@ const COMMENT = /^\/[/*]/;
 const MOST_NAMED = 10;
 /** Members that are compared with the first one. */
 const MEMBERS_COMPARED = 20;
+/** Fewer are a row. */
+const LEAST_MEMBERS = 3;
 /** Keys whose values describe the columns of a table. */
 export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:column|field)_?names)$/i;
 
@@ -157,8 +164,9 @@ function findTables(name: string, text: string): Found[] {
     const isByColumn =
       (lengths.length > 1 && lengths.length === keys.length && areAsLong(lengths, end === null)) ||
       (!isMixed && areRowNumbers(inner[0] ?? [], keys));
-    if (!isByColumn && (isMixed || inner.length === 0)) return;
     const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
+    if (isMap(frame, end === null)) found.push({ path: '', at, depth: 0, chars, rows: 'map' });
+    if (!isByColumn && (isMixed || inner.length === 0)) return;
     const inside = found.slice(found.findLastIndex((each) => each.at < at) + 1);
     const until = end ?? text.length;
     const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
@@ -169,7 +177,10 @@ function findTables(name: string, text: string): Found[] {
     found.push({ path: pathOf(), at, depth: frames.length, chars, rows, isDoubtful });
   };
   for (const [token, index] of tokensOf(text)) {
-    if (COMMENT.test(token)) throw withComments(name);
+    if (COMMENT.test(token)) {
+      const todo = 'remove the comments (// and /* */), or save the table as CSV';
+      throw badJson('the input is JSON with comments', name, todo);
+    }
     const frame = frames.at(-1);
     if (array !== null) {
       array.first ??= token;
@@ -179,16 +190,11 @@ function findTables(name: string, text: string): Found[] {
       else if (token === '}' || token === ']') depth -= 1;
       if (depth === 0) closeArray(index - array.at);
     } else if (token === '{') {
-      if (frames.length === MOST_OBJECTS) throw tooDeep(name);
-      frames.push({
-        at: index,
-        key: '',
-        keys: [],
-        inner: [],
-        isMixed: false,
-        hasColumns: false,
-        lengths: [],
-      });
+      if (frames.length === MOST_OBJECTS) {
+        const what = `the objects of the input are nested more than ${MOST_OBJECTS} levels deep`;
+        throw badJson(what, name, 'write its rows as lines, one object per line');
+      }
+      frames.push(new Frame(index));
       if (frame !== undefined) frame.hasColumns = true;
     } else if (token === '}') closeObject(index);
     else if (token === ':' && frame !== undefined) {
@@ -198,6 +204,8 @@ function findTables(name: string, text: string): Found[] {
       if (frame !== undefined && last === ':') {
         frame.isMixed = true;
         frame.hasColumns ||= token !== '[';
+        if (frames.length === 1 && token !== '[' && [keyOf(token), frame.key].some(isIdentifying))
+          frame.identifiers += 1;
       }
       if (token === '[') {
         array = { at: index, first: null, commas: 0, hasText: false };
@@ -234,10 +242,18 @@ function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
  */
 function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
   const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));
-  const isRow = (column: string) => /^\d+$/.test(column) || IDENTIFYING.has(valueKind(column));
+  const isRow = (column: string) => /^\d+$/.test(column) || isIdentifying(column);
   if (!areNumbers || columns.some(isRow)) return false;
   return /^[01]$/.test(numbers[0] ?? '') || numbers.length > columns.length;
 }
+
+/** Whether each member is a row. An object whose keys are mostly names of columns is one itself. */
+function isMap({ identifiers, keys }: Frame, isCut: boolean): boolean {
+  if (identifiers < Math.max(LEAST_MEMBERS, keys.length - (isCut ? 1 : 0))) return false;
+  return keys.filter((key) => isHeaderLike(key) && !isIdentifying(key)).length < keys.length / 2;
+}
+
+const isIdentifying = (text: string) => IDENTIFYING.has(valueKind(text));
 
 /** Whether these objects have the columns of one table. */
 function areAlike([first = [], ...others]: readonly string[][]): boolean {
@@ -267,51 +283,31 @@ export function jqFor(name: string, path: string | null): string {
   return `jq -c '${steps.join('').replaceAll("'", "'\\''")}[]' ${shortName(name)} > rows.jsonl`;
 }
 
+/** The error of JSON that is not read. */
+export function badJson(what: string, subject: Phrase, todo: Phrase): FailFileError {
+  return new FailFileError({ code: 'input-binary', what, subject, todo });
+}
+
+export const damagedJson = (part: string, subject: string) =>
+  badJson(`the JSON ${part} is damaged`, subject, 'write it again, or write one object per line');
+
 function unknownPath(name: string, records: string, tables: readonly Found[]): FailFileError {
   const paths = tables.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
-  return new FailFileError({
-    code: 'input-binary',
-    what: 'the input has no such array',
-    subject: phrase`${name}, ${{ set: { records } }}`,
-    todo: paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`,
-  });
+  const todo = paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`;
+  return badJson('the input has no such array', phrase`${name}, ${{ set: { records } }}`, todo);
 }
 
 /** The error of a text that was looked at for so many characters. */
 export function noTableYet(name: string, chars: number, records: string | null): FailFileError {
   const looked = `its first ${Math.floor(chars / 1024 / 1024)} MB`;
-  return new FailFileError({
-    code: 'input-binary',
-    what: records === null ? 'no array of objects was found' : 'the array was not found',
-    subject: phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`,
-    todo: `write its rows as lines and give those: ${jqFor(name, records)}`,
-  });
+  const what = records === null ? 'no array of objects was found' : 'the array was not found';
+  const subject = phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`;
+  return badJson(what, subject, `write its rows as lines and give those: ${jqFor(name, records)}`);
 }
 
 /** The error of a text by column that is longer than what is looked at. */
 export function tooLongByColumn(name: string): FailFileError {
-  return new FailFileError({
-    code: 'input-binary',
-    what: 'the values stand by column, and the file is too long to be turned into rows',
-    subject: name,
-    todo: "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV",
-  });
-}
-
-function tooDeep(name: string): FailFileError {
-  return new FailFileError({
-    code: 'input-binary',
-    what: `the objects of the input are nested more than ${MOST_OBJECTS} levels deep`,
-    subject: name,
-    todo: 'write its rows as lines, one object per line',
-  });
-}
-
-function withComments(name: string): FailFileError {
-  return new FailFileError({
-    code: 'input-binary',
-    what: 'the input is JSON with comments',
-    subject: name,
-    todo: 'remove the comments (// and /* */), or save the table as CSV',
-  });
+  const what = 'the values stand by column, and the file is too long to be turned into rows';
+  const todo = "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV";
+  return badJson(what, name, todo);
 }

@@ -164,7 +164,8 @@ function jsonLayout(
   const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')
     warnings.push('no header: the elements are texts or numbers; the column is named column_1');
-  if (rows === 'keyed') {
+  const isKeyed = rows === 'keyed' || rows === 'map';
+  if (isKeyed) {
     warnings.push(
       `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the ` +
         'output is an array, because ranked rows need an order and members of an object have none',
@@ -185,10 +186,10 @@ function jsonLayout(
       return new JsonReader(new RecordSplitter(splitter), 'line');
     }
     if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
-    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed: rows === 'keyed' });
+    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed });
     if (arrays !== null) return new JsonArraysReader(elements, arrays.names, arrays.from === 'first');
     if (rows === 'bare') return new JsonListReader(elements);
-    return rows === 'keyed' ? new JsonKeyedReader(elements) : new JsonReader(elements, 'element');
+    return isKeyed ? new JsonKeyedReader(elements, rows === 'map') : new JsonReader(elements, 'element');
   };
   return {
     format,

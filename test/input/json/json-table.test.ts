@@ -33,6 +33,7 @@ describe('the table in a JSON text', () => {
   it('is an object of rows only where these have the same columns', () => {
     expect(find('{"a": {"x": 1}, "b": {"y": 2}}')).toBeNull();
     expect(find('{"a": {"x": 1}}')).toBeNull();
+    expect(find('{"site": "https://acme.com", "shop": "https://shop.io", "email": "a@acme.com"}')).toBeNull();
     expect(find('{"data": {"a": {"x": 1}}}', 'data')).toMatchObject({ path: 'data', rows: 'keyed' });
   });
 
@@ -52,6 +53,8 @@ describe('the table in a JSON text', () => {
     ['{"a": {"2023": 1, "2024": 2}, "b": {"2023": 4, "2024": 2}, "c": {"2023": 4}}', 'keyed', '', ''],
     ['{"a": {"2023": 1, "2024": 2, "2025": 2}, "b": {"2023": 4}}', 'columns', '', ''],
     ['{"a": ["x", "y"], "b": ["z", "y"], "c": 1}', 'bare', 'a', '{"a": '],
+    ['{"Acme": "https://acme.com", "Beta": "beta.io", "Gamma": "gamma.org"}', 'map', '', ''],
+    ['{"acme.com": "Acme", "beta.io": null, "gamma.org": 7, "delta.d', 'map', '', ''],
   ])('of %j is one of %s', (text, rows, path, head) => {
     expect(find(text)).toMatchObject({ rows, path, head, others: [] });
   });
@@ -92,7 +95,10 @@ describe('the table in a JSON text', () => {
 
   it('with comments is named as such', () => {
     expect(() => find('{\n  // ours\n  "a": [{}]\n}')).toThrow('JSON with comments');
-    expect(find('{"a": [{"url": "https://acme.com"}]}')).not.toBeNull();
+    const text = '{"n": "x", "a": [{"url": "https://acme.com/\\"//*", "n": 1}, {"url": "//a.io"}]}';
+    expect(find(text)).not.toBeNull();
+    // What a cut leaves open is a string.
+    for (let end = text.length; end > 0; end -= 1) find(text.slice(0, end), null, false);
   });
 });
 
