@@ -130,12 +130,17 @@ function explained(error: NeverStartError, { shape, detected, warnings }: Input)
   const [only = '', ...others] = shape.columns;
   const missed = MISSED_DELIMITER.exec(only)?.[0];
   if (shape.format !== 'csv' || others.length > 0 || missed === undefined) return error;
+  const isQuoted = shape.rawHeader?.startsWith('"');
   const read = `the file was read as one column, with delimiter ${showDelimiter(shape.delimiter)}`;
-  const delimiter = missed === '\t' ? 'tab' : missed;
+  const seen = isQuoted ? 'the first line is in quotes as a whole' : read;
+  const set = { delimiter: missed === '\t' ? 'tab' : missed };
+  const advice = isQuoted
+    ? 'remove the quotes if they enclose whole lines'
+    : phrase`use ${{ set }} if that separates the cells`;
   return new NeverStartError({
     code,
-    what: phrase`${what} (${read})`,
+    what: phrase`${what} (${seen})`,
     subject,
-    todo: phrase`use ${{ set: { delimiter } }} if that separates the cells; otherwise ${todo}`,
+    todo: phrase`${advice}; otherwise ${todo}`,
   });
 }

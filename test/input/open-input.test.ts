@@ -21,6 +21,7 @@ describe('an input', () => {
   it.each([
     ['utf-8', Buffer.from(TEXT), false],
     ['utf-8', Buffer.from(`\ufeff${TEXT}`), true],
+    ['utf-8', Buffer.from(`\ufeff\ufeff${TEXT}`), true],
     ['utf-16le', iconv.encode(TEXT, 'utf-16le', { addBOM: true }), true],
     ['utf-16be', iconv.encode(TEXT, 'utf-16be', { addBOM: true }), true],
     ['utf-16le', iconv.encode(TEXT, 'utf-16le'), false],

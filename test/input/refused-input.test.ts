@@ -9,12 +9,29 @@ import { folderOfFile, intakeOptions, readContent } from './reading.js';
 
 const folder = folderOfFile();
 
+/** As Interactive Brokers writes it. */
+const STATEMENT = `\ufeffStatement,Header,Field Name,Field Value
+Statement,Data,BrokerName,Interactive Brokers LLC
+Account Information,Header,Field Name,Field Value
+Account Information,Data,Base Currency,USD
+Open Positions,Header,DataDiscriminator,Asset Category,Currency,Symbol,Quantity
+Open Positions,Data,Summary,Stocks,USD,AAPL,10
+Open Positions,Data,Summary,Stocks,USD,MSFT,5
+Open Positions,Total,,Stocks,USD,,
+`;
+
 describe('an unreadable input stops with a reason', () => {
   it.each([
     ['a PDF', Buffer.from('%PDF-1.7\nabc'), 'input-binary', 'a PDF document'],
     ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
     ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
     ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
+    [
+      'several tables',
+      Buffer.from(STATEMENT),
+      'input-preamble',
+      "give one of them: grep '^Open Positions,' ",
+    ],
     ['nothing', Buffer.alloc(0), 'input-empty', 'has no records'],
     ['only a byte order mark', Buffer.from('\ufeff'), 'input-empty', 'has no records'],
     ['one endless line', Buffer.alloc(3_000_000, 'x'), 'input-binary', 'no lines'],

@@ -13,7 +13,7 @@ import { iconv, utf8Length, wholeUtf8 } from './strict-decoder.js';
 
 export interface ChosenEncoding {
   readonly encoding: string;
-  /** Length of the byte order mark; 0 without one. */
+  /** Length of the byte order marks; 0 without one. */
   readonly bomBytes: number;
 }
 
@@ -104,10 +104,12 @@ const BOMS = [
   ['feff', 'utf-16be'],
 ] as const;
 
+/** A program that adds a mark may find one there: all of them are taken off. */
 function findBom(head: Buffer): ChosenEncoding | null {
-  const start = head.toString('hex', 0, 4);
-  const bom = BOMS.find(([mark]) => start.startsWith(mark));
-  return bom === undefined ? null : { encoding: bom[1], bomBytes: bom[0].length / 2 };
+  const start = head.toString('hex', 0, 64);
+  const [mark, encoding] = BOMS.find(([each]) => start.startsWith(each)) ?? [];
+  if (encoding === undefined) return null;
+  return { encoding, bomBytes: (new RegExp(`^(?:${mark})+`).exec(start)?.[0].length ?? 0) / 2 };
 }
 
 /**

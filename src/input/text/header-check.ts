@@ -8,6 +8,7 @@ import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
 import { commonest, countEach, IDENTIFYING, valueKind } from '../cell-kinds.js';
 import { skipBlank } from '../identify/clean-cell.js';
+import { isHeaderLike } from '../identify/header-words.js';
 import { isKnownAbove } from '../identify/known-symbols.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
 import { isCut } from './row-fit.js';
@@ -25,8 +26,8 @@ interface FoundTable {
 
 interface HeaderToCheck {
   readonly name: string;
-  /** The delimiter for people. */
-  readonly shown: string;
+  /** The delimiter for people; null: it is a sheet. */
+  readonly shown: string | null;
   readonly lineOf: (record: SplitRecord) => number;
   /** The header, and a sample of what is below it. */
   readonly records: readonly [SplitRecord, ...SplitRecord[]];
@@ -40,6 +41,24 @@ export interface HeaderCorrection {
   readonly warning: Phrase;
 }
 
+/** How a broker marks the header of each of several tables, and their rows. */
+const MARKS = /^(?:Header|Data|SubTotal|Total|Notes)$/;
+
+/** Throws `input-preamble` for several tables in one file, each named in its first column. */
+function assertOneTable(name: string, rows: readonly Cells[]): void {
+  const headers = rows.filter(([, mark]) => mark === 'Header');
+  const tables = [...new Set(headers.map(([table = '']) => table))];
+  if (tables.length < 2 || !rows.every(([, mark = '']) => MARKS.test(mark))) return;
+  const isOfSecurities = (cells: Cells) => cells.some((cell) => /^(?:symbol|isin)$/i.test(cell));
+  const [wanted = ''] = headers.find(isOfSecurities) ?? tables;
+  throw new FailFileError({
+    code: 'input-preamble',
+    what: 'the file holds several tables',
+    subject: `${name} (${shortName(tables.join(', '))})`,
+    todo: `give one of them: grep '^${wanted.replaceAll("'", '.')},' ${shortName(name)} > one.csv`,
+  });
+}
+
 /** null: the first record is the header. Throws `input-preamble` if it cannot be read. */
 export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   const { name, shown, lineOf, records, isWidthSettled } = table;
@@ -47,6 +66,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   const line = lineOf(first);
   const readable = records.filter(isReadable);
   const cells = readable.map((record) => record.cells);
+  if (shown !== null) assertOneTable(name, cells);
   const preamble = isWidthSettled ? null : findPreamble(cells);
   const header = readable[preamble?.headerAt ?? -1];
   // Rows that are too long for a header do not make the first of them another header: they are
@@ -54,7 +74,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
     const at = lineOf(header);
     const setting = { setting: 'skipLines' };
-    const begins = `the table begins in line ${at} (${quoteShort(header.raw)})`;
+    const begins = `the table begins in line ${at} ('${shortName(header.raw)}')`;
     const warning = phrase`${
       begins
     }: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
@@ -62,14 +82,13 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   }
   const problem: RowReason | null = first.problem ?? (first.raw.includes('\0') ? { code: 'nul' } : null);
   if (problem !== null) {
-    throw new FailFileError({
-      code: 'input-preamble',
-      what: 'the header cannot be read',
-      subject: `${name}, line ${line} (${sayRowReason(problem)})`,
-      todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
-        set: { header: false },
-      }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
-    });
+    const place = shown === null ? 'row' : 'line';
+    const skip = { choose: 'skipLines', example: 'N' };
+    const cut = phrase`, or ${{ setting: 'delimiter' }} if ${shown ?? ''} does not separate the cells`;
+    const orCut = shown === null ? '' : cut;
+    const todo = phrase`correct that ${place}, or use ${skip} or ${{ set: { header: false } }}${orCut}`;
+    const subject = `${name}, ${place} ${line} (${sayRowReason(problem)})`;
+    throw new FailFileError({ code: 'input-preamble', what: 'the header cannot be read', subject, todo });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
   const data = findDataInHeader(first.cells, rows) ?? findSymbolInHeader(first.cells, rows);
@@ -84,10 +103,6 @@ function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width 
   const [row = [], ...others] = rows;
   if (headerAt !== 1 || header.length < 2 || header.length === width) return false;
   return (isCut(row) && !isCut(header)) || findDataInHeader(row, others) !== null;
-}
-
-function quoteShort(text: string): string {
-  return `'${text.length > 40 ? `${text.slice(0, 40)}...` : text}'`;
 }
 
 /**
@@ -108,12 +123,18 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   if (table !== null && width < table.width) return table;
   const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
   // `Market:;XETR` above a wide table is no header either.
-  if (width < 3 || (filled[0] ?? 0) > (width < 6 ? 1 : 2)) return null;
+  if ((width < 3 && filled[0] !== 0) || (filled[0] ?? 0) > (width < 6 ? 1 : 2)) return null;
   const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
   if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
   const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
-  const isData = findDataInHeader(records[headerAt] ?? [], records.slice(headerAt + 1)) !== null;
-  return isAllTitle && !isData ? { headerAt, width } : null;
+  return isAllTitle && isHeaderBelow(records, headerAt) ? { headerAt, width } : null;
+}
+
+/** Whether this record is no data, and named as columns are if the first one is. */
+export function isHeaderBelow([first = [], ...others]: readonly Cells[], at: number): boolean {
+  const [header = [], ...rows] = others.slice(at - 1);
+  const isNamed = header.some(isHeaderLike) || !first.some(isHeaderLike);
+  return isNamed && findDataInHeader(header, rows) === null;
 }
 
 /** The first record from which on nearly all agree on a width of two or more; null without one. */

@@ -42,6 +42,9 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   const fitting = rows.filter(({ length }) => length <= columnCount);
   const columns = new ColumnKinds(fitting, columnCount);
   const emptyFrom = firstEmptyColumn();
+  /** Whether the columns that the header lacks are the last ones: no row has anything there. */
+  const lacksLast =
+    rows.length >= LEAST_ROWS && fitting.every((row) => hasBlankEnd(row, header?.length ?? 0));
   const isTrimmed = ragged !== 'invalid' && !columns.isMixed && leavesBlanksOut(rows, columnCount);
   const shorter = rows.filter(({ length }) => length < columnCount).length;
   /** Where every row is as wide as the header no cell can be in a wrong place. */
@@ -109,7 +112,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     return { code: 'cell_count', cells: length, columns: columnCount };
   }
 
-  return { columnCount, addedColumns, findMisfit };
+  return { columnCount, addedColumns, lacksLast, findMisfit };
 }
 
 /**

@@ -251,7 +251,7 @@ function csvLayout(
     rows: (hasHeader ? others : records).filter(isReadable).map(({ cells }) => cells),
     ragged: settings.ragged,
   });
-  const { columnCount, addedColumns } = fit;
+  const { columnCount, addedColumns, lacksLast } = fit;
   const header = [...first.cells, ...new Array<string>(addedColumns).fill('')];
   const lineOf = ({ line }: SplitRecord) => passLines + line;
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
@@ -265,15 +265,11 @@ function csvLayout(
       const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
       const found = `most rows end in ${some} than the header`;
       // The name that the header lacks may be any.
-      if (settings.ragged === null) {
-        throw new FailFileError({
-          code: 'input-ragged',
-          what: found,
-          subject: `${name}, line ${lineOf(first)}, with delimiter ${shown}`,
-          todo: phrase`add the missing name to the header, or use ${{
-            set: { ragged: 'take' },
-          }} if the last column is the one without a name`,
-        });
+      if (settings.ragged === null && !lacksLast) {
+        const subject = `${name}, line ${lineOf(first)}, with delimiter ${shown}`;
+        const set = { ragged: 'take' };
+        const todo = phrase`add the missing name to the header, or use ${{ set }} if the last one is missing`;
+        throw new FailFileError({ code: 'input-ragged', what: found, subject, todo });
       }
       warnings.push(`${found}: its last columns have no names`);
     }

@@ -68,7 +68,10 @@ export async function openTextTable(
         columns: () => reader.columns(),
         keys: () => reader.keys(),
         notes: () => reader.notes(),
-        around: () => aroundOf(head, reader.tail()),
+        around() {
+          const tail = reader.tail();
+          return head === null || tail === null ? null : { head, tail };
+        },
       };
     },
     assertSample(sample) {
@@ -82,10 +85,6 @@ export async function openTextTable(
       });
     },
   };
-}
-
-function aroundOf(head: string | null, tail: string | null) {
-  return head === null || tail === null ? null : { head, tail };
 }
 
 /** A file of ASCII is read to its end, which takes long if it is large. */
@@ -157,12 +156,8 @@ function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: P
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
     const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
-    const another = phrase`set another ${{ setting: 'encoding' }}`;
-    const naming =
-      encoding === 'utf-8'
-        ? phrase`set the encoding, for example ${{ set: { encoding: 'windows-1252' } }}`
-        : another;
-    const todo = phrase`${naming}, or correct that line`;
+    const setting = encoding === 'utf-8' ? { set: { encoding: 'windows-1252' } } : { setting: 'encoding' };
+    const todo = phrase`set another encoding (${setting}), or correct that line`;
     const subject = `${name}, line ${line}, ${byte}`;
     throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }

@@ -1,13 +1,12 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
 import { valueKind } from '../cell-kinds.js';
 import type { TableOpening } from '../reader/replies.js';
-import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../text/header-check.js';
+import { correctHeader, headerWarnings, isBareList, isHeaderBelow } from '../text/header-check.js';
 import { isLongerThan, MAX_RECORD_BYTES } from '../text/record-splitter.js';
 import type { ZipArchive } from '../zip-archive.js';
 import { SharedStrings } from './shared-strings.js';
@@ -49,7 +48,8 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
     if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
   }
   const shownSheet = `sheet '${shortName(sheet.name)}'`;
-  if (head.length === 0) {
+  const [top, ...rest] = head;
+  if (top === undefined) {
     const after = skipLines > 0 ? phrase` after ${{ set: { skipLines } }}` : '';
     throw new FailFileError({
       code: 'input-empty',
@@ -76,13 +76,13 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
       `formulas without a stored result are read as blank (first in row ${unsolved.line}): ${todo}`,
     );
   }
-  const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
+  const found = judgeTable([top, ...rest], texts, mayHaveHeader, `${name}, ${shownSheet}`);
   const { first, columns, hasHeader } = found;
   warnings.push(...found.warnings);
   const rawHeader = hasHeader ? first.raw : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...book.formats, sheet: sheet.name };
-  const isBelow = first.line > (head[0]?.line ?? 1) || skipLines > 0;
+  const isBelow = first.line > top.line || skipLines > 0;
   const sheets = book.sheets.filter((each) => each !== sheet).map((each) => each.name);
   const leftOut = { linesAbove: isBelow ? first.line - 1 : 0, sheets: sheets.slice(0, SHEETS_NAMED) };
   return {
@@ -116,7 +116,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
  * equally wide.
  */
 function judgeTable(
-  head: readonly SheetRow[],
+  head: readonly [SheetRow, ...SheetRow[]],
   texts: readonly (readonly string[])[],
   mayHaveHeader: boolean,
   name: string,
@@ -125,7 +125,7 @@ function judgeTable(
   const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
   // A row that cannot be read is not a header below a title.
   const at = head[found]?.problem === null ? found : 0;
-  const first = head[at] ?? NO_ROW;
+  const first = head[at] ?? head[0];
   const [header = [], ...others] = texts.slice(at);
   const isBare = isBareList([header, ...others]);
   const hasHeader = mayHaveHeader && !isBare;
@@ -138,16 +138,6 @@ function judgeTable(
     return { first, hasHeader: false, warnings: [...warnings, ...more], columns };
   };
   if (!hasHeader) return withoutHeader();
-  if (first.problem !== null) {
-    throw new FailFileError({
-      code: 'input-preamble',
-      what: 'the header cannot be read',
-      subject: `${name}, row ${first.line} (${sayRowReason(first.problem)})`,
-      todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{
-        set: { header: false },
-      }}`,
-    });
-  }
   const recordOf = (cells: readonly string[], index: number) => {
     const { line = 1, problem = null } = head[at + index] ?? {};
     // Only that of the header is looked at.
@@ -155,22 +145,12 @@ function judgeTable(
   };
   const records = others.map((cells, index) => recordOf(cells, index + 1));
   const lineOf = ({ line }: { readonly line: number }) => line;
-  const settled = { name, shown: 'column', lineOf, isWidthSettled: true };
+  const settled = { name, shown: null, lineOf, isWidthSettled: true };
   const correction = correctHeader({ ...settled, records: [recordOf(header, 0), ...records] });
   if (correction !== null) return withoutHeader(correction.warning);
   warnings.push(...headerWarnings(header));
   return { first, hasHeader, warnings, columns: header };
 }
-
-const NO_ROW: SheetRow = {
-  line: 1,
-  raw: '[]',
-  width: 0,
-  texts: [],
-  isBlank: true,
-  lacksResult: false,
-  problem: null,
-};
 
 function padded(cells: readonly string[], width: number): readonly string[] {
   const missing = width - cells.length;
@@ -205,5 +185,5 @@ export function findSheetHeader(
   if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
   const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
   if (used.size < 3 && !hasGap) return 0;
-  return findDataInHeader(texts[at] ?? [], texts.slice(at + 1)) === null ? at : 0;
+  return isHeaderBelow(texts, at) ? at : 0;
 }

@@ -100,10 +100,15 @@ describe('a row with a cell too many or too few', () => {
 });
 
 describe('the habit of a file', () => {
-  it('of trailing delimiters is a question, because the header may lack any name', () => {
-    expect(() => read(table('company,ticker', 'Apple,AAPL,', 'IBM,IBM,'))).toThrow(
-      'most rows end in one more delimiter than the header',
-    );
+  it('of trailing delimiters is a question in a few rows or over a value: the header may lack any name', () => {
+    const rows = ['Apple,AAPL,', 'IBM,IBM,', 'Sony,SONY,'];
+    for (const more of [[], ['Shell,SHEL,x']])
+      expect(() => read(table('company,ticker', ...rows, ...more))).toThrow(
+        'most rows end in one more delimiter than the header',
+      );
+    const { layout, problems } = read(table('company,ticker', ...rows, 'Shell,SHEL,', 'As of today'));
+    expect(layout.rawHeader).toBe('company,ticker,');
+    expect(problems.slice(0, 4)).toEqual([null, null, null, null]);
   });
 
   it('of trailing delimiters gives the header blank names, if the user says so, and keeps every byte', () => {

@@ -98,6 +98,7 @@ describe('lines above the table', () => {
     ['\nTitle\nname,site\na,b\n', 3, 'name,site'],
     ['Customer export,,\n,,\nname,site,x\na,b,1\n', 3, 'name,site,x'],
     ['Customer export,,\nname,site,x\na,b,1\n', 2, 'name,site,x'],
+    [' ,\nname,site\na,b\n', 2, 'name,site'],
     ['# made by x\n# on day y\nname\tsite\na\tb\n', 3, 'name\tsite'],
   ])('are not read, which is said (%j)', (text, line, header) => {
     const { rawHeader, warnings } = sniff(text);
@@ -126,6 +127,7 @@ describe('lines above the table', () => {
 
   it.each([
     ',website,\n1,acme.com,x\n',
+    ' ,,ticker\n1,Apple,AAPL\n2,Microsoft,MSFT\n',
     ',website,\n1,acme.com,x\n2,beta.io,y\n3,,z\n',
     'isin,,\nUS0378331005,a,b\nUS5949181045,c,d\n',
   ])('are not seen in a header with one name above data (%j)', (text) => {
@@ -165,6 +167,7 @@ describe('data in place of the header', () => {
     ['ISINs', 'US0378331005\nDE0007164600\n'],
     ['e-mail addresses, domains and web addresses', 'jo@acme.com\nfoo.com\nhttps://bar.de/\n'],
     ['mailboxes', 'Jo Doe <jo@acme.com>\nAnn <ann@beta.io>\nmax@gamma.de\n'],
+    ['domains with a wildcard', '*.acme.com\nfoo.com\n*.bar.de\n'],
     ['one domain alone', 'acme.com'],
   ])('is harmless in a list of %s: it is read without a header, with a notice', (_, text) => {
     const layout = sniff(text);

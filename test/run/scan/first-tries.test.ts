@@ -19,7 +19,7 @@ interface Taken {
 }
 
 interface Stopped {
-  readonly stops: 'names-only' | 'two-companies' | 'ambiguous-shift' | 'symbols-unclear' | 'not-a-table';
+  readonly stops: 'names-only' | 'two-companies' | 'symbols-unclear' | 'not-a-table';
   /** Columns that the message must offer, and must not. */
   readonly mustOffer?: readonly string[];
   readonly mustNotOffer?: readonly string[];

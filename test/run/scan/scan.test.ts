@@ -171,6 +171,9 @@ it('names delimiter and flag for a table that was read as one column', async () 
       /read as one column, with delimiter ','.*use --delimiter ';' if that separates/,
     ),
   });
+  await expect(scanText('"name,site"\n"Acme,acme.com"\n')).rejects.toMatchObject({
+    message: expect.stringMatching(/the first line is in quotes.*remove the quotes if they enclose whole/),
+  });
   await expect(scanText('name:site\nacme:acme.com\n', { columns: [WEBSITE] })).rejects.toMatchObject({
     code: 'column-unknown',
     message: expect.stringContaining("--delimiter ':'"),
