@@ -5,7 +5,7 @@ import type { Engine } from './engine.js';
 import { createLedger } from './ledger-calls.js';
 import { createOutcomes } from './outcome-calls.js';
 import { createRuns } from './run-calls.js';
-import { damaged, nothing, type StoreCalls, some, storableText } from './store-calls.js';
+import { nothing, type StoreCalls, some, storableText, unreadable } from './store-calls.js';
 import { entryShape, type KeyValueStore } from './stores/key-value-store.js';
 
 export function createStores(
@@ -47,7 +47,7 @@ export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   await keyValues.claim(ENGINE_ID.scope, ENGINE_ID.name, randomBytes(8).toString('hex'), null);
   const id = await readEngineId(keyValues);
   if (id !== null) return id;
-  throw damaged('its id', 'value');
+  throw unreadable('its id');
 }
 
 /** The id, given now if there is none; with `isReadOnly` empty then. */

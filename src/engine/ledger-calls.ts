@@ -3,7 +3,7 @@ import { DAY_MS, isMoment } from '../core/clock.js';
 import { inOrder, moment, nullOr, type Shape, text, textLike } from '../core/shapes.js';
 import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
 import { packedNew } from './outcome-calls.js';
-import { damaged, nothing, type StoreCalls, type StoreParam, some } from './store-calls.js';
+import { nothing, type StoreCalls, type StoreParam, some, unreadable } from './store-calls.js';
 
 function dayUseOf(given: string): DayUse {
   const [day = 0, used = 0] = given.split(':').map(Number);
@@ -53,10 +53,10 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
       const given = [JSON.stringify(request), ...packed] as const;
       const { answers, look, recordedAt, state } = await call(exchangeShape, 'exchange', ...given);
       const answered = (permit: string, answer: string | null | undefined): PermitAnswer => {
-        if (answer == null) throw damaged(address, 'answer');
+        if (answer == null) throw unreadable(address);
         return permitAnswer(permit, answer);
       };
-      if (outcomes.length > 0 && recordedAt === null) throw damaged(address, 'answer');
+      if (outcomes.length > 0 && recordedAt === null) throw unreadable(address);
       return {
         permits: request.take.map(({ permit }, index) => answered(permit, answers[index])),
         look: request.look && answered(request.look.permit, look),

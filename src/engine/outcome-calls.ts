@@ -15,7 +15,7 @@ import {
   textLike,
   tuple,
 } from '../core/shapes.js';
-import { damaged, nothing, type StoreCalls, some } from './store-calls.js';
+import { nothing, type StoreCalls, some, unreadable } from './store-calls.js';
 import {
   type ClaimAnswer,
   type OutcomeStats,
@@ -111,7 +111,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
       const given = [worker, JSON.stringify(keys), ...freshSince(freshness)] as const;
       const letters = await call(textLike(/^[fbo]*$/), 'claim_keys', ...given);
       const answers = Array.from(letters, (letter) => CLAIM_LETTERS[letter] ?? 'busy');
-      if (answers.length !== keys.length) throw damaged(address, 'answer');
+      if (answers.length !== keys.length) throw unreadable(address);
       return answers;
     },
     async record(_worker, outcomes) {
@@ -129,7 +129,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
       const { meta, bytes } = await call(readShape, 'read_outcomes', ...given);
       const found = new Array<StoredOutcome | null>(keys.length).fill(null);
       const outcomes = unpacked(meta, bytes, (at) => keys[at - 1] ?? '');
-      if (outcomes === null) throw damaged(address, 'answer');
+      if (outcomes === null) throw unreadable(address);
       for (const [index, outcome] of outcomes.entries()) found[(meta[index]?.[0] ?? 0) - 1] = outcome;
       return found;
     },
@@ -158,7 +158,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
     async page(after) {
       const { meta, bytes } = await call(pageShape, 'page_outcomes', after ?? '', PAGE_OUTCOMES);
       const outcomes = unpacked(meta.answers, bytes, (key) => key);
-      if (outcomes === null) throw damaged(address, 'answer');
+      if (outcomes === null) throw unreadable(address);
       return { outcomes, next: meta.next };
     },
     async restore(outcomes) {

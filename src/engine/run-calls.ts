@@ -1,7 +1,6 @@
 /** The `RunStore` as operations of an engine. A run that is damaged counts as not there. */
 import { count, flag, inJson, list, nullOr, object, orElse } from '../core/shapes.js';
 import {
-  damaged,
   nothing,
   type StoreCalls,
   type StoreParam,
@@ -9,6 +8,7 @@ import {
   storableJson,
   storableText,
   unfit,
+  unreadable,
 } from './store-calls.js';
 import { failureReasonShape, runHaltShape, runStopShape } from './stores/run-reasons.js';
 import {
@@ -55,13 +55,13 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
       const given = [id, key, storableJson(label), JSON.stringify(settings), job, owner];
       const record = await call(recordShape, 'start_run', ...given);
       if (record !== null) return record;
-      throw damaged(address, 'run');
+      throw unreadable(address);
     },
     get: (id) => call(recordShape, 'get_run', id),
     list: async (limit) => whole(await call(orElse(list(recordShape), []), 'list_runs', limit)),
     async heartbeat(id) {
       const progress = await call(nullOr(progressShape), 'heartbeat_run', id);
-      if (progress === 'damaged') throw damaged(address, 'run');
+      if (progress === 'damaged') throw unreadable(address);
       if (progress !== null) return progress;
       const what = 'the engine no longer knows this run (was it flushed, or restored from a backup?)';
       throw unfit(what, address, 'run the same command again');
@@ -105,7 +105,7 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     async orders(jobs) {
       if (jobs.length === 0) return [];
       const orders = await call(some(ordersShape), 'get_orders', JSON.stringify(jobs));
-      if (orders.length !== jobs.length) throw damaged(address, 'answer');
+      if (orders.length !== jobs.length) throw unreadable(address);
       return [...orders];
     },
   };

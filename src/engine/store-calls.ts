@@ -49,7 +49,7 @@ export function checked<T>(answer: Shape<T>, answered: unknown, address: string)
   try {
     return answer(answered);
   } catch (error) {
-    throw damaged(address, 'answer', error);
+    throw unreadable(address, error);
   }
 }
 
@@ -86,10 +86,11 @@ export class ForeignSchemaError extends FailFileError {
   }
 }
 
-/** `what`: of ours, that the engine answered and is not ours. */
-export function damaged(address: string, what: 'answer' | 'run' | 'value', cause?: unknown): FailFileError {
-  const todo = 'find out who else writes to it, then run the same command again';
-  return unfit(`the engine has a damaged ${what}`, address, todo, cause);
+export const FIND_WRITER = 'find out who else writes to it, then run the same command again';
+
+/** The error of an answer that is not ours. */
+export function unreadable(subject: string, cause?: unknown): FailFileError {
+  return unfit('the engine gave an answer that this build cannot read', subject, FIND_WRITER, cause);
 }
 
 /** The answer; `failure` translates errors of a client to ours. */

@@ -1,6 +1,6 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
 import { errorText, FailFileError } from '../../core/errors.js';
-import { damaged, unfit } from '../store-calls.js';
+import { FIND_WRITER, unfit } from '../store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 
 /** The first two characters of codes: ended by an administrator, restarting, cancelled. */
@@ -21,6 +21,7 @@ const WHEN_FULL =
   'end other sessions of PostgreSQL, or allow more (max_connections, or the limit of the user), ' +
   'then run again';
 
+const SEE_LOG = 'see the log of PostgreSQL, then run again';
 const DAMAGED = 'see the log of PostgreSQL, repair its files or restore them from a backup, then run again';
 
 /** Faults that only a person can fix. */
@@ -29,8 +30,10 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53', 'give PostgreSQL more memory, then run again'],
   ['28', 'correct user and password in the address, then run again'],
   ['3D', 'use an existing database in the address, then run again'],
-  ['58', DAMAGED], // system errors: a file is missing, or the disk reports an error
-  ['XX', DAMAGED], // data or an index corrupted, or what the server finds impossible in them
+  ['58', SEE_LOG], // system errors: a file is missing, or the disk reports an error
+  ['XX001', DAMAGED], // data corrupted
+  ['XX002', DAMAGED], // an index corrupted
+  ['XX', SEE_LOG],
   ['42501', 'grant this user all rights in the schemas bullmq and brand_enrich, then run again'],
 ];
 
@@ -56,9 +59,9 @@ export function storeFailure(
   // The database of an embedded engine is always there, if its files are.
   const isRemoved = loss !== undefined && state?.startsWith('3D') === true;
   const todo = isRemoved ? DAMAGED : TODO.find(([code]) => state?.startsWith(code))?.[1];
-  // A function of ours is not there, or fails on what it has read.
-  if (todo === undefined) return state === null ? error : damaged(subject, 'value', error);
-  return unfit('the engine refuses to work', subject, todo, error);
+  if (todo === undefined && state === null) return error;
+  // A function of ours may be missing, or fail on what it has read.
+  return unfit('the engine refuses to work', subject, todo ?? FIND_WRITER, error);
 }
 
 /** Whether the server ended this session, or restarts (a standby without sessions says so, too). */

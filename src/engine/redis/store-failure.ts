@@ -2,7 +2,7 @@
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { damaged, unfit } from '../store-calls.js';
+import { FIND_WRITER, unfit } from '../store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -79,8 +79,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     return unfit(what, `${address} (${text})`, todo, cause);
   }
   const [, known] = saidOf(REFUSALS) ?? [];
-  // A script of ours fails on what it has read.
-  if (known === undefined && /user_script/.test(text)) return damaged(`${address} (${text})`, 'value', cause);
-  const todo = known ?? SEE_LOG;
+  // A script of ours may fail on what it has read.
+  const todo = known ?? (/user_script/.test(text) ? FIND_WRITER : SEE_LOG);
   return unfit('the engine refuses to work', `${address} (${text})`, todo, cause);
 }

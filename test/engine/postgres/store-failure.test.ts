@@ -37,7 +37,8 @@ test.each([
   [failed('could not extend file: No space left on device', '53100'), /space on the disk/],
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],
-  [failed('unexpected data beyond EOF in block 0', 'XX000'), /restore them from a backup/],
+  [failed('invalid page in block 0 of relation base/5/1259', 'XX001'), /restore them from a backup/],
+  [failed('cache lookup failed for function 1', 'XX000'), /^see the log of PostgreSQL, then run again$/],
 ])('%s is permanent', (error, todo) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',
@@ -60,6 +61,7 @@ test.each([
 ])('%s: somebody else has written there', (error) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',
+    what: 'the engine refuses to work',
     todo: expect.stringContaining('who else writes to it'),
   });
 });
