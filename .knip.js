@@ -14,6 +14,7 @@ export default ({ production }) => ({
     'faketime',
     'mkfifo',
     'mount',
+    'pgbouncer',
     'postgres',
     'prlimit',
     'redis-server',

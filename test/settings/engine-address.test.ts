@@ -45,6 +45,11 @@ test.each<[string, object, boolean]>([
   ['POSTGRESQL://u:p%40@h:7/d%20b', { port: 7, user: 'u', password: 'p@', database: 'd b' }, false],
   ['postgres:///db?host=/var/run', { ...USED, host: '/var/run' }, false],
   ['postgres://u:p@%2Fvar%2Frun:7/db', { host: '/var/run', port: 7, user: 'u', database: 'db' }, false],
+  [
+    'postgres://h/db?options=-c%20work_mem%3D64MB',
+    { connectionParameters: expect.objectContaining({ options: '-c work_mem=64MB' }) },
+    false,
+  ],
   ['postgres://h/db?sslmode=disable', { ...USED, ssl: false }, false],
   ['postgres://h/db?sslmode=prefer', { ...USED, ssl: VERIFIED }, true],
   ['postgres://h/db?sslmode=require', { ...USED, ssl: VERIFIED }, true],
@@ -63,11 +68,6 @@ test.each<[string, object, boolean]>([
   const { ca, secureContext } = { ca: '', secureContext: undefined, ...ssl };
   expect(ca.includes(COMPANY_CA.trim()) || secureContext !== undefined).toBe(usesCa);
   if (seen.includes('sslrootcert')) expect(ca.split('BEGIN CERTIFICATE')).toHaveLength(3);
-});
-
-test('options of the address are kept beside ours', () => {
-  const { connectionString = '' } = connectionOf(read('postgres://h/db?options=-c%20work_mem%3D64MB'), null);
-  expect(new URL(connectionString).searchParams.get('options')).toMatch(/^-c work_mem=64MB -c search_path=/);
 });
 
 describe('is refused with the reason', () => {

@@ -4,12 +4,14 @@
  */
 import type { Reporter } from 'vitest/node';
 import { hasChromium } from './chromium.ts';
+import { hasPgBouncer } from './pgbouncer.ts';
 import { hasRedisServer } from './redis-server.ts';
 
 export default class MissingServersReporter implements Reporter {
   onTestRunEnd(): void {
     const missing = [
       ...(hasRedisServer() ? [] : [{ suites: 'Redis', package: 'redis-server' }]),
+      ...(hasPgBouncer() ? [] : [{ suites: 'PgBouncer', package: 'pgbouncer' }]),
       ...(hasChromium() ? [] : [{ suites: 'pages in Chromium', package: 'chromium' }]),
     ];
     if (missing.length === 0) return;

@@ -15,7 +15,7 @@ import { errorText, FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import { assertOwnState } from '../../core/own-folder.js';
-import { CONNECT_TIMEOUT_MS, SESSION_OPTIONS } from '../postgres/postgres-server.js';
+import { CONNECT_TIMEOUT_MS } from '../postgres/postgres-server.js';
 import { assertOwnHome, findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
 import { LOOK_AGAIN_MS } from './folder-lock.js';
 import { HEARTBEAT_FILE, HEARTBEAT_MS, SOCKET_PORT, socketFolder } from './server-process.js';
@@ -47,7 +47,8 @@ export function connectionTo(sockets: string): ClientConfig {
     password: '',
     ssl: false,
     client_encoding: 'UTF8',
-    options: SESSION_OPTIONS,
+    // Not empty, which counts as not set.
+    options: ' ',
   };
 }
 

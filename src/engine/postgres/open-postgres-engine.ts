@@ -16,6 +16,7 @@ import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
 import {
+  BEGIN_SESSION,
   CONNECT_TIMEOUT_MS,
   connectionOf,
   durabilityWarnings,
@@ -254,6 +255,7 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
     max: sessions,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
+    onConnect: (session) => session.query(BEGIN_SESSION),
     keepAlive: true,
     allowExitOnIdle: true,
     keepAliveInitialDelayMillis: 10_000,

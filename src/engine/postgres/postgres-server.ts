@@ -8,7 +8,7 @@ import type { EngineWarning } from '../engine.js';
 import { unfit } from '../store-calls.js';
 
 export interface PostgresServer {
-  /** What `pg` connects with, our session options included. */
+  /** What `pg` connects with. */
   readonly connection: ClientConfig;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
@@ -22,9 +22,12 @@ export interface PostgresServer {
   readonly loss?: () => FailFileError | null;
 }
 
-/** For our SQL and BullMQ's: BullMQ's names need no schema, and statements see earlier commits. */
-export const SESSION_OPTIONS =
-  '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
+/**
+ * Sent once in each session, since a pooler refuses options at its start. BullMQ's names need no
+ * schema, and statements see earlier commits.
+ */
+export const BEGIN_SESSION =
+  "SET search_path = bullmq, public; SET default_transaction_isolation = 'read committed'";
 
 export const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -34,21 +37,13 @@ export function shownAddress(url: string): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** The address with our session options added to those that it brings. */
-function sessionAddress(url: string): string {
-  const parsed = new URL(url);
-  const own = parsed.searchParams.get('options');
-  parsed.searchParams.set('options', own === null ? SESSION_OPTIONS : `${own} ${SESSION_OPTIONS}`);
-  return parsed.href;
-}
-
 /**
  * The options for `pg`. TLS is decided here, and not left to what `pg` reads from the address:
  * `extraCa`, trusted besides Node's own or `sslrootcert`, would not count. Throws
  * `NeverStartError`.
  */
 export function connectionOf(url: string, extraCa: string | null): ClientConfig {
-  const address = new URL(sessionAddress(url));
+  const address = new URL(url);
   const take = (part: string) => {
     const value = address.searchParams.get(part) ?? undefined;
     address.searchParams.delete(part);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
@@ -19,14 +20,14 @@ describe('on a PostgreSQL server', () => {
   });
   afterAll(() => server.stop());
 
-  const open: OpenEngineUnderTest = async (options) => {
-    const engine = await openPostgresEngine({
-      url: await createDatabase(server),
-      log: silentLog(),
-      ...options,
-    });
+  /** On a database of its own; `port`: of the server, or of what stands before it. */
+  const openAt = async (port: number | null, options: Parameters<OpenEngineUnderTest>[0]) => {
+    const url = new URL(await createDatabase(server));
+    if (port !== null) url.port = String(port);
+    const engine = await openPostgresEngine({ url: url.href, log: silentLog(), ...options });
     return { engine, close: () => engine.close() };
   };
+  const open: OpenEngineUnderTest = (options) => openAt(null, options);
   describeLedger('postgres', open);
   describeOutcomes('postgres', open);
   describeRuns('postgres', open);
@@ -34,4 +35,13 @@ describe('on a PostgreSQL server', () => {
   describeQueue('postgres', open);
   describeKeyValues('postgres', open);
   describeRetention('postgres', open);
+
+  describe.skipIf(!hasPgBouncer())('behind PgBouncer in session mode', () => {
+    let bouncer: Awaited<ReturnType<typeof startPgBouncer>>;
+    beforeAll(async () => {
+      bouncer = await startPgBouncer(server.url);
+    });
+    afterAll(() => bouncer.stop());
+    describeQueue('postgres', (options) => openAt(bouncer.port, options));
+  });
 });

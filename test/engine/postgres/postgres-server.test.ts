@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  connectionOf,
   durabilityWarnings,
   requireFit,
   shownAddress,
@@ -21,17 +20,6 @@ describe('the address of a server', () => {
     ['postgresql://db.example', 'postgres://db.example'],
   ])('%s is shown as %s', (url, shown) => {
     expect(shownAddress(url)).toBe(shown);
-  });
-
-  test('our session options are added to those of the address', () => {
-    const options = (url: string) =>
-      new URL(connectionOf(url, null).connectionString ?? '').searchParams.get('options');
-    expect(options('postgres://h/db')).toMatch(/^-c search_path=bullmq,public /);
-    expect(options('postgres://h/db?options=-c%20work_mem%3D64MB')).toMatch(
-      /^-c work_mem=64MB -c search_path=/,
-    );
-    const { connectionString } = connectionOf('postgres://u:p+w@h/db?a=b%2Bc', null);
-    expect(connectionString).toMatch(/^postgres:\/\/u:p\+w@h\/db\?a=b%2Bc&/);
   });
 
   test('a password is removed from messages of the driver, both encoded and decoded', () => {
