@@ -107,7 +107,7 @@ export async function openDashboard(context: DashboardContext) {
 
   const look = async () => ({
     ...(await newest.look()),
-    uploads: { roots: inboxes, received: uploads.uploads.list() },
+    uploads: { roots: inboxes, received: await uploads.uploads.list() },
     host: hostname(),
     now: systemClock.now(),
     serviceOutage: context.outage?.() ?? null,

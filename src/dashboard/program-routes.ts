@@ -9,7 +9,7 @@ import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import { createStartedFinder, type JobFile, type Started } from '../jobs/ended-jobs.js';
 import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
-import { newJobId } from '../jobs/job-folder.js';
+import { isJobId } from '../jobs/job-folder.js';
 import { choiceOf } from '../jobs/plan-upload.js';
 import type { Document } from '../run/documents.js';
 import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
@@ -28,8 +28,6 @@ export interface ProgramRoutes extends UploadParts {
 /** What a request says that is not a setting of the file. */
 const OF_THE_REQUEST = ['start', 'inbox', 'name'];
 
-/** Not that of a run which is its own job. */
-export const isJobId = (id: string) => id.startsWith('j-');
 const runPath = (id: string) => `/runs/${id}.json`;
 
 /** Adds them to an app behind the gate, before pages with the same paths. */
@@ -56,10 +54,9 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
     await plans.check(uploads.roots[inbox] ?? '', Object.fromEntries(values));
     const { incoming } = context.env as unknown as HttpBindings;
     const upload = await uploads.receive(asked, incoming as IncomingMessage);
-    const id = newJobId();
     // Its sender sends it again.
-    const file = await uploads.start(upload, upload.name, choiceOf(searchParams), id, false);
-    return { id, file, bytes: upload.size };
+    await uploads.start(upload, upload.name, choiceOf(searchParams), false);
+    return { id: upload.id, file: upload.name, bytes: upload.size };
   }
 
   app.post('/uploads', async (context, next) => {
@@ -75,7 +72,7 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
         );
       const { id, file, bytes } = await receiveAndStart(context);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
-      log.info({ ...by, file, bytes, job: id }, 'a file was sent by a program and is in the inbox');
+      log.info({ ...by, file, bytes, job: id }, 'a file was sent and started by a program');
       const links = { run: runPath(id), page: startedPath(id) };
       const document: Document<'upload'> = { id, file, links };
       context.header('location', runPath(id));
@@ -187,7 +184,6 @@ export function programRun(
 
 /** The place of the file tells more than its last run, which may have ended a moment ago. */
 function stateOf(started: Started | null, shown: JudgedRun | null): Document<'run'>['state'] {
-  if (started?.place === 'inbox') return 'queued';
   const judged = shown === null || shown.state === 'nothing matched' ? 'finished' : shown.state;
   if (started === null) return judged;
   // One that may not spend moves to the waiting files in a moment.
@@ -195,6 +191,7 @@ function stateOf(started: Started | null, shown: JudgedRun | null): Document<'ru
     return judged === 'paused' && shown !== null && isAtWork(shown) ? judged : 'running';
   switch (started.job.place) {
     case 'waiting':
+      if (shown === null && started.job.waitsFor === 'again') return 'queued';
       return judged === 'paused' ? 'paused' : 'waiting';
     case 'failed':
       return judged === 'cancelled' ? 'cancelled' : 'failed';

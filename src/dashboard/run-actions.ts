@@ -12,6 +12,7 @@ import {
   type RunSettings,
 } from '../engine/stores/run-store.js';
 import { resumeOwner } from '../jobs/file-orders.js';
+import { isJobId } from '../jobs/job-folder.js';
 import { goOn, sendAgain } from '../jobs/try-again.js';
 import type { Uploads } from '../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
@@ -24,7 +25,7 @@ import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
-import { isJobId, type RunReader } from './program-routes.js';
+import type { RunReader } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
 import { startedPath } from './started-page.js';
 import { uploadPath } from './upload-choices.js';

@@ -54,10 +54,8 @@ const NO_RESULT = [
 ] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
-const STARTED = {
-  inbox: 'It is started as soon as there is room for it.',
-  processing: 'Its file is being read.',
-} as const;
+const IN_TURN = 'It is started as soon as there is room for it.';
+const IS_READ = 'Its file is being read.';
 
 /** Adds them to an app behind the gate. */
 export function addRunRoutes(
@@ -99,18 +97,19 @@ export function addRunRoutes(
     if (run !== undefined) return context.redirect(runPath(run.id), 303);
     const started = await findStarted(id);
     if (started === null) return refuse(context, NO_FILE, 404);
-    if (started.place !== 'ended') {
-      const closed = data?.inboxes.find(({ folder }) => folder === started.root)?.closed ?? null;
-      const line = closed === null ? STARTED[started.place] : `The inbox takes no files: ${closed}`;
-      return sendPage(context, renderStarted(started.file, line));
-    }
+    const showStarted = (root: string, file: string, line: string) => {
+      const closed = data?.inboxes.find(({ folder }) => folder === root)?.closed ?? null;
+      const why = closed === null ? line : `The inbox takes no files: ${closed}`;
+      return sendPage(context, renderStarted(file, why));
+    };
+    if (started.place === 'processing') return showStarted(started.root, started.file, IS_READ);
     const { job } = started;
     // It was faster than the data of the page.
     if (job.runId !== null && job.runId !== after) return context.redirect(runPath(job.runId), 303);
     const isPaused = data?.pauses.some(({ owner }) => owner === id) === true;
     const isNext = job.waitsFor === 'again' || (job.waitsFor === 'paused' && !isPaused);
     if (!isNext) return context.redirect(jobPath(job), 303);
-    return sendPage(context, renderStarted(job.file ?? '', STARTED.inbox));
+    return showStarted(job.root, job.file ?? '', IN_TURN);
   });
   app.get('/inboxes/:inbox/:place/:folder/', async (context) => {
     const job = await findJob(inboxes, context.req.param());

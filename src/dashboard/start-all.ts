@@ -35,7 +35,7 @@ export function startAllAction(parts: UploadParts): Action {
   return {
     path: START_ALL_PATH,
     async ask({ fields }) {
-      const shown = shownUploads(uploads, fields);
+      const shown = await shownUploads(uploads, fields);
       const { ready, others } = await readyAmong(shown);
       if (ready.length === 0)
         throw new RefusedAction(
@@ -67,7 +67,7 @@ export function startAllAction(parts: UploadParts): Action {
       let count = 0;
       for (const text of fields.getAll(FILE)) {
         const [id = '', cost = ''] = text.split(' ');
-        const upload = uploads.find(id);
+        const upload = await uploads.find(id);
         // One that costs more by now stays, with its plan.
         if (upload !== null && typeof (await startUpload(parts, upload, {}, cost)) !== 'string') count += 1;
       }

@@ -133,9 +133,9 @@ export function namesOf(shown: readonly Upload[]): string {
 }
 
 /** The files that the page showed. */
-export function shownUploads(uploads: Uploads, fields: URLSearchParams): Upload[] {
+export async function shownUploads(uploads: Uploads, fields: URLSearchParams): Promise<Upload[]> {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
-  return uploads.list().filter(({ at }) => at <= until);
+  return (await uploads.list()).filter(({ at }) => at <= until);
 }
 
 /** "Discard all": of the files that the page showed. */
@@ -143,7 +143,7 @@ export function discardAllAction(uploads: Uploads): Action {
   return {
     path: DISCARD_PATH,
     async ask({ fields }) {
-      const shown = shownUploads(uploads, fields);
+      const shown = await shownUploads(uploads, fields);
       if (shown.length === 0) return null;
       return {
         title: `Discard ${countOf(shown.length, 'file')}?`,
@@ -153,9 +153,9 @@ export function discardAllAction(uploads: Uploads): Action {
     },
     async carryOut({ fields }) {
       let count = 0;
-      for (const upload of shownUploads(uploads, fields)) {
+      for (const upload of await shownUploads(uploads, fields)) {
         // One that somebody has started since stays.
-        if (uploads.find(upload.id) === null) continue;
+        if ((await uploads.find(upload.id)) === null) continue;
         await uploads.discard(upload);
         count += 1;
       }

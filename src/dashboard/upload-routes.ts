@@ -69,7 +69,7 @@ const GONE_PAGE =
 
 /** One that was sent, or a failed file. */
 async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
-  return uploads.find(id) ?? findFailed(uploads.roots, id);
+  return (await uploads.find(id)) ?? findFailed(uploads.roots, id);
 }
 
 /** Reads what is asked, and answers an error of ours in words. */
@@ -127,11 +127,13 @@ export async function startUpload(
   const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
   const settings = { ...choice, ...cap };
   const { root, folder } = upload;
-  const job = newJobId();
-  const name = upload.failed
-    ? await tryAgain(root, folder, Date.now(), { job, settings })
-    : await uploads.start(upload, withTableEnding(upload.name, format), settings, job);
-  return { job, name, found };
+  if (upload.failed) {
+    const job = newJobId();
+    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings }), found };
+  }
+  const name = withTableEnding(upload.name, format);
+  await uploads.start(upload, name, settings);
+  return { job: upload.id, name, found };
 }
 
 /** Forms of the plan's page. */
@@ -171,7 +173,7 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
     {
       path: '/uploads/:id/discard',
       async carryOut({ params: { id = '' } }) {
-        const upload = known(id, uploads.find(id));
+        const upload = known(id, await uploads.find(id));
         await uploads.discard(upload);
         return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
       },

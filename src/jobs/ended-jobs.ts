@@ -24,7 +24,6 @@ import {
   readNoted,
   readRecord,
 } from './job-folder.js';
-import { placedAs } from './placed-files.js';
 import type { Upload } from './uploads.js';
 
 export const JOB_PLACES = ['done', 'failed', 'waiting'] as const;
@@ -187,11 +186,10 @@ export function createJobFinder(roots: readonly string[]) {
 }
 
 /**
- * `inbox`: it is not taken yet. `processing`: it is read, and then its run begins; `run`: the
- * latest one, null: none has begun.
+ * `processing`: it is read, and then its run begins; `run`: the latest one, null: none has begun.
+ * `ended`: it is in `waiting/` (perhaps for its turn), `done/` or `failed/`.
  */
 export type Started =
-  | { readonly place: 'inbox'; readonly root: string; readonly file: string }
   | {
       readonly place: 'processing';
       readonly root: string;
@@ -206,8 +204,6 @@ export function createStartedFinder(roots: readonly string[]) {
 
   async function look(id: string): Promise<Started | null> {
     for (const root of roots) {
-      const queued = await placedAs(root, id);
-      if (queued !== null) return { place: 'inbox', root, file: queued };
       const watchers = await jobFoldersIn(join(root, 'processing'));
       for (const folder of (await Promise.all(watchers.map(jobFoldersIn))).flat()) {
         const record = await readNoted(folder).catch(() => null);

@@ -6,20 +6,18 @@
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { Orders } from '../engine/stores/run-store.js';
-import type { JobRecord, ParkState } from './job-folder.js';
+import { isJobId, type JobRecord, type ParkState } from './job-folder.js';
 
 /** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
 const RESUMED = 'resumed-files';
 /** As long as cancels are kept. */
 const RESUMED_KEPT_MS = 90 * 86_400_000;
-/** A record that others wrote must not pause a schedule. */
-const FILE_ID = /^j-[0-9a-f]{16}$/;
 
 type Seams = Pick<Engine, 'runs' | 'keyValues'>;
 
 /** Lifts a pause. False: it was not paused. Throws what the engine throws. */
 export async function resumeOwner({ runs, keyValues }: Seams, owner: string): Promise<boolean> {
-  const pauses = FILE_ID.test(owner) ? await runs.pauses() : [];
+  const pauses = isJobId(owner) ? await runs.pauses() : [];
   const pause = pauses.find((each) => each.owner === owner);
   // First: whoever sees the pause gone sees this.
   if (pause !== undefined) await keyValues.put(RESUMED, owner, String(pause.at));
@@ -42,7 +40,8 @@ export async function ordersOf({ runs, keyValues }: Seams, files: readonly Order
     // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;
-    if (FILE_ID.test(id))
+    // A record that others wrote must not pause a schedule.
+    if (isJobId(id))
       await runs.pauseOwner({ owner: id, label: { host: hostname(), name: file }, run, ...pause });
     orders[index] = { ...known, paused: pause };
   }

@@ -2,10 +2,10 @@
  * The files in the inbox, look by look: which are complete, and links that are refused. A file is
  * complete when size and time have not changed for long enough and no process has it open for
  * writing: for longer when it is empty, and for twice its longest pause when it grew in fits and
- * starts. What we placed there ourselves is complete.
+ * starts.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Log } from '../core/log.js';
 import {
@@ -18,7 +18,6 @@ import {
   type SeenFile,
   sideFileOf,
 } from './inbox-file.js';
-import { placedAmong } from './placed-files.js';
 
 interface InboxLook {
   /** Complete files and links, the longest unchanged first. */
@@ -72,10 +71,7 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       const files = seen.flat();
       const found = settled.look(files, now);
       const { nextAt } = found;
-      const known = new Set(found.ready.map(pathOf));
-      const unsettled = files.filter((file) => !known.has(pathOf(file)));
-      const ours = await placedAmong(dirname(folder), unsettled);
-      const ready = withSideFiles(files, [...found.ready, ...ours]);
+      const ready = withSideFiles(files, found.ready);
       for (const file of found.ready) {
         const isAlone = !files.some((each) => sideFileOf(pathOf(each)) === pathOf(file));
         if (isSideFile(file.name) && isAlone) warnOnce(pathOf(file), 'side');

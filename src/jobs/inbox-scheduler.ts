@@ -189,8 +189,8 @@ async function carryOut(watcher: Watcher, own: OwnJob, end: JobEnd): Promise<voi
   // A cancelled file would be taken again there, and a paused one would look as if it were not.
   const ordered = await work.ordered(job);
   if (ordered !== null) return carryOut(watcher, own, ordered);
-  const where = (await putBack(folders, job)) ? 'the file is back in place' : LEFT;
-  log.info({ file }, `interrupted: ${where}`);
+  await putBack(folders, job, clock.now());
+  log.info({ file }, 'interrupted: the file waits for its turn');
   work.ended(job, end, null);
 }
 

@@ -4,12 +4,16 @@
  * it one gets it. All functions throw errors of the file system; the file is where it was then.
  *
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
- *                               |        ^                                              |
- *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
+ *                               |        ^
+ *                    putBack <--+        +---- take (from waiting/ or a dead watcher)
+ *   .drafts/<job>/ --start--> waiting/ (see `uploads.ts`)
  *   failed/<job>/ --tryAgain--> waiting/ (see `try-again.ts`)
+ *
+ * Only a file in `inbox/` is new: whatever goes back goes to `waiting/`, and keeps its id.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { EventEmitter } from 'node:events';
+import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -29,7 +33,6 @@ import {
   withFreeName,
 } from './inbox-file.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
-import { forgetJob, keepJob, keptJob, placeInInbox, sideBeside } from './placed-files.js';
 
 export const REASON_FILE = 'reason.txt';
 /** The file with the record of a job. */
@@ -128,6 +131,8 @@ export interface Job {
 }
 
 export const newJobId = () => `j-${randomBytes(8).toString('hex')}`;
+/** True for the id of a file's job; a run without a file is its own job. */
+export const isJobId = (id: string): boolean => /^j-[0-9a-f]{16}$/.test(id);
 
 function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
@@ -142,9 +147,7 @@ export async function claim(
 ): Promise<Job | null> {
   const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
   const { name: file, under } = seen;
-  const known = from === folders.inbox ? await keptJob(folders.root, seen) : null;
-  const id = known ?? newJobId();
-  const record = { id, run: null, file, under, reason: null, parked: null };
+  const record = { id: newJobId(), run: null, file, under, reason: null, parked: null };
   const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
@@ -154,15 +157,32 @@ export async function claim(
     return await nullIfGone(error, async () => (await lookAt(from)) !== null);
   }
   // Its own settings, if there are any, move with it.
-  await rename(sideFileOf(placeOf(from, seen)), sideFileOf(job.path)).catch(() => undefined);
+  const side = sideFileOf(job.path);
+  await rename(sideFileOf(placeOf(from, seen)), side).catch(() => undefined);
   const taken = await lookAt(job.path);
-  if (known !== null) {
-    await forgetJob(folders.root, seen, known);
-    await forgetJob(folders.root, { ...seen, name: sideFileOf(seen.name) }, known);
-  }
   if (taken !== null && isSameFile(taken, seen)) return job;
-  await putBack(folders, jobOf(job.folder, { ...record, id: newJobId() }));
+  // It is new, unless another file has its name by now: reading shows whether it still changes.
+  if ((await lookAt(side)) !== null) await placeAnew(side, sideFileOf(placeOf(from, seen)));
+  if (!(await placeAnew(job.path, placeOf(from, seen)))) return job;
+  await rm(job.folder, { recursive: true, force: true });
   return null;
+}
+
+/**
+ * Gives a file a second name; false when that is taken. Where the file system has no hard links,
+ * it is moved: between look and move another file of this name would be replaced.
+ */
+async function placeAnew(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (isErrorCode(error, 'EEXIST')) return false;
+    if (!isErrorCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+  }
+  if ((await lookAt(to)) !== null) return false;
+  await rename(from, to);
+  return true;
 }
 
 /** For a move that found nothing to move where that is harmless; throws every other error. */
@@ -186,12 +206,7 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   // Results would be written through a link of their name, which others may have put there.
   for (const entry of await readdir(folder, { withFileTypes: true }))
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
-  if (record !== null) {
-    const job = jobOf(folder, record);
-    if (!(await isPutBack(folders, job))) return job;
-    await rm(folder, { recursive: true, force: true });
-    return null;
-  }
+  if (record !== null) return jobOf(folder, record);
   if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
     // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
@@ -201,15 +216,6 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
     await moveTo(failed, folder);
   }
   return null;
-}
-
-/** Whether its watcher was killed between putting the file back and leaving the folder. */
-async function isPutBack({ inbox }: InboxFolders, { path, record }: Job): Promise<boolean> {
-  const [here, there] = await Promise.all([
-    lookAt(path),
-    lookAt(placeOf(inbox, { ...record, name: record.file })),
-  ]);
-  return here !== null && there !== null && isSameFile(here, there);
 }
 
 const UNCLEAR =
@@ -249,40 +255,33 @@ export async function arrive(
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
-  const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
-  // Another file of this name, dropped later, is a new one.
-  const { record } = job;
-  if (folder !== null) await forgetJob(folders.root, { ...record, name: record.file }, record.id);
-  return folder;
+  return moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
 }
 
-/**
- * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
- * the inbox, without what was made of it. False: the job stays, for the next watcher to take up;
- * a watcher died while it read the file, a file of this name is there already, or the file system
- * takes no file.
- */
-export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
-  if (job.record.parked !== null) {
-    await moveTo(folders.waiting, job.folder);
-    return true;
-  }
-  // In the inbox it would be a new file, and read beside others.
-  if (job.record.deaths !== undefined) return false;
-  const place = placeOf(folders.inbox, { ...job.record, name: job.file });
-  const file = await lookAt(job.path);
-  if (file === null || (await lookAt(place)) !== null) return false;
-  const { path: from, file: name } = job;
-  const { under, id } = job.record;
-  try {
-    await keepJob(folders.root, { ...file, under }, id);
-    const placing = { name, under, from, side: await sideBeside(from), id: null };
-    if ((await placeInInbox(folders.root, placing)) !== 'placed') return false;
-  } catch {
-    return false;
-  }
-  await rm(job.folder, { recursive: true, force: true });
-  return true;
+/** An event named like the watched folder tells its watcher here that a job waits for its turn. */
+export const queued = new EventEmitter();
+
+/** Moves a job to the waiting ones, where it waits only for its turn; returns its folder there. */
+export async function queueJob(
+  root: string,
+  folder: string,
+  record: JobRecord,
+  headline: string,
+  now: number,
+): Promise<string> {
+  const since = record.parked?.since ?? now;
+  const parked = { at: now, since, state: { why: 'again', capMark: null } } as const;
+  await writeRecord(folder, { ...record, reason: { headline, details: '' }, parked });
+  const moved = await moveTo(join(root, 'waiting'), folder, jobName(record.file, now));
+  queued.emit(root);
+  return moved;
+}
+
+/** Puts an interrupted job among the waiting ones, with the results so far. */
+export async function putBack(folders: InboxFolders, job: Job, now: number): Promise<void> {
+  const record = (await readNoted(job.folder)) ?? job.record;
+  if (record.parked !== null) await moveTo(folders.waiting, job.folder);
+  else await queueJob(folders.root, job.folder, record, 'It was interrupted, and goes on in its turn.', now);
 }
 
 /** All of it, as in `reason.txt`. */
@@ -329,12 +328,18 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = await readNoted(folder);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
-  const [file, ...others] = names.filter(
-    (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
-  );
-  return file === undefined || others.length > 0
+  const file = originalAmong(names);
+  return file === null
     ? null
     : { id: newJobId(), run: null, file, reason: null, parked: null, isDerived: true };
+}
+
+/** The only name of these that may be an original; null if there is none, or more than one. */
+export function originalAmong(names: readonly string[]): string | null {
+  const [file = null, ...others] = names.filter(
+    (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
+  );
+  return others.length > 0 ? null : file;
 }
 
 /** The name of the original in a job's folder; null: unclear, or the folder is gone. */

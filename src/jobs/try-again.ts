@@ -4,7 +4,6 @@
  * step, it is among the failed ones as before. A finished file is sent once more: its plan shows
  * what is still to be bought.
  */
-import { EventEmitter } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
@@ -13,24 +12,22 @@ import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
 import { type EndedJob, openJobFile } from './ended-jobs.js';
-import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
+import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
 import {
   hasGoOn,
   isOurs,
   isUndecided,
   type JobRecord,
-  moveTo,
   NOTE,
   newJobId,
+  queued,
+  queueJob,
   readRecord,
   writeAnew,
   writeRecord,
 } from './job-folder.js';
 import type { Upload, Uploads } from './uploads.js';
-
-/** An event named like the watched folder tells its watcher in this process; others look there. */
-export const triedAgain = new EventEmitter();
 
 type Chosen = Readonly<Record<string, unknown>>;
 
@@ -50,9 +47,7 @@ export async function tryAgain(
   { job = newJobId(), settings }: { readonly job?: string; readonly settings?: Chosen } = {},
 ): Promise<string> {
   try {
-    const file = await oneAtATime(() => moveToWaiting(root, folder, now, job, settings));
-    triedAgain.emit(root);
-    return file;
+    return await oneAtATime(() => moveToWaiting(root, folder, now, job, settings));
   } catch (error) {
     if (error instanceof NeverStartError) throw error;
     if (isErrorCode(error, 'ENOENT', 'EEXIST'))
@@ -89,15 +84,8 @@ async function moveToWaiting(
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
   // What was ordered for the job that failed is over.
-  await writeRecord(folder, {
-    ...record,
-    id,
-    run: null,
-    deaths: undefined,
-    reason: { headline: 'It is tried again as soon as there is room for it.', details: '' },
-    parked: { at: now, since: now, state: { why: 'again', capMark: null } },
-  });
-  await moveTo(join(root, 'waiting'), folder, jobName(file, now));
+  const anew = { ...record, id, run: null, deaths: undefined, parked: null };
+  await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
   return file;
 }
 
@@ -149,7 +137,7 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
     // A watcher has taken it meanwhile.
     throw isErrorCode(error, 'ENOENT') ? gone() : error;
   });
-  triedAgain.emit(root);
+  queued.emit(root);
   return went;
 }
 

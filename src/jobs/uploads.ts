@@ -1,37 +1,43 @@
 /**
- * Files that people send to the dashboard, until they are started: each in a hidden folder of its
- * own in the watched folder, so that a start is a rename within one file system.
+ * Drafts: files that people send to the dashboard, until they are started. Each is the folder of a
+ * job from the beginning, below a hidden folder of the watched one, so a start is one rename:
  *
- *   .uploads/<host>-<pid>-<id>/<name>   --start-->   inbox/<name>, after inbox/<name>.json
+ *   .drafts/<job>/ (file, record)   --start-->   waiting/<name>-<time>/
  *
- * They belong to the process that received them. Its next start removes them, and a day does.
+ * A draft is removed after a day.
  */
-import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
 import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
-import { isRunning } from '../core/lifecycle.js';
 import { makeFolder } from '../core/make-folder.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
-import { isPassingFault, isSideFile, numberedName, uploadName } from './inbox-file.js';
-import { newJobId } from './job-folder.js';
-import { placeInInbox } from './placed-files.js';
+import { isPassingFault, lookAt, sideFileOf, uploadName } from './inbox-file.js';
+import {
+  isJobId,
+  jobFoldersIn,
+  newJobId,
+  originalAmong,
+  queueJob,
+  readNoted,
+  writeAnew,
+  writeRecord,
+} from './job-folder.js';
 
 /** Hidden, so that neither watchers nor people take it for a place of the inbox. */
-export const UPLOADS_FOLDER = '.uploads';
+export const DRAFTS_FOLDER = '.drafts';
 
-/** The settings of a file that is being started, beside it. */
-const SETTINGS = '.settings';
+/** Two pages may start the same draft. */
+const oneAtATime = pLimit(1);
+
 const KEPT_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
-/** A start writes its settings at once after it has made their file in the folder. */
-const START_TAKES_MS = 10_000;
 
 /** A file that was received completely. */
 export interface Upload {
+  /** That of its job. */
   readonly id: string;
   /** The watched folder, absolute. */
   readonly root: string;
@@ -56,8 +62,6 @@ export function createUploads(
   clock: Pick<Clock, 'now'>,
   assertRoom: typeof assertDiskRoom = assertDiskRoom,
 ) {
-  const known = new Map<string, Upload>();
-
   function rootAt(index: number): string {
     const root = roots[index];
     if (root !== undefined) return root;
@@ -66,56 +70,70 @@ export function createUploads(
     );
   }
 
-  async function drop({ id, folder }: Pick<Upload, 'id' | 'folder'>): Promise<void> {
-    known.delete(id);
-    await rm(folder, { recursive: true, force: true });
-  }
-
-  /** Takes an upload off the list for what is done with it: no other request finds it meanwhile. */
+  /** Moves or removes a draft. Throws `NeverStartError` if another request was faster. */
   async function once<T>(upload: Upload, words: DiskWords, act: () => Promise<T>): Promise<T> {
-    if (!known.delete(upload.id)) {
+    const gone = () => {
       const what = 'this file was started, discarded, or removed after a day';
-      throw new NeverStartError(usageProblem(what, upload.name, 'see the runs on the dashboard'));
-    }
-    try {
-      return await act();
-    } catch (error) {
-      known.set(upload.id, upload);
-      throw asDiskError(error, upload.root, words);
+      return new NeverStartError(usageProblem(what, upload.name, 'see the runs on the dashboard'));
+    };
+    return oneAtATime(async () => {
+      if ((await lookAt(upload.folder)) === null) throw gone();
+      try {
+        return await act();
+      } catch (error) {
+        throw (await lookAt(upload.folder)) === null ? gone() : asDiskError(error, upload.root, words);
+      }
+    });
+  }
+
+  const foldersIn = (root: string) => jobFoldersIn(join(root, DRAFTS_FOLDER));
+
+  /** Removes what is a day old, received or not. */
+  async function sweep(): Promise<void> {
+    for (const folder of (await Promise.all(roots.map(foldersIn))).flat()) {
+      const { mtimeMs = clock.now() } = (await lookAt(folder)) ?? {};
+      if (clock.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true }).catch(() => undefined);
     }
   }
 
-  /** Removes what is a day old; `isStart`: and what earlier processes of this machine left. */
-  async function sweep(isStart: boolean): Promise<void> {
-    for (const root of roots) {
-      const place = join(root, UPLOADS_FOLDER);
-      for (const name of await readdir(place).catch(() => [])) {
-        const folder = join(place, name);
-        const facts = await lstat(folder).catch(() => null);
-        const owner = /^(.+)-(\d+)-[0-9a-f]{24}$/.exec(name);
-        if (owner === null || facts === null || !facts.isDirectory()) continue;
-        const [, host, pid] = owner;
-        // In a container every process may have the same number.
-        const isLeft =
-          isStart && host === hostName() && (Number(pid) === process.pid || !isRunning(Number(pid)));
-        if (!isLeft && clock.now() - facts.mtimeMs <= KEPT_MS) continue;
-        await removeLoneSettings(root, folder).catch(() => undefined);
-        await drop({ id: name.slice(-24), folder }).catch(() => undefined);
-      }
-    }
+  async function read(root: string, folder: string): Promise<Upload | null> {
+    const record = await readNoted(folder);
+    // Without a record it is still being received.
+    if (record === null) return null;
+    const { id, file, under } = record;
+    const names: string[] = await readdir(folder).catch(() => []);
+    // A start that was killed may have renamed the file, and not its record.
+    const name = names.includes(file) ? file : originalAmong(names);
+    const path = join(folder, name ?? '');
+    const facts = await lookAt(path);
+    if (name === null || facts?.kind !== 'file') return null;
+    return { id, root, folder, name, under, path, size: facts.size, at: facts.mtimeMs };
   }
 
   return {
     roots,
     /** The newest first. */
-    list: (): Upload[] => [...known.values()].reverse(),
+    async list(): Promise<Upload[]> {
+      const all = roots.map(async (root) =>
+        Promise.all((await foldersIn(root)).map((folder) => read(root, folder))),
+      );
+      const found = (await Promise.all(all)).flat().filter((each) => each !== null);
+      return found.sort((a, b) => b.at - a.at);
+    },
     /** null: it was started, discarded, or removed after a day. */
-    find: (id: string): Upload | null => known.get(id) ?? null,
+    async find(id: string): Promise<Upload | null> {
+      if (!isJobId(id)) return null;
+      for (const root of roots) {
+        const upload = await read(root, join(root, DRAFTS_FOLDER, id));
+        if (upload !== null) return upload;
+      }
+      return null;
+    },
 
     /** Removes old uploads now and then until `stop` is called. Never rejects. */
     async begin(): Promise<{ stop: () => void }> {
-      await sweep(true);
-      const timer = setInterval(() => void sweep(false), LOOK_MS);
+      await sweep();
+      const timer = setInterval(() => void sweep(), LOOK_MS);
       timer.unref();
       return { stop: () => clearInterval(timer) };
     },
@@ -132,7 +150,7 @@ export function createUploads(
     },
 
     /**
-     * Keeps the bytes of `body` as a file. Whatever goes wrong, nothing stays. Throws
+     * Keeps the bytes of `body` as a draft. Whatever goes wrong, nothing stays. Throws
      * `NeverStartError` for a name or inbox that cannot be, `FailFileError` (`disk-low`,
      * `output-unwritable`, `input-changed` when the body ends early), and what `body` throws.
      */
@@ -143,57 +161,49 @@ export function createUploads(
       const { inbox, length, under } = asked;
       const name = await this.check(inbox, asked.name, length);
       const root = rootAt(inbox);
-      const id = randomBytes(12).toString('hex');
-      const folder = join(await openPlace(root), `${hostName()}-${process.pid}-${id}`);
+      const id = newJobId();
+      const folder = join(await openPlace(root), id);
       const path = join(folder, name);
       try {
         await mkdir(folder, 0o700);
         const size = await writeBody(path, body, () => assertRoom([root], 0));
         if (length !== null && size !== length) {
-          const todo = 'send the file again';
-          throw new FailFileError({
-            code: 'input-changed',
-            what: 'the file did not arrive whole',
-            subject: name,
-            todo,
-          });
+          const [code, what, todo] = [
+            'input-changed',
+            'the file did not arrive whole',
+            'send the file again',
+          ] as const;
+          throw new FailFileError({ code, what, subject: name, todo });
         }
-        const upload = { id, root, folder, name, under, path, size, at: clock.now() };
-        known.set(id, upload);
-        return upload;
+        await writeRecord(folder, { id, run: null, file: name, under, reason: null, parked: null });
+        return { id, root, folder, name, under, path, size, at: clock.now() };
       } catch (error) {
-        await drop({ id, folder }).catch(() => undefined);
+        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         throw asDiskError(error, root, SEND_AGAIN);
       }
     },
 
     /**
-     * Moves it into the inbox, after its settings, and never over another file; its name there.
-     * `wanted`: the name to try first. `job`: the id that it gets. Throws `NeverStartError` where
-     * it has just been started, and `FailFileError` where the disk does not take it; the upload
-     * stays then, or goes if `isKept` is false, and the message says which.
+     * Starts a draft under this name with its settings. Throws `NeverStartError` where it has just
+     * been started, and `FailFileError` where the disk does not take it; the draft stays then, or
+     * goes if `isKept` is false, and the message says which.
      */
     async start(
       upload: Upload,
-      wanted: string,
+      name: string,
       settings: Readonly<Record<string, unknown>>,
-      job = newJobId(),
       isKept = true,
-    ): Promise<string> {
-      const words = isKept ? START_AGAIN : SEND_AGAIN;
-      const name = await once(upload, words, () => moveIn(upload, wanted, settings, job)).catch(
-        async (error: unknown) => {
-          if (!isKept) await drop(upload).catch(() => undefined);
-          throw error;
-        },
-      );
-      // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
-      await drop(upload).catch(() => undefined);
-      return name;
+    ): Promise<void> {
+      const start = () => startDraft(upload, name, settings, clock.now());
+      await once(upload, isKept ? START_AGAIN : SEND_AGAIN, start).catch(async (error: unknown) => {
+        if (!isKept) await rm(upload.folder, { recursive: true, force: true }).catch(() => undefined);
+        throw error;
+      });
     },
 
     /** Throws as `start` does; the upload stays then. */
-    discard: (upload: Upload): Promise<void> => once(upload, DISCARD_AGAIN, () => drop(upload)),
+    discard: (upload: Upload): Promise<void> =>
+      once(upload, DISCARD_AGAIN, () => rm(upload.folder, { recursive: true })),
   };
 }
 
@@ -201,54 +211,28 @@ const SEND_AGAIN = ['the file cannot be stored now', 'send it again'] as const;
 const START_AGAIN = ['the file cannot be started now, and is kept', 'start it again'] as const;
 const DISCARD_AGAIN = ['the file cannot be removed now', 'discard it again'] as const;
 
-/** Retries with the next name until file and settings are both placed. */
-async function moveIn(
-  { root, under, folder, path }: Upload,
-  wanted: string,
+async function startDraft(
+  { id, root, folder, under, path }: Upload,
+  name: string,
   settings: Readonly<Record<string, unknown>>,
-  id: string,
-): Promise<string> {
-  const side = join(folder, SETTINGS);
-  // As readable as the folder: people put their own files there too.
-  const mode = (await lstat(join(root, 'inbox', under ?? ''))).mode & 0o666;
-  for (let number = 1; ; number += 1) {
-    const name = numberedName(wanted, number);
-    // Made anew, so that its time is that of the folder: see `START_TAKES_MS`.
-    await rm(side, { force: true });
-    await writeFile(side, `${JSON.stringify(settings)}\n`, { flag: 'wx', flush: true });
-    await Promise.all([chmod(side, mode), chmod(path, mode)]);
-    if ((await placeInInbox(root, { name, under, from: path, side, id })) === 'placed') return name;
-  }
-}
-
-/**
- * Removes the settings in the inbox of a start that was killed before it moved the file there.
- * While both names of the settings exist, they are one file; so are both names of the file.
- */
-async function removeLoneSettings(root: string, folder: string): Promise<void> {
-  const { ino, dev, nlink, mtimeMs } = await lstat(join(folder, SETTINGS));
-  // A person who wrote over them since has made them their own.
-  if (mtimeMs - (await lstat(folder)).mtimeMs > START_TAKES_MS) return;
-  const others = (await readdir(folder)).filter((name) => name !== SETTINGS);
-  const isMoved = async (name: string) => (await lstat(join(folder, name))).nlink > 1;
-  if (nlink < 2 || others.length !== 1 || (await isMoved(others[0] ?? ''))) return;
-  const inbox = join(root, 'inbox');
-  for (const name of (await readdir(inbox)).filter(isSideFile)) {
-    const facts = await lstat(join(inbox, name));
-    if (facts.ino === ino && facts.dev === dev) await rm(join(inbox, name));
-  }
-}
-
-/** Letters, digits and `-` only, so that the parts of a folder's name can be told apart. */
-function hostName(): string {
-  return hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .slice(0, 40);
+  now: number,
+): Promise<void> {
+  const record = { id, run: null, file: name, under, reason: null, parked: null };
+  const named = join(folder, name);
+  await writeAnew(sideFileOf(named), `${JSON.stringify(settings)}\n`);
+  // The record names the file at any moment: without its name the draft would be lost.
+  await rename(path, named);
+  await writeRecord(folder, record);
+  // As readable as the inbox: people put their own files there too.
+  const { mode } = await lstat(join(root, 'inbox'));
+  await Promise.all([sideFileOf(named), named].map((each) => chmod(each, mode & 0o666)));
+  await chmod(folder, mode & 0o777);
+  await queueJob(root, folder, record, 'It is started as soon as there is room for it.', now);
 }
 
 /** The hidden folder, ours alone. */
 async function openPlace(root: string): Promise<string> {
-  const place = join(root, UPLOADS_FOLDER);
+  const place = join(root, DRAFTS_FOLDER);
   const unfit = (why: string, cause?: unknown) => {
     const what = 'uploaded files cannot be stored';
     const todo = `allow this user to write to the folder, or remove ${place}`;

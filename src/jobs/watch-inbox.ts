@@ -24,8 +24,7 @@ import { createInboxFiles } from './inbox-files.js';
 import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
-import { listWaiting } from './job-folder.js';
-import { triedAgain } from './try-again.js';
+import { listWaiting, queued } from './job-folder.js';
 
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
@@ -72,12 +71,12 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let waitingAt = 0;
     let isLookingAtWaiting = false;
     let closedWhy: string | null = null;
-    const onTriedAgain = () => {
+    const onQueued = () => {
       waitingAt = 0;
       wake();
     };
-    triedAgain.on(folders.root, onTriedAgain);
-    releasers.push(() => triedAgain.off(folders.root, onTriedAgain));
+    queued.on(folders.root, onQueued);
+    releasers.push(() => queued.off(folders.root, onQueued));
 
     async function sweep(now: number): Promise<void> {
       sweepAt = now + LOOK_MS;
