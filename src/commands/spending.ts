@@ -21,8 +21,8 @@ const UNKNOWN: Readonly<Record<SpendingBy, readonly string[]>> = {
   input: ['which of several files of one name: runs are named by the file without its folder'],
   schedule: [],
   person: [
-    'who put a file into an inbox, sent it on the dashboard (its log has the name) or added a ' +
-      'schedule: only commands and programs have a person, user@host',
+    'who put a file into an inbox or added a schedule: only commands, programs and files that were ' +
+      'sent to the dashboard have a person',
   ],
   month: ['when earlier starts of a file that stopped spent: they count with its latest start'],
 };

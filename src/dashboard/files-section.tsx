@@ -5,7 +5,7 @@ import type { FailedFile } from '../jobs/ended-jobs.js';
 import { CANCELLED, isUndecided } from '../jobs/job-folder.js';
 import { Card } from '../run/report/kit/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
-import { Again, jobPath } from './job-page.js';
+import { FailedActions, jobPath } from './job-page.js';
 import { Folded, ItemHead, Moment, runPath, type Sender } from './plain-pages.js';
 import { isHopeless } from './upload-choices.js';
 
@@ -75,7 +75,7 @@ function InboxNote({ inbox }: { inbox: ShownInbox }) {
 }
 
 /** Why an inbox takes no files, or which it takes next; null: there is nothing to say. */
-function noteOf({ folder, closed, queued, inProgress, waiting }: ShownInbox): Child | null {
+function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: ShownInbox): Child | null {
   if (closed !== null)
     return (
       <>
@@ -83,11 +83,16 @@ function noteOf({ folder, closed, queued, inProgress, waiting }: ShownInbox): Ch
       </>
     );
   if (waiting === null) return `${folder} cannot be read at the moment.`;
-  if (queued.length === 0) return null;
   const shown = (names: readonly string[]) =>
     names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${countOf(names.length - 3, 'other')}` : '');
   const behind = inProgress.length === 0 ? 'Not taken yet' : `Queued behind ${shown(inProgress)}`;
-  return `${behind}: ${shown(queued)}.`;
+  const notes = [
+    ...(queued.length > 0 ? [`${behind}: ${shown(queued)}.`] : []),
+    ...(misplaced.length > 0
+      ? [`Not in the inbox: ${shown(misplaced)}. Move them into ${folder}/inbox.`]
+      : []),
+  ];
+  return notes.join(' ') || null;
 }
 
 function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
@@ -105,10 +110,12 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
         when={failedAt > 0 && <Moment at={failedAt} now={now} />}
       />
       <p class="why">{headline || unknown}</p>
-      {file !== null && !isHopeless(reason.code) && (
-        <div class="actions">
-          <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/#files" />
-        </div>
+      {file !== null && (
+        <FailedActions
+          {...{ inbox, folder, file, viewer }}
+          isHopeless={isHopeless(reason.code)}
+          back="/#files"
+        />
       )}
     </li>
   );

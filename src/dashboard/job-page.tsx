@@ -25,11 +25,19 @@ export function jobPath({ inbox, place, folder }: JobAddress): string {
   return `/inboxes/${inbox}/${place}/${encodeURIComponent(folder)}/`;
 }
 
-/** Where the form of "Try again" is posted. */
+/** Where the forms of "Try again" and "Dismiss" are posted. */
 export const AGAIN_PATH = '/failed/again';
+export const DISMISS_PATH = '/failed/dismiss';
 
-/** Once more as it is, or after column, kind, sheet or header were chosen on a page. */
-export function Again(job: { inbox: number; folder: string; file: string; viewer: Sender; back: string }) {
+/** What a person can do with a failed file. */
+export function FailedActions(job: {
+  readonly inbox: number;
+  readonly folder: string;
+  readonly file: string;
+  readonly isHopeless: boolean;
+  readonly viewer: Sender;
+  readonly back: string;
+}) {
   const { inbox, folder, file, viewer, back } = job;
   const fields: Fields = [
     ['inbox', String(inbox)],
@@ -37,16 +45,21 @@ export function Again(job: { inbox: number; folder: string; file: string; viewer
     ['back', back],
   ];
   return (
-    <>
-      <ActionButton by={viewer} path={AGAIN_PATH} fields={fields}>
-        Try again<span class="unseen"> {file}</span>
+    <div class="actions">
+      {!job.isHopeless && (
+        <ActionButton by={viewer} path={AGAIN_PATH} fields={fields}>
+          Try again<span class="unseen"> {file}</span>
+        </ActionButton>
+      )}
+      <ActionButton by={viewer} path={DISMISS_PATH} fields={fields}>
+        Dismiss<span class="unseen"> {file}</span>
       </ActionButton>
-      {isSideFile(sideFileOf(file)) && (
+      {!job.isHopeless && isSideFile(sideFileOf(file)) && (
         <a href={uploadPath({ id: failedId(inbox, folder) })}>
           Read it differently<span class="unseen">: {file}</span>
         </a>
       )}
-    </>
+    </div>
   );
 }
 
@@ -63,7 +76,7 @@ export function renderJob(
   now: number,
 ): Page {
   const { job } = shown;
-  const { inbox, place, folder, file, endedAt, runId } = job;
+  const { inbox, place, folder, file, endedAt, runId, sentBy, startedBy } = job;
   // What to do at a limit is in the card below it.
   const reason = shown.caps === null ? reasonText(job.reason) : job.reason.headline;
   const name = file ?? folder;
@@ -84,7 +97,8 @@ export function renderJob(
               <Moment at={endedAt} now={now} />
             </>
           )}
-          .
+          .{sentBy !== undefined && ` Sent by ${sentBy}.`}
+          {startedBy !== undefined && ` Started by ${startedBy}.`}
           {runId !== null && (
             <>
               {' '}
@@ -103,10 +117,12 @@ export function renderJob(
         <WaitingCard {...shown} left={null} viewer={viewer} back={jobPath(job)} />
         <Card id="files" title="Files">
           <FileList job={job} />
-          {place === 'failed' && file !== null && !isHopeless(job.reason.code) && (
-            <div class="actions">
-              <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back={jobPath(job)} />
-            </div>
+          {place === 'failed' && file !== null && (
+            <FailedActions
+              {...{ inbox, folder, file, viewer }}
+              isHopeless={isHopeless(job.reason.code)}
+              back={jobPath(job)}
+            />
           )}
         </Card>
       </main>

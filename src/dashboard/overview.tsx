@@ -90,6 +90,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const bad = schedules.filter(needsLook);
   const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
   const received = uploads.received.length;
+  const misplaced = inboxes.reduce((sum, each) => sum + each.misplaced.length, 0);
   const paused = pauses.filter(isOfFile).length;
   const waiting = new Counter<string>();
   for (const file of inboxes.flatMap((each) => each.waiting ?? [])) {
@@ -111,6 +112,12 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
       ({ value: what, count }) =>
         [count, `${countOf(count, 'file waits', 'files wait')} ${what}`, '#files', 'warn'] as const,
     ),
+    [
+      misplaced,
+      countOf(misplaced, 'file is not in the inbox', 'files are not in the inbox'),
+      '#files',
+      'warn',
+    ],
     [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#runs', 'warn'],
     [paused, countOf(paused, 'file is paused', 'files are paused'), '#pauses', 'warn'],
     [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],

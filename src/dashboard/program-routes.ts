@@ -33,7 +33,7 @@ const runPath = (id: string) => `/runs/${id}.json`;
 /** Adds them to an app behind the gate, before pages with the same paths. */
 export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }: ProgramRoutes): void {
   /** Nothing is received for a name or settings that cannot be. */
-  async function receiveAndStart(context: Context) {
+  async function receiveAndStart(context: Context, sentBy: string) {
     const { searchParams } = new URL(context.req.url);
     const inbox = Number(searchParams.get('inbox') ?? 0);
     const given = searchParams.get('name') ?? '';
@@ -45,7 +45,7 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
       throw new NeverStartError(usageProblem(what, given || 'name', todo));
     }
     const length = context.req.header('content-length');
-    const asked = { inbox, name, length: length === undefined ? null : Number(length) };
+    const asked = { inbox, name, sentBy, length: length === undefined ? null : Number(length) };
     await uploads.check(inbox, name, asked.length);
     const values = [...new Set(searchParams.keys())].map((key) => {
       const [first, ...others] = searchParams.getAll(key);
@@ -55,7 +55,7 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
     const { incoming } = context.env as unknown as HttpBindings;
     const upload = await uploads.receive(asked, incoming as IncomingMessage);
     // Its sender sends it again.
-    await uploads.start(upload, upload.name, choiceOf(searchParams), false);
+    await uploads.start(upload, upload.name, choiceOf(searchParams), sentBy, false);
     return { id: upload.id, file: upload.name, bytes: upload.size };
   }
 
@@ -70,7 +70,7 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
         throw new NeverStartError(
           usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
         );
-      const { id, file, bytes } = await receiveAndStart(context);
+      const { id, file, bytes } = await receiveAndStart(context, session.user);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file, bytes, job: id }, 'a file was sent and started by a program');
       const links = { run: runPath(id), page: startedPath(id) };

@@ -18,12 +18,12 @@ import type { FileCaps } from '../jobs/file-caps.js';
 import { placeOf } from '../jobs/inbox-file.js';
 import { newJobId } from '../jobs/job-folder.js';
 import type { UploadPlans } from '../jobs/plan-upload.js';
-import { newerSettings, tryAgain } from '../jobs/try-again.js';
+import { dismiss, newerSettings, tryAgain } from '../jobs/try-again.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { type Action, RefusedAction } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
-import { AGAIN_PATH, jobPath, renderJob } from './job-page.js';
+import { AGAIN_PATH, DISMISS_PATH, jobPath, renderJob } from './job-page.js';
 import type { RunView } from './look-at-run.js';
 import { type Page, renderNotice, runPath } from './plain-pages.js';
 import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
@@ -187,7 +187,7 @@ export function attachmentOf(name: string): string {
 /** How long the question waits for the plan of its file. */
 const PLAN_PATIENCE_MS = 3_000;
 
-/** "Try again" for failed files. */
+/** "Try again" and "Dismiss" for failed files. */
 export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlans, 'plan'>): Action[] {
   async function find(fields: URLSearchParams) {
     const folder = fields.get('folder') ?? '';
@@ -224,11 +224,23 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
           yes: 'Try again',
         };
       },
+      async carryOut({ user: by, fields }) {
+        const { root, folder } = await find(fields);
+        const job = newJobId();
+        const file = await tryAgain(root, join(root, 'failed', folder), Date.now(), { job, by });
+        return { path: startedPath(job), sentence: `${file} is tried again`, subject: file };
+      },
+    },
+    {
+      path: DISMISS_PATH,
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
-        const id = newJobId();
-        const file = await tryAgain(root, join(root, 'failed', folder), Date.now(), { job: id });
-        return { path: startedPath(id), sentence: `${file} is tried again`, subject: file };
+        const file = await dismiss(join(root, 'failed', folder));
+        return {
+          path: '/#files',
+          sentence: `${file} is put away; it stays in ${root}/failed`,
+          subject: file,
+        };
       },
     },
   ];

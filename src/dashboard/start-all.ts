@@ -63,13 +63,14 @@ export function startAllAction(parts: UploadParts): Action {
         ]),
       };
     },
-    async carryOut({ fields }) {
+    async carryOut({ user, fields }) {
       let count = 0;
       for (const text of fields.getAll(FILE)) {
         const [id = '', cost = ''] = text.split(' ');
         const upload = await uploads.find(id);
         // One that costs more by now stays, with its plan.
-        if (upload !== null && typeof (await startUpload(parts, upload, {}, cost)) !== 'string') count += 1;
+        if (upload !== null && typeof (await startUpload(parts, upload, {}, cost, user)) !== 'string')
+          count += 1;
       }
       const asked = fields.getAll(FILE).length;
       const left = asked === count ? '' : `; ${countOf(asked - count, 'other is', 'others are')} left`;

@@ -46,7 +46,8 @@ export function addUploads(
     const session = context.get('session');
     return answering(context, session, async (asked) => {
       const { incoming } = context.env as unknown as HttpBindings;
-      const upload = await uploads.receive(asked, incoming as IncomingMessage);
+      const sent = { ...asked, sentBy: session.user };
+      const upload = await uploads.receive(sent, incoming as IncomingMessage);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file: upload.name, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
       return context.json({ path: uploadPath(upload) }, 201);
@@ -103,14 +104,15 @@ async function answering(
 }
 
 /**
- * Starts a file as chosen. `shownCost`: the money that a page showed; null: none did. Gives its
- * job, or why it was not started.
+ * Starts a file as chosen. `shownCost`: the money that a page showed; null: none did. `by`: the
+ * name of the session. Gives its job, or why it was not started.
  */
 export async function startUpload(
   { uploads, plans }: UploadParts,
   upload: Upload,
   choice: Choice,
   shownCost: string | null,
+  by: string,
 ) {
   // Caps and order may have been chosen since the page was made: they cost nothing to plan.
   const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
@@ -129,10 +131,10 @@ export async function startUpload(
   const { root, folder } = upload;
   if (upload.failed) {
     const job = newJobId();
-    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings }), found };
+    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings, by }), found };
   }
   const name = withTableEnding(upload.name, format);
-  await uploads.start(upload, name, settings);
+  await uploads.start(upload, name, settings, by);
   return { job: upload.id, name, found };
 }
 
@@ -145,14 +147,14 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
   return [
     {
       path: '/uploads/:id/start',
-      async carryOut({ params: { id = '' }, fields }) {
+      async carryOut({ user, params: { id = '' }, fields }) {
         const upload = known(id, await findUpload(uploads, id));
         const choice = choiceOf(fields);
         const read = fields.get(SHOWN_READING);
         const isChanged = read !== null && read !== readingText(choice);
         const started = isChanged
           ? 'it would be read in another way now; this is its plan'
-          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST));
+          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST), user);
         /** Nothing is started; its page shows why, with what was chosen. */
         if (typeof started === 'string')
           return {

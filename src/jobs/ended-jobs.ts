@@ -79,6 +79,8 @@ export async function readJob(roots: readonly string[], { inbox, place, folder }
     under: noted?.under,
     /** Its latest run; null: none has begun. */
     runId: noted?.run ?? null,
+    sentBy: noted?.sentBy,
+    startedBy: noted?.startedBy,
     files: files as readonly JobFile[],
   };
 }
@@ -130,20 +132,18 @@ export function endedAtOf(folder: string): number {
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
-/** Records in the folders of jobs. One that has arrived in `done/` or `failed/` is read once. */
+/** Records in the folders of jobs; one in `done/` or `failed/` is read once until that changes. */
 function createRecordReader() {
-  const arrived = new Map<string, Promise<JobRecord | null>>();
+  const arrived = new Map<string, { readonly changedAt: number; readonly record: JobRecord }>();
   const limit = pLimit(AT_ONCE);
   return {
-    read(path: string, place: JobPlace): Promise<JobRecord | null> {
-      const readAnew = async () => {
-        const record = await readNoted(path).catch(() => null);
-        if (record === null) arrived.delete(path);
-        return record;
-      };
-      const known = arrived.get(path) ?? limit(readAnew);
-      if (place !== 'waiting') arrived.set(path, known);
-      return known;
+    async read(path: string, place: JobPlace): Promise<JobRecord | null> {
+      const changedAt = (await lookAt(path))?.mtimeMs ?? 0;
+      const known = arrived.get(path);
+      if (known?.changedAt === changedAt) return known.record;
+      const record = await limit(() => readNoted(path).catch(() => null));
+      if (record !== null && place !== 'waiting') arrived.set(path, { changedAt, record });
+      return record;
     },
     /** Folders that are gone are forgotten. */
     keepOnly(there: ReadonlySet<string>): void {
@@ -269,8 +269,8 @@ export type FailedFile = Awaited<ReturnType<ReturnType<typeof createFailedLister
 const FAILED_SHOWN = 20;
 
 /**
- * Lists, for each of these watched folders, its newest failed files, how many there are, and how
- * many of them were cancelled.
+ * Lists, for each of these watched folders, its newest failed files that nobody put away, how many
+ * there are, and how many of them were cancelled.
  */
 export function createFailedLister(roots: readonly string[]) {
   const records = createRecordReader();
@@ -282,14 +282,15 @@ export function createFailedLister(roots: readonly string[]) {
         return { path, failedAt: endedAtOf(basename(path)), noted: await records.read(path, 'failed') };
       }),
     );
-    const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
+    const shown = dated.filter(({ noted }) => noted?.isDismissed !== true);
+    const newest = shown.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
     const read = async ({ path, failedAt, noted }: (typeof newest)[number]) => {
       const [file, reason] = await Promise.all([originalOf(path), reasonOf(path, noted)]);
       return { file, folder: basename(path), failedAt, reason };
     };
     const files = await Promise.all(newest.map((each) => limit(read, each)));
-    const cancelled = dated.filter(({ noted }) => noted?.reason?.code === CANCELLED).length;
-    return { count: paths.length, cancelled, files };
+    const cancelled = shown.filter(({ noted }) => noted?.reason?.code === CANCELLED).length;
+    return { count: shown.length, cancelled, files };
   }
 
   return async () => {

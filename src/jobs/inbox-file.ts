@@ -22,6 +22,16 @@ export function isSideFile(name: string): boolean {
   return SIDE_FILE.test(name);
 }
 
+/** True for names that are not UTF-8: Node shows what it cannot read as this sign. */
+export function isMisnamed(name: string): boolean {
+  return name.includes('\ufffd');
+}
+
+/** True for names that hardly anything but a table has. */
+export function isTable(name: string): boolean {
+  return /\.(?:csv|tsv|tab|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i.test(name);
+}
+
 export const sideFileOf = (name: string) => `${name}.json`;
 
 /** A name has 255 bytes; time, number and the endings of our files need the others. */

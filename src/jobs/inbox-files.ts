@@ -4,13 +4,15 @@
  * writing: for longer when it is empty, and for twice its longest pause when it grew in fits and
  * starts.
  */
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
+import { succeeds } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import {
   FOLDER_SETTINGS_FILE,
   isLeftAlone,
+  isMisnamed,
   isSameFile,
   isSideFile,
   lookAt,
@@ -32,7 +34,6 @@ const IGNORED = {
     `folders in the inbox are ignored unless they contain ${FOLDER_SETTINGS_FILE}: put the files ` +
     'into the inbox',
   other: 'ignored: this is not a file',
-  missing: 'the file name is not UTF-8: rename the file',
   side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',
 } as const;
 
@@ -58,8 +59,8 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       if (inside.includes(FOLDER_SETTINGS_FILE))
         return (await Promise.all(names.map((each) => lookAtOne(each, name)))).flat();
     }
-    if (seen !== null || name.includes('\ufffd'))
-      warnOnce(under === undefined ? name : join(under, name), seen?.kind ?? 'missing');
+    if (seen !== null) warnOnce(under === undefined ? name : join(under, name), seen.kind);
+    else if (isMisnamed(name)) await makeReadable(dirname(path), name);
     return [];
   }
 
@@ -86,6 +87,20 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       };
     },
   };
+}
+
+/**
+ * Names a file whose name is not UTF-8 as it is shown: it can be taken then, and refused with a
+ * reason. Never over another file.
+ */
+async function makeReadable(folder: string, shown: string): Promise<void> {
+  for (const name of await readdir(folder, { encoding: 'buffer' })) {
+    if (name.toString() !== shown) continue;
+    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    // A folder has no second name, and is left alone.
+    const isLinked = await succeeds(link(path, join(folder, shown)));
+    if (isLinked) await rm(path);
+  }
 }
 
 /** Relative to the inbox. */

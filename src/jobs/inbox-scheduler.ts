@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
-import { arrivalOf, CRASHED, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
+import { arrivalOf, CRASHED, type JobEnd, refusalOf } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
@@ -133,7 +133,7 @@ async function next(watcher: Watcher): Promise<OwnJob | null> {
     const latest = await lookAt(path);
     if (latest === null || !isSameFile(latest, file)) continue;
     const job = await claim(folders, file, clock.now());
-    if (job !== null) return { job, tries: 0, end: file.kind === 'link' ? LINK_REFUSED : null };
+    if (job !== null) return { job, tries: 0, end: refusalOf(file) };
   }
   return null;
 }

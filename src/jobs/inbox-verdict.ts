@@ -22,7 +22,14 @@ import {
 } from '../engine/stores/run-store.js';
 import type { EnrichResult } from '../run/enrich-file.js';
 import { sayFailure, sayHalt } from '../run/words/say-reason.js';
-import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
+import {
+  FOLDER_SETTINGS_FILE,
+  isMisnamed,
+  isPassingFault,
+  isSideFile,
+  type SeenFile,
+  sideFileOf,
+} from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
 import {
   type Arrival,
@@ -239,10 +246,17 @@ function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type
   return { type: 'failed', reason: reasonOf(what, paragraphs.filter((each) => each !== '').join('\n\n')) };
 }
 
-export const LINK_REFUSED = failed(
-  'This is a symbolic link; only files in the inbox itself are processed',
-  'put the file itself into the inbox',
-);
+/** The end of a file of the inbox that is not read; null: it is read. */
+export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobEnd | null {
+  if (kind === 'link')
+    return failed(
+      'This is a symbolic link; only files in the inbox itself are processed',
+      'put the file itself into the inbox',
+    );
+  return isMisnamed(name)
+    ? failed('The name of this file is not UTF-8', 'rename the file, then put it into the inbox again')
+    : null;
+}
 
 export const CRASHED = undecided(
   'crashed',

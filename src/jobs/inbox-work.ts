@@ -145,7 +145,7 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
           only: 'own file',
           reader: 'inbox',
           ...(isLongName(file) ? { output: shortOutput(job) } : {}),
-          job: { id: run, job: record.id, owner: record.id },
+          job: { id: run, job: record.id, owner: record.id, startedBy: record.startedBy },
           beginReading: () => beginReading(job),
           series: `inbox:${hostname()}:${folder}`,
           worker: worker && { type: 'shared', ...worker },

@@ -25,6 +25,7 @@ import {
   isLeftAlone,
   isSameFile,
   isSideFile,
+  isTable,
   jobName,
   lookAt,
   placeOf,
@@ -114,6 +115,11 @@ const recordShape = z.object({
   reason: reasonShape.nullable(),
   /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
+  /** Names of the dashboard; absent: a file of the inbox. */
+  sentBy: z.string().max(200).optional(),
+  startedBy: z.string().max(200).optional(),
+  /** A person has put away this failed file: it is shown among the failed ones no longer. */
+  isDismissed: z.literal(true).optional(),
   /** A person has seen its first answers, and ordered the rest. */
   isTried: z.literal(true).optional(),
   /** The record was lost, and this one was made from the files: the id may be another one. */
@@ -356,16 +362,21 @@ export function isOurs(name: string): boolean {
 
 /**
  * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
- * are queued behind. Empty if the folder cannot be read.
+ * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty if
+ * the folder cannot be read.
  */
 export async function listQueued(root: string) {
-  const inbox = await readdir(join(root, 'inbox'), { withFileTypes: true }).catch(() => []);
-  const names = inbox.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  const filesIn = async (folder: string) => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    return entries.flatMap((entry) => (entry.isFile() && !isLeftAlone(entry.name) ? [entry.name] : []));
+  };
+  const names = await filesIn(join(root, 'inbox'));
   const watchers = await jobFoldersIn(join(root, 'processing'));
   const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
   const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
   return {
-    queued: names.filter((name) => !isLeftAlone(name) && !isSideFile(name)).sort(),
+    queued: names.filter((name) => !isSideFile(name)).sort(),
+    misplaced: (await filesIn(root)).filter((name) => isTable(name)).sort(),
     inProgress: records.flatMap((record) => record?.file ?? []).sort(),
     /** The ids of the latter. */
     jobs: records.flatMap((record) => record?.id ?? []),

@@ -37,17 +37,21 @@ const oneAtATime = pLimit(1);
 /**
  * `root`: the watched folder. `settings`: what was chosen on its plan, in place of the same in its
  * side file; absent: as before, and newer settings of the file in the inbox count. `job`: its new
- * id. `now`: for the name of its folder. Returns the file's name. Throws `NeverStartError` when the
+ * id. `by`: a name of the dashboard. `now`: for the name of its folder. Returns the file's name. Throws `NeverStartError` when the
  * file must stay where it is.
  */
 export async function tryAgain(
   root: string,
   folder: string,
   now: number,
-  { job = newJobId(), settings }: { readonly job?: string; readonly settings?: Chosen } = {},
+  {
+    job = newJobId(),
+    settings,
+    by,
+  }: { readonly job?: string; readonly settings?: Chosen; readonly by?: string } = {},
 ): Promise<string> {
   try {
-    return await oneAtATime(() => moveToWaiting(root, folder, now, job, settings));
+    return await oneAtATime(() => moveToWaiting(root, folder, now, job, by, settings));
   } catch (error) {
     if (error instanceof NeverStartError) throw error;
     if (isErrorCode(error, 'ENOENT', 'EEXIST'))
@@ -62,13 +66,14 @@ async function moveToWaiting(
   folder: string,
   now: number,
   id: string,
+  startedBy?: string,
   settings?: Chosen,
 ): Promise<string> {
   const known = await readRecord(folder);
   if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
   // Recognised by its name, it could get back the id of a job that was cancelled.
   // A trial is to be seen again: the settings may be other ones.
-  const { isDerived: _, isTried: __, ...record } = known;
+  const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
   const { file, under } = record;
   if ((await lookAt(join(folder, file)))?.kind !== 'file')
     throw stays(file, 'it is not a file', 'put the file itself into the inbox');
@@ -84,9 +89,17 @@ async function moveToWaiting(
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
   // What was ordered for the job that failed is over.
-  const anew = { ...record, id, run: null, deaths: undefined, parked: null };
+  const anew = { ...record, id, run: null, deaths: undefined, parked: null, startedBy };
   await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
   return file;
+}
+
+/** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */
+export async function dismiss(folder: string): Promise<string> {
+  const record = await readRecord(folder).catch(() => null);
+  if (record === null) throw stays(basename(folder), 'it is no longer there', 'reload the page');
+  await writeRecord(folder, { ...record, isDismissed: true });
+  return record.file;
 }
 
 /** Settings in a side file; none where no file can be read. Throws for one that means nothing. */

@@ -50,6 +50,8 @@ export interface Upload {
   readonly at: number;
   /** See `SeenFile`: settings of that folder hold for it. */
   readonly under?: string | undefined;
+  /** A name of the dashboard. */
+  readonly sentBy?: string | undefined;
   /** It failed in the inbox, and is in its folder there; `changedAt`: as `at`. Absent: sent. */
   readonly failed?: { readonly changedAt: number };
 }
@@ -100,14 +102,14 @@ export function createUploads(
     const record = await readNoted(folder);
     // Without a record it is still being received.
     if (record === null) return null;
-    const { id, file, under } = record;
+    const { id, file, under, sentBy } = record;
     const names: string[] = await readdir(folder).catch(() => []);
     // A start that was killed may have renamed the file, and not its record.
     const name = names.includes(file) ? file : originalAmong(names);
     const path = join(folder, name ?? '');
     const facts = await lookAt(path);
     if (name === null || facts?.kind !== 'file') return null;
-    return { id, root, folder, name, under, path, size: facts.size, at: facts.mtimeMs };
+    return { id, root, folder, name, under, path, size: facts.size, at: facts.mtimeMs, sentBy };
   }
 
   return {
@@ -155,10 +157,10 @@ export function createUploads(
      * `output-unwritable`, `input-changed` when the body ends early), and what `body` throws.
      */
     async receive(
-      asked: Pick<Upload, 'under'> & { inbox: number; name: string; length: number | null },
+      asked: Pick<Upload, 'under' | 'sentBy'> & { inbox: number; name: string; length: number | null },
       body: AsyncIterable<Uint8Array>,
     ): Promise<Upload> {
-      const { inbox, length, under } = asked;
+      const { inbox, length, under, sentBy } = asked;
       const name = await this.check(inbox, asked.name, length);
       const root = rootAt(inbox);
       const id = newJobId();
@@ -175,8 +177,8 @@ export function createUploads(
           ] as const;
           throw new FailFileError({ code, what, subject: name, todo });
         }
-        await writeRecord(folder, { id, run: null, file: name, under, reason: null, parked: null });
-        return { id, root, folder, name, under, path, size, at: clock.now() };
+        await writeRecord(folder, { id, run: null, file: name, under, reason: null, parked: null, sentBy });
+        return { id, root, folder, name, under, path, size, at: clock.now(), sentBy };
       } catch (error) {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         throw asDiskError(error, root, SEND_AGAIN);
@@ -184,7 +186,7 @@ export function createUploads(
     },
 
     /**
-     * Starts a draft under this name with its settings. Throws `NeverStartError` where it has just
+     * Starts a draft under this name with its settings. `by`: a name of the dashboard. Throws `NeverStartError` where it has just
      * been started, and `FailFileError` where the disk does not take it; the draft stays then, or
      * goes if `isKept` is false, and the message says which.
      */
@@ -192,9 +194,10 @@ export function createUploads(
       upload: Upload,
       name: string,
       settings: Readonly<Record<string, unknown>>,
+      by: string,
       isKept = true,
     ): Promise<void> {
-      const start = () => startDraft(upload, name, settings, clock.now());
+      const start = () => startDraft(upload, name, settings, by, clock.now());
       await once(upload, isKept ? START_AGAIN : SEND_AGAIN, start).catch(async (error: unknown) => {
         if (!isKept) await rm(upload.folder, { recursive: true, force: true }).catch(() => undefined);
         throw error;
@@ -212,12 +215,13 @@ const START_AGAIN = ['the file cannot be started now, and is kept', 'start it ag
 const DISCARD_AGAIN = ['the file cannot be removed now', 'discard it again'] as const;
 
 async function startDraft(
-  { id, root, folder, under, path }: Upload,
+  { id, root, folder, under, path, sentBy }: Upload,
   name: string,
   settings: Readonly<Record<string, unknown>>,
+  startedBy: string,
   now: number,
 ): Promise<void> {
-  const record = { id, run: null, file: name, under, reason: null, parked: null };
+  const record = { id, run: null, file: name, under, reason: null, parked: null, sentBy, startedBy };
   const named = join(folder, name);
   await writeAnew(sideFileOf(named), `${JSON.stringify(settings)}\n`);
   // The record names the file at any moment: without its name the draft would be lost.

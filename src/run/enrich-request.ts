@@ -50,7 +50,7 @@ export interface EnrichRuntime {
    * The job of a file or a tick, and the id that its run gets: a pause ends the run, and the holder
    * of the job begins another one when it is resumed. Absent: the run is its own job, and waits.
    */
-  readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'>;
+  readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'> & { readonly startedBy?: string | undefined };
   /** Whether this run opens the account in the ledger, asked just before; default: it does. */
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */

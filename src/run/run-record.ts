@@ -40,6 +40,8 @@ const SETTLE_LOOK_MS = 100;
 
 interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial<RunOwner> {
   readonly name: string;
+  /** Default: this user of this machine, for a run that is its own job. */
+  readonly startedBy?: string | undefined;
 }
 
 /**
@@ -47,11 +49,12 @@ interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial
  * what the engine throws.
  */
 export async function startRun(
-  { name, settings, ...run }: StartedRun,
+  { name, settings, startedBy, ...run }: StartedRun,
   { engine, log }: Pick<EnrichRuntime, 'engine' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
+  const by = startedBy ?? (run.job === undefined ? userAtHost() : undefined);
   // Until their heartbeats are old no other process can tell that these are dead, and their chunks
   // would be paid for in their names.
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
@@ -64,7 +67,7 @@ export async function startRun(
     settings: {
       ...settings,
       process: processIdentity(),
-      ...(run.job === undefined && { startedBy: userAtHost() }),
+      ...(by !== undefined && { startedBy: by }),
     },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.

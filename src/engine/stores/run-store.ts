@@ -55,7 +55,7 @@ export const runSettingsShape = object({
   ownDomain: nullOr(text),
   /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
   process: optional(text),
-  /** `user@host` of a command or a program; absent: a file of an inbox, a schedule. */
+  /** `user@host` of a command or a program, or a name of the dashboard; absent: unknown. */
   startedBy: optional(text),
   /** Absolute path of its complete result on its host; absent: in an inbox, or not a file. */
   output: optional(text),
