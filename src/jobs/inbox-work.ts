@@ -20,6 +20,7 @@ import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import type { Settings } from '../settings/settings.js';
 import { ordersOf } from './file-orders.js';
+import { assertOneEngine } from './inbox-engine.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
@@ -46,9 +47,19 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   const account: Account = { isToOpen: true };
   const enrich = createEnrich(folder, context, notices, account);
   const shared = settingsFilesOf(folder);
+  let isOfEngine = false;
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
-    whyClosed: (): Promise<string | null> => readFolderSettings(shared, loaded).then(() => null, whyUnusable),
+    async whyClosed(): Promise<string | null> {
+      try {
+        if (!isOfEngine) await assertOneEngine(engine.keyValues, folder);
+        isOfEngine = true;
+        await readFolderSettings(shared, loaded);
+        return null;
+      } catch (error) {
+        return whyUnusable(error);
+      }
+    },
     /** Tells people why no file is taken; null: files are. Never rejects. */
     noteClosed: createClosedNote(engine.keyValues, folder),
     /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
