@@ -173,7 +173,7 @@ export function renderSignIn(next: string, complaint: string | null, password: s
       <form class="card" method="post" action="/sign-in">
         <h1>brand-enrich</h1>
         <input type="hidden" name="next" value={next} />
-        <label for="user">Your name, for the log</label>
+        <label for="user">Your name, shown next to what you do</label>
         <input id="user" type="text" name="user" autocomplete="username" maxlength={60} required autofocus />
         {password === null ? (
           <>
@@ -233,11 +233,13 @@ export interface Question {
   readonly yes: string;
   /** What it says, to be posted with the answer. */
   readonly fields?: Fields;
+  /** It cannot be undone: the focus is on the way back. Default false. */
+  readonly isFinal?: boolean;
 }
 
 /** Asks before an action of this path and form; `back`: where else to go. Needs no script. */
 export function renderQuestion(
-  { title, lines, yes, fields: said = [] }: Question,
+  { title, lines, yes, fields: said = [], isFinal = false }: Question,
   at: {
     readonly path: string;
     readonly fields: URLSearchParams;
@@ -255,10 +257,12 @@ export function renderQuestion(
         ))}
         <HiddenFields fields={[...fields, ...said, ['confirmed', 'yes']]} />
         <p class="answers">
-          <button type="submit" autofocus>
+          <button type="submit" autofocus={!isFinal}>
             {yes}
           </button>{' '}
-          <a href={back}>Back</a>
+          <a href={back} autofocus={isFinal}>
+            Back
+          </a>
         </p>
         <p class="note">
           Logged under the name <bdi>{user}</bdi>.

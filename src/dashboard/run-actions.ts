@@ -132,6 +132,7 @@ export function runActions(context: RunActionContext): Action[] {
           title: `Cancel ${run.label.name}?`,
           lines: [leftLine(run), ENDS, ...goesOn],
           yes: 'Cancel the run',
+          isFinal: true,
         };
       },
       async carryOut({ params, user }) {

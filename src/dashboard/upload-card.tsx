@@ -41,9 +41,8 @@ export function UploadCard(shown: { uploads: UploadsView; now: number; viewer: S
               )}
               <p>
                 <label for="upload-file">or choose files</label>{' '}
-                <input id="upload-file" type="file" multiple required />
+                <input id="upload-file" type="file" multiple />
               </p>
-              <button type="submit">Send and see the cost</button>
             </div>
             <p class="note">
               Nothing is spent before you have seen the cost and started it. A file that is put into{' '}
@@ -149,6 +148,7 @@ export function discardAllAction(uploads: Uploads): Action {
         title: `Discard ${countOf(shown.length, 'file')}?`,
         lines: [`They were sent and not started: ${namesOf(shown)}.`],
         yes: 'Discard all',
+        isFinal: true,
       };
     },
     async carryOut({ fields }) {

@@ -8,9 +8,7 @@ if (words && form) sayCost(words, form);
 
 function offerUpload(form) {
   const headers = { 'x-form-token': document.querySelector('meta[name=form-token]').content };
-  const [input, button, bar] = ['input[type=file]', 'button', 'progress'].map((each) =>
-    form.querySelector(each),
-  );
+  const [input, bar] = ['input[type=file]', 'progress'].map((each) => form.querySelector(each));
   const words = document.getElementById('upload-status');
   const fault = document.getElementById('upload-fault');
   const LOST = 'The connection was lost, and nothing was kept. Send the file again.';
@@ -59,7 +57,7 @@ function offerUpload(form) {
 
   async function send(files) {
     if (isSending) return;
-    isSending = button.disabled = true;
+    isSending = input.disabled = true;
     const isOne = files.length === 1;
     const faults = [];
     let path = '/';
@@ -73,7 +71,8 @@ function offerUpload(form) {
       }
     }
     bar.hidden = true;
-    isSending = button.disabled = false;
+    isSending = input.disabled = false;
+    input.value = '';
     if (faults.length > 0) say(faults.join('\n'), true);
     else if (isOne) location.assign(path);
     else {
@@ -82,11 +81,7 @@ function offerUpload(form) {
     }
   }
 
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (input.files.length > 0) send([...input.files]);
-    else say('Choose a file first.', true);
-  });
+  input.addEventListener('change', () => send([...input.files]));
 
   let depth = 0;
   const isFile = ({ dataTransfer }) => dataTransfer !== null && [...dataTransfer.types].includes('Files');

@@ -56,13 +56,15 @@ export function isLongName(name: string): boolean {
 
 /** Windows and its shares refuse these signs; the slashes end a folder. */
 const REFUSED_SIGNS = /[<>:"|?*/\\]/g;
+/** Documents and pictures: no table, whatever is in them. */
+const NO_TABLE = /\.(?:docx?|odt|rtf|pdf|pptx?|png|jpe?g|gif|heic|svg)$/i;
 /** Devices of Windows, with any ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 
 /**
  * The last part of a name that a browser sends, safe for every file system: composed (NFC), without
  * control, format and bidirectional signs, reserved names and signs, and not too long for our files
- * beside it. Throws `NeverStartError` for names that the inbox leaves alone.
+ * beside it. Throws `NeverStartError` for names that the inbox leaves alone, and of documents.
  */
 export function uploadName(given: string): string {
   const last = given.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';
@@ -79,6 +81,10 @@ export function uploadName(given: string): string {
     ? 'files of this name hold the settings of another file'
     : isLeftAlone(name) && 'files of this name are ignored: hidden, unfinished, or of another program';
   if (why !== false) throw new NeverStartError(usageProblem(why, name, 'rename the file'));
+  if (NO_TABLE.test(name)) {
+    const todo = 'save the table in it as an Excel workbook or as CSV, and send that';
+    throw new NeverStartError(usageProblem('this is a document or a picture, not a table', name, todo));
+  }
   return name;
 }
 
