@@ -3,12 +3,12 @@
  * the first watcher gives it to both, and an engine that was emptied takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { KeyValueStore } from '../engine/stores/key-value-store.js';
-import { writeAnew } from './job-folder.js';
 
 /** Outside `inbox/`, where only the watcher's user writes. */
 const ID_FILE = '.brand-enrich-engine';
@@ -28,7 +28,12 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   // Of two watchers that begin now, one gives the engine its id.
   if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
   const agreed = known ?? (await ofEngine());
-  if (found === null && agreed !== undefined) return writeAnew(path, `${agreed}\n`);
+  if (found === null && agreed !== undefined) {
+    // Two watchers may write the same at once.
+    const draft = `${path}.${randomBytes(6).toString('hex')}`;
+    await writeFile(draft, `${agreed}\n`, { flag: 'wx', flush: true });
+    return rename(draft, path);
+  }
   if (found === agreed) return;
   const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;
   throw new FailFileError({
