@@ -178,7 +178,7 @@ export function createUploads(
           throw new FailFileError({ code, what, subject: name, todo });
         }
         await writeRecord(folder, { id, run: null, file: name, under, reason: null, parked: null, sentBy });
-        return { id, root, folder, name, under, path, size, at: clock.now(), sentBy };
+        return { id, root, folder, name, under, path, size, at: (await lstat(path)).mtimeMs, sentBy };
       } catch (error) {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         throw asDiskError(error, root, SEND_AGAIN);

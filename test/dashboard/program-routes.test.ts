@@ -6,7 +6,7 @@ import { silentLog } from '../../src/core/log.js';
 import { addProgramRoutes, programRun } from '../../src/dashboard/program-routes.js';
 import { addUploads } from '../../src/dashboard/upload-routes.js';
 import type { EndedJob, Started } from '../../src/jobs/ended-jobs.js';
-import { createUploads, UPLOADS_FOLDER } from '../../src/jobs/uploads.js';
+import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { faultsOf } from '../support/schemas.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -30,7 +30,7 @@ function ended(
   return { place: 'ended', job: endedJob({ place, reason, files }) };
 }
 
-const INBOX: Started = { place: 'inbox', root: '/in', file: 'list.csv' };
+const QUEUED: Started = { place: 'ended', job: endedJob({ place: 'waiting', waitsFor: 'again' }) };
 const PROCESSING: Started = { place: 'processing', root: '/in', file: 'list.csv', run: 'r-1' };
 const LIVE = judged({});
 const DONE = judged({ status: 'completed' });
@@ -40,8 +40,8 @@ const CANCELLED = judged({ status: 'cancelled', cancelled: ORDER });
 
 describe('a run for programs', () => {
   it.each<[string, boolean, Started | null, ReturnType<typeof judged>]>([
-    ['queued', false, INBOX, null],
-    ['queued', false, INBOX, STOPPED],
+    ['queued', false, QUEUED, null],
+    ['waiting', false, QUEUED, STOPPED],
     ['running', false, PROCESSING, null],
     ['running', false, PROCESSING, LIVE],
     ['paused', false, PROCESSING, judged({ paused: ORDER })],
@@ -83,8 +83,7 @@ describe('a file that a program sends', () => {
   /** An inbox, and what is in it and in the folder of files that were not started. */
   async function withInbox() {
     const root = await temporaryFolder();
-    const inbox = join(root, 'inbox');
-    await mkdir(inbox);
+    for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
     const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
     const served = await startDashboard({
       addPages(app, viewerOf) {
@@ -98,8 +97,8 @@ describe('a file that a program sends', () => {
         headers: basic(PASSWORD),
         body: 'website\nacme.com\n',
       });
-    const kept = () => readdir(join(root, UPLOADS_FOLDER)).catch(() => []);
-    return { inbox, send, kept, started: () => readdir(inbox) };
+    const kept = () => readdir(join(root, DRAFTS_FOLDER)).catch(() => []);
+    return { root, send, kept, started: () => readdir(join(root, 'waiting')) };
   }
 
   it.each(['', '&start=0'])('is kept, and not started, with %j', async (query) => {
@@ -111,7 +110,7 @@ describe('a file that a program sends', () => {
   it('is started with start=1', async () => {
     const { send, kept, started } = await withInbox();
     expect((await send('&start=1')).status).toBe(201);
-    expect([await kept(), (await started()).includes('list.csv')]).toEqual([[], true]);
+    expect([await kept(), await started()]).toEqual([[], [expect.stringMatching(/^list-/)]]);
   });
 
   it.each(['', '2', 'true', '1&start=0'])('is refused with start=%s', async (value) => {
@@ -125,8 +124,8 @@ describe('a file that a program sends', () => {
   });
 
   it('has to be sent again when the inbox does not take it, and the message says so', async () => {
-    const { inbox, send, kept } = await withInbox();
-    await rename(inbox, `${inbox}-away`);
+    const { root, send, kept } = await withInbox();
+    await rename(join(root, 'waiting'), join(root, 'away'));
     const answer = await send('&start=1');
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     expect([answer.status, error.code]).toEqual([503, 'output-unwritable']);

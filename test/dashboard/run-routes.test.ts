@@ -9,10 +9,8 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
 import { addRunRoutes, attachmentOf, contentTypeOf, failedActions } from '../../src/dashboard/run-routes.js';
-import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../src/jobs/job-folder.js';
-import { keepJob } from '../../src/jobs/placed-files.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
@@ -203,7 +201,7 @@ describe('from the start of a file to its run', () => {
 
   it('says that it is starting wherever its file is, and goes on to its run', async () => {
     const { get, folders } = await served();
-    const { root, inbox, processing, waiting, done } = folders;
+    const { processing, waiting, done } = folders;
     const path = `/started/${JOB_ID}`;
     expect((await get(path)).status).toBe(404);
     const expectStarting = async (words: string, at = path) => {
@@ -214,25 +212,25 @@ describe('from the start of a file to its run', () => {
       expect(page.text).toContain('http-equiv="refresh"');
     };
 
-    await writeFile(join(inbox, 'list.csv'), 'x');
-    const seen = await lookAt(join(inbox, 'list.csv'));
-    if (seen !== null) await keepJob(root, seen, JOB_ID);
+    const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
+    const queued = join(waiting, FOLDER);
+    await mkdir(queued);
+    await writeFile(join(queued, 'list.csv'), 'x');
+    await writeRecord(queued, { ...record, parked });
     await expectStarting('as soon as there is room');
-    await rm(join(root, '.placed'), { recursive: true });
 
     const own = join(processing, 'one', FOLDER);
-    await mkdir(own, { recursive: true });
-    await writeFile(join(own, 'list.csv'), 'x');
+    await mkdir(join(processing, 'one'));
+    await rename(queued, own);
     await writeRecord(own, record);
     await expectStarting('Its file is being read.');
 
     // Resumed, or ordered to go on: the watcher has not taken it yet.
-    await rename(own, join(waiting, FOLDER));
-    const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
-    await writeRecord(join(waiting, FOLDER), { ...record, run: 'r-1', parked });
+    await rename(own, queued);
+    await writeRecord(queued, { ...record, run: 'r-1', parked });
     await expectStarting('as soon as there is room', `${path}?after=r-1`);
 
-    await rename(join(waiting, FOLDER), join(done, FOLDER));
+    await rename(queued, join(done, FOLDER));
     await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
     const ended = await get(`${path}?after=r-1`);
     expect([ended.status, ended.headers.location]).toEqual([303, '/runs/r-2']);

@@ -4,23 +4,20 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { discardAllAction } from '../../src/dashboard/upload-card.js';
-import { createUploads, UPLOADS_FOLDER } from '../../src/jobs/uploads.js';
+import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { NOW } from './views.js';
 
 it('discards after a question, and keeps what came later or was started', async () => {
   const root = await temporaryFolder();
-  await mkdir(join(root, 'inbox'));
-  let now = NOW;
-  const uploads = createUploads([root], { now: () => now });
-  const send = async (name: string) => {
-    now += 1_000;
-    return uploads.receive({ inbox: 0, name, length: null }, Readable.from([Buffer.from('x\n')]));
-  };
-  const [started] = [await send('started.csv'), await send('a.csv'), await send('b.csv')];
-  const fields = new URLSearchParams({ until: String(now) });
+  for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
+  const uploads = createUploads([root], { now: () => NOW });
+  const send = (name: string) =>
+    uploads.receive({ inbox: 0, name, length: null }, Readable.from([Buffer.from('x\n')]));
+  const [started, , last] = [await send('started.csv'), await send('a.csv'), await send('b.csv')];
+  const fields = new URLSearchParams({ until: String(last.at) });
   const later = await send('later.csv');
-  await uploads.start(started, 'started.csv', {});
+  await uploads.start(started, 'started.csv', {}, 'Ada');
 
   const { ask, carryOut } = discardAllAction(uploads);
   const asked = { user: 'Ada', params: {}, fields };
@@ -28,14 +25,15 @@ it('discards after a question, and keeps what came later or was started', async 
     title: 'Discard 2 files?',
     lines: ['They were sent and not started: b.csv, a.csv.'],
     yes: 'Discard all',
+    isFinal: true,
   });
-  expect(uploads.list()).toHaveLength(3);
+  expect(await uploads.list()).toHaveLength(3);
   expect((await carryOut(asked)).sentence).toBe('2 files were discarded.');
-  expect(uploads.list()).toEqual([later]);
-  expect(await readdir(join(root, UPLOADS_FOLDER))).toHaveLength(1);
-  expect(await readdir(join(root, 'inbox'))).toContain('started.csv');
+  expect(await uploads.list()).toEqual([later]);
+  expect(await readdir(join(root, DRAFTS_FOLDER))).toHaveLength(1);
+  expect(await readdir(join(root, 'waiting'))).toEqual([expect.stringMatching(/^started-/)]);
   // Without the moment, and once more, nothing is meant.
   for (const each of [new URLSearchParams(), fields])
     expect((await carryOut({ ...asked, fields: each })).sentence).toBe('0 files were discarded.');
-  expect(uploads.list()).toEqual([later]);
+  expect(await uploads.list()).toEqual([later]);
 });

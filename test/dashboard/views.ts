@@ -105,7 +105,7 @@ type Inbox = DashboardData['inboxes'][number];
 
 /** An inbox in which nothing happens. */
 export function inboxState(parts: Partial<Inbox> = {}): Inbox {
-  const idle = { closed: null, queued: [], inProgress: [], jobs: [], waiting: [] };
+  const idle = { closed: null, queued: [], misplaced: [], inProgress: [], jobs: [], waiting: [] };
   return { folder: '/data/brands', ...idle, ...parts };
 }
 
@@ -132,6 +132,8 @@ export function endedJob(parts: Partial<EndedJob> = {}): EndedJob {
     isAtOwnCap: false,
     under: undefined,
     runId: 'r-1',
+    sentBy: undefined,
+    startedBy: undefined,
     files: [],
     ...parts,
   };
@@ -315,9 +317,9 @@ export function crowdedView(): DashboardView {
   const sent = (at: number) => ({
     id: String(at).repeat(24),
     root: '/data/brands',
-    folder: '/data/brands/.uploads/x',
+    folder: '/data/brands/.drafts/x',
     name: `new customers ${at}.xlsx`,
-    path: '/data/brands/.uploads/x/y',
+    path: '/data/brands/.drafts/x/y',
     size: 48_000 * at,
     at: NOW - at * MINUTE,
   });

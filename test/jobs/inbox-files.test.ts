@@ -1,14 +1,11 @@
 /** When a file in the inbox is complete. */
-import { appendFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
-import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
+import type { SeenFile } from '../../src/jobs/inbox-file.js';
 import { createInboxFiles, createSettledFiles, withSideFiles } from '../../src/jobs/inbox-files.js';
-import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { claim, putBack } from '../../src/jobs/job-folder.js';
-import { keptJob, placeInInbox } from '../../src/jobs/placed-files.js';
-import { createUploads } from '../../src/jobs/uploads.js';
+import { refusalOf } from '../../src/jobs/inbox-verdict.js';
 import { openWatcher } from './watcher-folders.js';
 
 const SETTLE_MS = 2_000;
@@ -80,58 +77,26 @@ describe('settings of one file', () => {
   });
 });
 
-describe('a file that we placed', () => {
-  const log = silentLog();
-  let folders: WatcherFolders;
-  /** Names that one look finds complete, where others would wait for an hour. */
-  const ready = async () => {
-    const files = createInboxFiles(folders.inbox, { settleMs: 3_600_000, log });
-    return (await files.look(0)).ready.map(({ name }) => name);
-  };
-
-  beforeEach(async () => {
-    folders = await openWatcher();
-  });
-
-  it('is taken at once when it was sent, with its settings', async () => {
-    await writeFile(join(folders.inbox, 'dropped.csv'), 'a.com\n');
-    const uploads = createUploads([folders.root], { now: () => 0 }, async () => undefined);
-    const body = (async function* () {
-      yield Buffer.from('a.com\n');
-    })();
-    const sent = await uploads.receive({ inbox: 0, name: 'sent.csv', length: null }, body);
-    expect(await uploads.start(sent, 'sent.csv', { kind: 'domain' })).toBe('sent.csv');
-    expect(await ready()).toEqual(['sent.csv']);
-    // A person writes to it: then it is like any other.
-    await appendFile(join(folders.inbox, 'sent.csv.json'), ' ');
-    expect(await ready()).toEqual([]);
-  });
-
-  it('is known before it is there: a watcher may take it at any moment', async () => {
-    const [from, side] = [join(folders.root, 'a.csv'), join(folders.root, 'side')];
-    for (const path of [from, side]) await writeFile(path, '{}\n');
-    const placing = placeInInbox(folders.root, { name: 'a.csv', from, side, id: 'j-1' });
-    let seen: SeenFile | null = null;
-    while (seen === null) seen = await lookAt(join(folders.inbox, 'a.csv'));
-    expect(await keptJob(folders.root, seen)).toBe('j-1');
-    expect(await placing).toBe('placed');
-  });
-
-  it('is taken at once when it was put back, and keeps its job then', async () => {
-    await writeFile(join(folders.inbox, 'list.csv'), 'a.com\n');
-    const claimed = async () => {
-      const seen = await lookAt(join(folders.inbox, 'list.csv'));
-      const job = seen && (await claim(folders, seen, 0));
-      if (!job) throw new Error('not claimed');
-      return job;
-    };
-    const first = await claimed();
-    expect(await putBack(folders, first)).toBe(true);
-    expect(await ready()).toEqual(['list.csv']);
-    const again = await claimed();
-    expect(again.record.id).toBe(first.record.id);
-    expect(await putBack(folders, again)).toBe(true);
-    await writeFile(join(folders.inbox, 'list.csv'), 'b.com\n');
-    expect(await ready()).toEqual([]);
+describe('a name that is not UTF-8', () => {
+  it('is written as it is shown, never over another file, so that its file can be refused', async () => {
+    const folders = await openWatcher();
+    const files = createInboxFiles(folders.inbox, { settleMs: 0, log: silentLog() });
+    const odd = Buffer.concat([
+      Buffer.from(`${folders.inbox}/caf`),
+      Buffer.from([0xe9]),
+      Buffer.from('.csv'),
+    ]);
+    await writeFile(odd, 'a.com\n');
+    await writeFile(join(folders.inbox, 'good.csv'), 'b.com\n');
+    await files.look(0);
+    expect((await readdir(folders.inbox)).sort()).toEqual(['caf\ufffd.csv', 'good.csv']);
+    await writeFile(odd, 'c.com\n');
+    const { ready } = await files.look(1);
+    expect(ready.map((file) => [file.name, refusalOf(file)?.type]).sort()).toEqual([
+      ['caf\ufffd.csv', 'failed'],
+      ['good.csv', undefined],
+    ]);
+    expect(await readFile(join(folders.inbox, 'caf\ufffd.csv'), 'utf8')).toBe('a.com\n');
+    expect(await readdir(folders.inbox)).toHaveLength(3);
   });
 });

@@ -1,5 +1,5 @@
 /** The moves of a job, each atomic, and which of several watchers gets it. */
-import { link, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
@@ -46,12 +46,6 @@ async function claimed(name = 'list.csv'): Promise<Job> {
   return job;
 }
 
-/** The folder of the job in the other watcher. */
-async function reclaimed({ folder, file }: Job): Promise<Pick<Job, 'folder' | 'path'>> {
-  const moved = join(others.own, basename(folder));
-  return { folder: moved, path: join(moved, file) };
-}
-
 describe('claiming', () => {
   it('moves the file into a job folder', async () => {
     const job = await claimed();
@@ -60,7 +54,7 @@ describe('claiming', () => {
     expect(await readdir(folders.inbox)).toEqual([]);
   });
 
-  it('moves the settings of one file with it, and puts both back into their folder', async () => {
+  it('moves the settings of one file with it, also to another watcher and to the waiting files', async () => {
     await mkdir(join(folders.inbox, 'funds'));
     const seen = { ...(await drop('funds/list.csv')), under: 'funds' };
     await drop('funds/list.csv.json', '{}');
@@ -70,9 +64,11 @@ describe('claiming', () => {
     expect(await readdir(join(folders.inbox, 'funds'))).toEqual([]);
     // Another watcher takes it over, even without a readable note.
     await writeFile(join(job.folder, NOTE), '');
-    expect((await take(others, job.folder))?.file).toBe('list.csv');
-    expect(await putBack(folders, { ...job, ...(await reclaimed(job)) })).toBe(true);
-    expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
+    const taken = await take(others, job.folder);
+    expect(taken?.file).toBe('list.csv');
+    if (taken) await putBack(folders, taken, NOW);
+    const [waits = ''] = await readdir(folders.waiting);
+    expect((await readdir(join(folders.waiting, waits))).sort()).toEqual([NOTE, 'list.csv', 'list.csv.json']);
   });
 
   it('gives a file to exactly one of two watchers', async () => {
@@ -82,22 +78,18 @@ describe('claiming', () => {
     expect([...(await readdir(folders.own)), ...(await readdir(others.own))]).toEqual([JOB]);
   });
 
-  it('returns a file that changed after it was inspected', async () => {
+  it('returns a file that changed after it was inspected to the inbox, with its settings', async () => {
     const seen = await drop('list.csv');
     await drop('list.csv', 'website\na.com\nb.com\n');
+    await drop('list.csv.json', '{}');
     expect(await claim(folders, seen, NOW)).toBeNull();
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toContain('b.com');
+    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
     expect(await readdir(folders.own)).toEqual([]);
   });
 });
 
 describe('the id of a job', () => {
-  const again = async (name = 'list.csv') => {
-    const seen = await lookAt(join(folders.inbox, name));
-    const job = seen && (await claim(others, seen, NOW + 60_000));
-    return job?.record.id;
-  };
-
   it('is made when the file is taken, and is another one for each file', async () => {
     const { record, folder } = await claimed();
     expect(record).toMatchObject({ id: expect.stringMatching(/^j-[0-9a-f]{16}$/), run: null });
@@ -105,61 +97,19 @@ describe('the id of a job', () => {
     expect((await claimed()).record.id).not.toBe(record.id);
   });
 
-  it('stays while the file goes back to the inbox and is taken again', async () => {
-    const { record, ...job } = await claimed();
-    expect(await putBack(folders, { record, ...job })).toBe(true);
-    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
-    expect(await again()).toBe(record.id);
-    expect(await readdir(join(folders.root, '.placed'))).toEqual([]);
-  });
-
-  it('is new for another file of the name, and for the same one dropped again later', async () => {
-    const first = await claimed();
-    await putBack(folders, first);
-    await drop('list.csv', 'website\nb.com\n');
-    const second = await again();
-    expect(second).not.toBe(first.record.id);
-    const third = await claimed();
-    const { mtimeMs = 0 } = (await lookAt(third.path)) ?? {};
-    await putBack(folders, third);
-    const seen = await lookAt(join(folders.inbox, 'list.csv'));
-    const job = seen && (await claim(folders, seen, NOW));
-    if (job === null) throw new Error('not claimed');
-    expect(job.record.id).toBe(third.record.id);
-    await arrive(folders, job, { type: 'failed', reason: REASON }, NOW);
-    await drop('list.csv');
-    await utimes(join(folders.inbox, 'list.csv'), mtimeMs / 1_000, mtimeMs / 1_000);
-    expect(await again()).not.toBe(third.record.id);
-  });
-
-  it('is not lost where it cannot be kept: the file stays in its folder then', async () => {
+  it('stays with a file that goes back, wherever a watcher is killed on its way', async () => {
     const job = await claimed();
-    await symlink(folders.done, join(folders.root, '.placed'));
-    expect(await putBack(folders, job)).toBe(false);
-    expect([await readdir(folders.inbox), await readdir(folders.done)]).toEqual([[], []]);
-    expect((await take(others, job.folder))?.record.id).toBe(job.record.id);
-  });
-
-  it('is not that of a file that changed while it was taken', async () => {
-    const first = await claimed();
-    await putBack(folders, first);
-    const seen = await lookAt(join(folders.inbox, 'list.csv'));
-    await drop('list.csv', 'website\nchanged.com\n');
-    expect(seen && (await claim(folders, seen, NOW))).toBeNull();
-    expect(await again()).not.toBe(first.record.id);
-  });
-
-  it('stays with a file whose watcher was killed while it put it back', async () => {
-    const job = await claimed();
-    const { record } = job;
-    // Killed before it left its own folder: the file has two names.
-    await putBack(folders, job);
-    await mkdir(job.folder);
-    await writeRecord(job.folder, record);
-    await link(join(folders.inbox, 'list.csv'), job.path);
-    expect(await take(others, job.folder)).toBeNull();
-    expect(await readdir(others.own)).toEqual([]);
-    expect(await again()).toBe(record.id);
+    await putBack(folders, job, NOW);
+    const waits = async () => (await listWaiting(folders.waiting)).map(({ id, state }) => [id, state.why]);
+    expect(await waits()).toEqual([[job.record.id, 'again']]);
+    const taken = await take(others, join(folders.waiting, JOB));
+    expect(taken?.record.id).toBe(job.record.id);
+    // Killed after it wrote the record, and before the folder moved.
+    const left = await take(folders, taken?.folder ?? '');
+    expect(left?.record).toMatchObject({ id: job.record.id, parked: { state: { why: 'again' } } });
+    if (left) await putBack(folders, left, NOW + 1);
+    expect(await waits()).toEqual([[job.record.id, 'again']]);
+    expect([await readdir(folders.inbox), await readdir(folders.own)]).toEqual([[], []]);
   });
 });
 
@@ -201,21 +151,13 @@ describe('finishing', () => {
   });
 });
 
-describe('returning a file', () => {
-  it('leaves none of our files behind', async () => {
-    const job = await claimed();
-    await writeFile(join(job.folder, 'list.enriched.partial.csv'), 'x');
-    expect(await putBack(folders, job)).toBe(true);
-    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
-    expect(await readdir(folders.own)).toEqual([]);
-  });
-
-  it('never replaces a file that was dropped meanwhile', async () => {
+describe('a file that goes back', () => {
+  it('stands beside another one of its name that was dropped meanwhile', async () => {
     const job = await claimed();
     await drop('list.csv', 'other\n');
-    expect(await putBack(folders, job)).toBe(false);
+    await putBack(folders, job, NOW);
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
-    expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
+    expect(await readFile(join(folders.waiting, JOB, 'list.csv'), 'utf8')).toBe('website\na.com\n');
   });
 
   it('keeps one folder and the time of the first wait through all retries', async () => {
@@ -235,10 +177,11 @@ describe('returning a file', () => {
     expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
   });
 
-  it('stays in processing when a watcher died while it read the file', async () => {
+  it('is still suspected when it goes back after a watcher died while it read the file', async () => {
     const job = await claimed();
-    expect(await putBack(folders, { ...job, record: { ...job.record, deaths: 0 } })).toBe(false);
-    expect([await readdir(folders.own), await readdir(folders.inbox)]).toEqual([[JOB], []]);
+    await writeRecord(job.folder, { ...job.record, deaths: 2 });
+    await putBack(folders, job, NOW);
+    expect(await readRecord(join(folders.waiting, JOB))).toMatchObject({ deaths: 2 });
   });
 
   it('is suspected of nothing when it waits after it was read', async () => {
@@ -251,7 +194,7 @@ describe('returning a file', () => {
   it('returns a parked job to waiting unchanged', async () => {
     await arrive(folders, await claimed(), PARKED, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
-    if (job) expect(await putBack(folders, job)).toBe(true);
+    if (job) await putBack(folders, job, NOW + 1);
     expect(await readdir(folders.waiting)).toEqual([JOB]);
     expect(await readdir(folders.inbox)).toEqual([]);
   });

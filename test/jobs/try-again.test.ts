@@ -7,8 +7,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
-import { arrive, listWaiting, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
-import { goOn, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
+import { arrive, listWaiting, queued, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
+import { goOn, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { arrivedJob, CONTENT, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
@@ -35,7 +35,7 @@ async function waiting() {
 it('becomes a new job that waits only for its turn, and tells the watcher of this process', async () => {
   const { folder, id } = await failed({ 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
   let told = 0;
-  triedAgain.once(folders.root, () => {
+  queued.once(folders.root, () => {
     told += 1;
   });
   expect(await tryAgain(folders.root, folder, LATER)).toBe('list.csv');
