@@ -155,7 +155,8 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
         /^processing\/[^/]+\/(\.heartbeat$|$)/,
         // The draft of a record is written anew by whoever takes the file over.
         /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.{1,2}brand-enrich-|reason\.txt|$)/,
-        /^\.uploads\/[\w-]+\/(sent\.csv)?$/,
+        /^\.drafts\/j-\w+\/(sent\.csv$|\.{1,2}brand-enrich-|$)/,
+        /^\.brand-enrich-engine/,
       ]);
     }
     const up = await startUp();
@@ -170,12 +171,19 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
       );
       return ['.brand-enrich-job.json', ...results].map((file) => join(relative(scene.folder, folder), file));
     });
-    const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
+    const folders = ['.drafts/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
     const machine = 'state/schedules/machine-id';
-    const expected = ['brand-enrich.config.json', ...folders, ...results, ...state, machine].sort();
+    const expected = [
+      '.brand-enrich-engine',
+      'brand-enrich.config.json',
+      ...folders,
+      ...results,
+      ...state,
+      machine,
+    ].sort();
     // A folder that was made by a kill's victim just before its first heartbeat stays for 30 s.
     const kept = (await everything(scene)).map((path) =>
-      path.replace(/^processing\/[^/]+\/$/, 'processing/'),
+      path.replace(/^processing\/[^/]+\/$/, 'processing/').replace(/^\.drafts\/.*/, '.drafts/'),
     );
     expect([...new Set(kept)]).toEqual(expected);
   });

@@ -55,7 +55,7 @@ async function open(config: object = {}, changes: Parameters<typeof createInboxS
 
 const filesIn = async (scene: InboxScene) => [
   ...(await scene.list('inbox')),
-  ...(await readdir(scene.path('.uploads')).catch(() => [])),
+  ...(await readdir(scene.path('.drafts')).catch(() => [])),
 ];
 
 const rowsIn = (csv: string) => csv.match(/^brand-\d{5}\.com,/gm)?.length;

@@ -87,7 +87,7 @@ const PATHS = [
   ...wordsOf(
     '/runs/x /runs/x/parts /uploads/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
   ),
-  ...['done', 'failed', 'waiting', 'inbox', '.uploads', '..'].flatMap((kind) => [
+  ...['done', 'failed', 'waiting', 'inbox', '.drafts', '..'].flatMap((kind) => [
     `/inboxes/0/${kind}/${JOB}/`,
     ...NAMES.map((name) => `/inboxes/0/${kind}/${JOB}/${name}`),
     `/inboxes/0/${kind}/up-${JOB}/outside.csv`,
