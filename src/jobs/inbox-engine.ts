@@ -44,7 +44,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   });
 }
 
-/** Returns null without a file. That of another user counts only if it says what the engine does. */
+/** Returns null without a file. One of another user counts only if it has the engine's id. */
 async function readId(path: string, known: string | undefined): Promise<string | null> {
   const read = (options: { isOwn: boolean }) => readPlainFile(path, options).then((text) => text.trim());
   try {

@@ -94,12 +94,6 @@ function shortened(name: string): string {
   return name.startsWith(stem) && name.length > stem.length + ending.length ? stem + ending : name;
 }
 
-/** The `number`th name to try for it: `customers.csv`, `customers-2.csv`, and so on. */
-export function numberedName(name: string, number: number): string {
-  const stem = stemOf(name);
-  return number === 1 ? name : `${stem}-${number}${name.slice(stem.length)}`;
-}
-
 /**
  * The same name with an ending that is known for tables, so that the settings file beside it is
  * taken for one: `export` that holds CSV becomes `export.csv`.

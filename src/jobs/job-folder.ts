@@ -198,7 +198,7 @@ async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): P
 }
 
 /** Moves a folder into `place`, under a name that is free; where it is then. */
-export async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
+async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
@@ -362,8 +362,8 @@ export function isOurs(name: string): boolean {
 
 /**
  * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
- * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty if
- * the folder cannot be read.
+ * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty
+ * if the folder cannot be read.
  */
 export async function listQueued(root: string) {
   const filesIn = async (folder: string) => {

@@ -37,8 +37,8 @@ const oneAtATime = pLimit(1);
 /**
  * `root`: the watched folder. `settings`: what was chosen on its plan, in place of the same in its
  * side file; absent: as before, and newer settings of the file in the inbox count. `job`: its new
- * id. `by`: a name of the dashboard. `now`: for the name of its folder. Returns the file's name. Throws `NeverStartError` when the
- * file must stay where it is.
+ * id. `by`: a name of the dashboard. `now`: for the name of its folder. Returns the file's name.
+ * Throws `NeverStartError` when the file must stay where it is.
  */
 export async function tryAgain(
   root: string,

@@ -186,9 +186,9 @@ export function createUploads(
     },
 
     /**
-     * Starts a draft under this name with its settings. `by`: a name of the dashboard. Throws `NeverStartError` where it has just
-     * been started, and `FailFileError` where the disk does not take it; the draft stays then, or
-     * goes if `isKept` is false, and the message says which.
+     * Starts a draft under this name with its settings. `by`: a name of the dashboard. Throws
+     * `NeverStartError` where it has just been started, and `FailFileError` where the disk does not
+     * take it; the draft stays then, or goes if `isKept` is false, and the message says which.
      */
     async start(
       upload: Upload,

@@ -24,7 +24,7 @@ import { createInboxFiles } from './inbox-files.js';
 import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
-import { listWaiting, queued } from './job-folder.js';
+import { listQueued, listWaiting, queued } from './job-folder.js';
 
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
@@ -94,7 +94,11 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         watching = watchFolder(folders.inbox, pollMs, log, onChange);
         watchedIno = ino;
       }
-      if (isUnavailable) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+      if (isUnavailable) {
+        log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+        const { misplaced: files } = await listQueued(folders.root);
+        if (files.length > 0) log.warn({ files }, `not in the inbox: move them into ${folders.inbox}`);
+      }
       isUnavailable = false;
       isReported = false;
       const why = await work.whyClosed();

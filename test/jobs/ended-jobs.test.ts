@@ -13,7 +13,8 @@ import {
   typeOf,
 } from '../../src/jobs/ended-jobs.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { CANCELLED, type JobReason } from '../../src/jobs/job-folder.js';
+import { arrive, CANCELLED, type JobReason, take } from '../../src/jobs/job-folder.js';
+import { dismiss, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
@@ -209,5 +210,19 @@ describe('a failed file', () => {
     expect([listed?.count, listed?.cancelled, listed?.files.length]).toEqual([23, 22, 20]);
     await rm(join(folders.failed, JOB), { recursive: true });
     expect(await list()).toMatchObject([{ count: 22, cancelled: 21 }]);
+  });
+
+  it('that a person put away is listed and counted no longer, until it fails again', async () => {
+    const { folder, id } = await arrivedJob(folders, { type: 'failed', reason: ODD }, {});
+    const list = createFailedLister([folders.root]);
+    expect(await list()).toMatchObject([{ count: 1, files: [{ file: 'list.csv' }] }]);
+    expect(await dismiss(folder)).toBe('list.csv');
+    expect(await list()).toEqual([{ count: 0, cancelled: 0, files: [] }]);
+    expect((await readJob([folders.root], { inbox: 0, place: 'failed', folder: JOB }))?.reason).toEqual(ODD);
+    await tryAgain(folders.root, folder, NOW);
+    const job = await take(folders, join(folders.waiting, JOB));
+    expect(job?.record.id).not.toBe(id);
+    if (job) await arrive(folders, job, { type: 'failed', reason: ODD }, NOW);
+    expect(await list()).toMatchObject([{ count: 1 }]);
   });
 });

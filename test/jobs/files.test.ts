@@ -94,7 +94,11 @@ test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps the
 
 test('moves unreadable files to failed with a reason, refuses links, and leaves unfinished files alone', async () => {
   const scene = await createInboxScene(engine);
-  await scene.watch();
+  await scene.write('beside.csv', domainList(1));
+  const watcher = await scene.watch();
+  await watcher.untilSaid(/"files":\["beside\.csv"\].*not in the inbox/);
+  const odd = Buffer.concat([Buffer.from(scene.path('inbox/caf')), Buffer.from([0xe9]), Buffer.from('.csv')]);
+  await writeFile(odd, domainList(1));
   await scene.drop('photo.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
   await scene.drop('empty.csv', '');
   await scene.drop('colours.csv', 'red,green\n1,2\n');
@@ -106,7 +110,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   await mkdir(join(scene.path('inbox'), 'folder.csv'));
   await scene.drop('good.csv', domainList(3));
   await scene.until('done', 1);
-  const failed = await scene.until('failed', 4);
+  const failed = await scene.until('failed', 5);
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
   expect(await reasonOf('photo-')).toMatch(/^The input has a format that is not supported: photo\.csv/);
@@ -115,6 +119,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
     /save this line, with the name and kind of your column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );
   expect(await reasonOf('link-')).toMatch(/symbolic link/);
+  expect(await reasonOf('caf')).toMatch(/^The name of this file is not UTF-8/);
   expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));
   expect((await scene.list('inbox')).sort()).toEqual(
     ['.e.csv', 'a.csv.part', 'b.csv.tmp', 'c.csv.crdownload', 'folder.csv', '~$d.csv'].sort(),

@@ -6,7 +6,6 @@ import {
   isLeftAlone,
   isLongName,
   isSideFile,
-  numberedName,
   sideFileOf,
   uploadName,
   withTableEnding,
@@ -75,22 +74,15 @@ describe('the name of an upload', () => {
         expect(name).not.toBe('');
         expect(name).not.toMatch(/\p{Surrogate}/u);
         expect([isLeftAlone(name), isSideFile(name), isLongName(name)]).toEqual([false, false, false]);
-        expect(
-          Buffer.byteLength(sideFileOf(numberedName(withTableEnding(name, 'parquet'), 99))),
-        ).toBeLessThan(255);
+        expect(Buffer.byteLength(sideFileOf(withTableEnding(name, 'parquet')))).toBeLessThan(255);
         expect(uploadName(name)).toBe(name);
       }),
     );
   });
 });
 
-it.each([
-  ['customers.csv', 1, 'customers.csv'],
-  ['customers.csv', 2, 'customers-2.csv'],
-  ['customers.csv.gz', 3, 'customers-3.csv.gz'],
-  ['list', 2, 'list-2'],
-])('%s, try %i: %s', (name, number, expected) => {
-  expect(numberedName(name, number)).toBe(expected);
+it.each(['offer.docx', 'Offer.PDF', 'logo.png'])('%s is refused: it is no table', (name) => {
+  expect(() => uploadName(name)).toThrow('not a table');
 });
 
 it.each([
