@@ -237,7 +237,7 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
         const { root, folder } = await find(fields);
         const file = await dismiss(join(root, 'failed', folder));
         return {
-          path: '/#files',
+          path: '/',
           sentence: `${file} is put away; it stays in ${root}/failed`,
           subject: file,
         };

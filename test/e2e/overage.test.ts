@@ -43,7 +43,8 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
 
   test('as long as no header shows the quota, what is beyond --quota is overage', async () => {
     const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' }, domainList(60));
-    const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '4'];
+    // One at a time: the refusal at the end shows the quota to what is settled after it.
+    const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '1'];
     await ends(7, scene.run(command));
     expect(scene.service.meter.billed).toBe(20);
     const report = (await scene.files()).find((name) => name.endsWith('report.json')) ?? '';
