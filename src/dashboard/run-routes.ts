@@ -236,11 +236,8 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
         const file = await dismiss(join(root, 'failed', folder));
-        return {
-          path: '/',
-          sentence: `${file} is put away; it stays in ${root}/failed`,
-          subject: file,
-        };
+        const sentence = `${file} is put away; it stays in ${root}/failed`;
+        return { path: '/', sentence, subject: file };
       },
     },
   ];
