@@ -16,9 +16,9 @@ import {
 } from '../jobs/ended-jobs.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import { placeOf } from '../jobs/inbox-file.js';
-import { newJobId } from '../jobs/job-folder.js';
+import { newerSettings, newJobId } from '../jobs/job-folder.js';
 import type { UploadPlans } from '../jobs/plan-upload.js';
-import { dismiss, newerSettings, tryAgain } from '../jobs/try-again.js';
+import { dismiss, tryAgain } from '../jobs/try-again.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { type Action, RefusedAction } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';

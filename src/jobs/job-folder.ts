@@ -212,7 +212,15 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   // Results would be written through a link of their name, which others may have put there.
   for (const entry of await readdir(folder, { withFileTypes: true }))
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
-  if (record !== null) return jobOf(folder, record);
+  if (record !== null) {
+    const job = jobOf(folder, record);
+    // Its watcher was killed between the two moves of `claim`: without them it could cost more.
+    const isNew = record.run === null && record.parked === null;
+    const side = isNew ? await newerSettings(placeOf(folders.inbox, { ...record, name: record.file })) : null;
+    if (side !== null && (await lookAt(sideFileOf(job.path))) === null)
+      await rename(side, sideFileOf(job.path));
+    return job;
+  }
   if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
     // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
@@ -222,6 +230,15 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
     await moveTo(failed, folder);
   }
   return null;
+}
+
+/**
+ * The file of settings that stands alone in the inbox, and counts for a file that was there; null:
+ * there is none. `place`: of the file in the inbox. Settings beside a file are those of that file.
+ */
+export async function newerSettings(place: string): Promise<string | null> {
+  const newer = sideFileOf(place);
+  return (await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file' ? newer : null;
 }
 
 const UNCLEAR =

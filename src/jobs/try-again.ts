@@ -20,6 +20,7 @@ import {
   isUndecided,
   type JobRecord,
   NOTE,
+  newerSettings,
   newJobId,
   queued,
   queueJob,
@@ -108,15 +109,6 @@ function valuesIn(side: string): Promise<Chosen> {
     (text) => parseConfigFile(side, text).values,
     () => ({}),
   );
-}
-
-/**
- * The file of newer settings that count when a file is tried again; null: there is none. `place`:
- * of the file in the inbox. Settings beside a file there are those of that file.
- */
-export async function newerSettings(place: string): Promise<string | null> {
-  const newer = sideFileOf(place);
-  return (await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file' ? newer : null;
 }
 
 /** Where it starts again, and what it was. */

@@ -1,8 +1,5 @@
-/** Failed files tried again: one move, whatever is beside them, whenever its process is killed. */
-import { execFile } from 'node:child_process';
 import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
@@ -10,7 +7,7 @@ import { CRASHED } from '../../src/jobs/inbox-verdict.js';
 import { arrive, listWaiting, queued, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
 import { goOn, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { arrivedJob, CONTENT, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
+import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
 const LATER = NOW + 1_000;
 let folders: WatcherFolders;
@@ -249,58 +246,4 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
   await change(folder);
   await expect(tryAgain(folders.root, folder, LATER)).rejects.toThrow(why);
   expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
-});
-
-/** Kills its process before the change of the file system that has the number `STEPS`. */
-const KILLED = `
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-let left = Number(process.env.STEPS);
-for (const name of ['rename', 'rm', 'writeFile']) {
-  const real = fs.promises[name];
-  fs.promises[name] = async (...args) => {
-    if (left-- === 0) process.kill(process.pid, 'SIGKILL');
-    return real(...args);
-  };
-}
-syncBuiltinESMExports();
-const { tryAgain } = await import(process.env.MODULE);
-await tryAgain(process.env.ROOT, process.env.FOLDER, ${LATER}, { kind: 'crypto' });
-`;
-
-it('is in one place after a kill -9 between any two steps, and goes on', { tags: ['long'] }, async () => {
-  const MODULE = pathToFileURL(resolve('dist/src/jobs/try-again.js')).href;
-  const placeOfOne = async () => {
-    const [inFailed, inWaiting] = [await readdir(folders.failed), await readdir(folders.waiting)];
-    expect([...inFailed, ...inWaiting]).toHaveLength(1);
-    return inFailed.length === 1 ? 'failed' : 'waiting';
-  };
-  let isKilled = true;
-  let steps = 0;
-  for (; isKilled; steps += 1) {
-    const { folder, id } = await failed({ 'list.csv.json': '{"maxRequests":5}', 'list.errors.csv': 'x' });
-    const env = { ...process.env, MODULE, STEPS: String(steps), ROOT: folders.root, FOLDER: folder };
-    isKilled = await new Promise<boolean>((ended, failing) =>
-      execFile(process.execPath, ['--input-type=module', '-e', KILLED], { env }, (error) =>
-        error === null || error.signal === 'SIGKILL' ? ended(error !== null) : failing(error),
-      ),
-    );
-    const place = await placeOfOne();
-    expect(place).toBe(isKilled ? 'failed' : 'waiting');
-    if (place === 'failed') {
-      expect(await readFile(join(folder, 'list.csv'), 'utf8')).toBe(CONTENT);
-      expect((await readRecord(folder))?.file).toBe('list.csv');
-      await tryAgain(folders.root, folder, LATER);
-    }
-    expect(await placeOfOne()).toBe('waiting');
-    const job = await waiting();
-    expect(job.id).not.toBe(id);
-    expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
-    expect(JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'))).toMatchObject({
-      maxRequests: 5,
-    });
-    await rm(job.folder, { recursive: true });
-  }
-  // Settings and record are written and renamed, results are removed, and the folder moves.
-  expect(steps).toBeGreaterThan(6);
 });
