@@ -1,7 +1,7 @@
 /**
- * Chooses the columns that hold the identifiers, and their kinds: as requested, else by names and a
- * sample of values. A tie or doubt stops the run and names the flags to use: a wrong guess costs
- * money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
+ * Chooses the columns that hold the identifiers, and their kinds: as requested, else by score. A
+ * wrong choice costs money, so doubt stops the run and names the flags to use.
+ * `decide-columns.ts` decides, `explain-columns.ts` says why.
  */
 import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';
@@ -9,26 +9,20 @@ import type { IdentifierKind } from '../../core/identifier.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isJson, JSON_MARKS, jsonKey, type TableShape } from '../../core/table.js';
 import type { Settings } from '../../settings/settings.js';
+import type { Candidate } from './column-evidence.js';
+import { decide, kindOfColumn } from './decide-columns.js';
 import {
   assertHeader,
-  doubtful,
+  evidenceInWords,
   explainBlanks,
-  kindsOfMixed,
   kindUnclear,
-  MOST_TOGETHER,
-  nothingClear,
-} from './column-advice.js';
+  mixedKinds,
+  question,
+  type Seen,
+} from './explain-columns.js';
 import { assertOwnColumn, type ColumnChoice, columnLabel, findColumn } from './find-column.js';
-import { symbolContext } from './header-words.js';
-import {
-  type ColumnReading,
-  type JudgeInput,
-  judgeColumn,
-  judgeColumns,
-  sampleColumn,
-} from './judge-columns.js';
 import { assertKindsFit } from './kind-mismatch.js';
-import { areOfOneCompany, arePartiesOfRow, withoutOutranked } from './rank-columns.js';
+import { measureTable, type TableSample } from './measure-columns.js';
 import { RowFilter } from './row-filter.js';
 
 /** The settings that choose the columns and rows of a table. */
@@ -81,9 +75,11 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   return { chosen, filter, nameAt, priorityAt, wanted };
 }
 
-interface ColumnsInput extends Omit<JudgeInput, 'context'> {
+interface ColumnsInput extends TableSample {
   /** From `--column`, in order; a kind in one of them wins over `kind`. */
   readonly requested: Settings['columns'];
+  /** `--kind`: readings of other kinds do not count, and the values need less evidence. */
+  readonly kind: IdentifierKind | null;
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
@@ -101,23 +97,15 @@ export interface ChosenColumns {
   readonly ours: readonly number[];
 }
 
-/** Sampled rows that are looked at: more would only cost time. */
-const MOST_ROWS = 1000;
-/** Two readings closer than this are a tie. */
-const MARGIN = 0.1;
-
 /** Throws `NeverStartError`: column-unknown, column-doubtful, column-ours, column-mismatch. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const { columns, kind } = input;
   const ours =
     input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
-  const names = columns.filter((_, column) => !ours.includes(column));
-  const context = symbolContext([...names, input.fileName ?? '']);
-  const { fileName } = input;
-  const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind, fileName };
-  const { named, ...chosen } =
-    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
-  if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
+  const seen: Seen = { columns, table: measureTable(input, ours), kind };
+  const isAsked = input.requested.length > 0;
+  const { named, ...chosen } = isAsked ? takeRequested(input, seen) : takeSurest(seen, ours.length > 0);
+  if (input.allowMismatch !== true) assertKindsFit(seen, named, chosen.choices);
   return { ...chosen, ours };
 }
 
@@ -126,15 +114,16 @@ type Chosen = Omit<ChosenColumns, 'ours'> & {
   readonly named: readonly ColumnChoice[];
 };
 
-function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
-  const { columns } = judge;
+function takeRequested(input: ColumnsInput, seen: Seen): Chosen {
+  const { columns, table } = seen;
   const choices: ColumnChoice[] = [];
   const named: ColumnChoice[] = [];
   const parts: string[] = [];
   for (const request of input.requested) {
     const { column, kind: writtenKind } = findColumn(columns, request);
     const label = columnLabel(columns, column);
-    if (ours.includes(column)) {
+    const measured = table.columns.find((each) => each.column === column);
+    if (measured === undefined) {
       throw new NeverStartError({
         code: 'column-ours',
         what: 'this column was added by an earlier run and will be replaced',
@@ -145,94 +134,61 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
       });
     }
     const asked = writtenKind ?? input.kind;
-    const reading = asked === null ? judgeColumn(judge, column, true) : null;
+    const reading = kindOfColumn(table, measured, asked);
     const kind = asked ?? reading?.kind ?? null;
     // What is not of the kind would come back as invalid.
-    const isOpen = asked === null && (reading === null || reading.weight === 0);
-    const mixed = isOpen ? kindsOfMixed(judge, column, kind) : null;
-    if (kind === null || mixed !== null)
-      throw kindUnclear(judge, column, { mixed, likely: kind, isSymbol: reading !== null });
+    const isOpen = asked === null && (reading?.evidence.head ?? 0) === 0;
+    const mixed = isOpen ? mixedKinds(columns, measured, kind) : null;
+    if (mixed !== null) throw mixed;
+    if (kind === null) throw kindUnclear(columns, measured);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
-    const choice = choiceOf(judge, column, kind);
+    const choice = choiceOf(columns, column, kind, reading);
     choices.push(choice);
     if (asked !== null) named.push(choice);
-    parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'}${lookedUpIn(choice)})`);
+    const because = asked === null && reading !== null ? evidenceInWords(reading, true) : 'as asked';
+    parts.push(`${label} as ${kind} (${because}${lookedUpIn(choice)})`);
   }
-  const blanks = explainBlanks(judge, choices, []);
+  const blanks = explainBlanks(seen, choices, null);
   return { choices, named, sentence: phrase`identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
-function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
-  const { columns } = judge;
-  const { kept, mail } = withoutOutranked(columns, judgeColumns(judge, ours));
-  const [surest, ...others] = kept;
-  if (surest === undefined) return takeOnly(judge, ours);
-  const isSame = (other: ColumnReading) => areOfOneCompany(judge, surest, other);
-  const variants = others.filter(
-    (other) => isSame(other) && (other.kind === surest.kind || isTie(surest, other)),
-  );
-  const rivals = others.filter(
-    (other) => !variants.includes(other) && (isTie(surest, other) || arePartiesOfRow(surest, other)),
-  );
-  if (rivals.length > 0 || surest.kind === null) throw doubtful(judge, [surest, ...rivals]);
-  const taken = [surest, ...variants.slice(0, MOST_TOGETHER - 1)].sort(
-    (one, other) => other.fitting - one.fitting || one.column - other.column,
-  );
-  const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
-  const because = 'because a website identifies the brand more reliably';
-  const aside = `; e-mail addresses (${names}) are ignored, ${because}`;
-  const choice = take(judge, taken);
-  const rest = others.filter((other) => !taken.includes(other));
-  const blanks = explainBlanks(judge, choice.choices, [...rest, ...mail]);
-  const sentence = phrase`${choice.sentence}${blanks}${mail.length > 0 ? aside : ''}`;
-  return { ...choice, sentence };
-}
-
-function isTie(surest: ColumnReading, other: ColumnReading): boolean {
-  return surest.score - other.score < MARGIN;
-}
-
-/** In this order: later ones fill the gaps of earlier ones. */
-function take(
-  judge: JudgeInput,
-  readings: readonly Pick<ColumnReading, 'column' | 'kind' | 'because'>[],
-): Chosen {
-  const { columns } = judge;
-  const choices = readings.flatMap(({ column, kind: read }) => {
-    const kind = judge.kind ?? read;
-    return kind === null ? [] : [choiceOf(judge, column, kind)];
-  });
+function takeSurest(seen: Seen, isOurs: boolean): Chosen {
+  const { columns, table, kind } = seen;
+  const decision = decide(table, kind);
+  const { taken, others } = decision;
+  if (taken.length === 0) throw question(seen, decision, isOurs);
   assertHeader(
-    judge,
-    choices.map(({ column }) => column),
+    seen,
+    taken.map(({ column }) => column),
   );
-  const parts = choices.map(
-    (choice, at) =>
-      `${columnLabel(columns, choice.column)} as ${choice.kind}, because ` +
-      `${readings[at]?.because}${lookedUpIn(choice)}`,
-  );
-  const sentence = `identifiers come from column ${parts.join('; where it has none, from ')}`;
-  return { choices, named: judge.kind === null ? [] : choices, sentence };
+  const choices = taken.map((each) => choiceOf(columns, each.column.column, kind ?? each.kind, each));
+  const parts = choices.map((choice, at) => {
+    const because = taken[at] === undefined ? '' : evidenceInWords(taken[at], true);
+    return `${columnLabel(columns, choice.column)} as ${choice.kind}, because ${because}${lookedUpIn(choice)}`;
+  });
+  const [next = null] = others;
+  const blanks = explainBlanks(seen, choices, next);
+  const second =
+    next === null
+      ? ''
+      : `; the runner-up is ${columnLabel(columns, next.column.column)} as ${next.kind} (${evidenceInWords(next)})`;
+  const sentence = phrase`identifiers come from column ${parts.join('; where it has none, from ')}${blanks}${second}`;
+  return { choices, named: kind === null ? [] : choices, sentence };
 }
 
-function choiceOf({ columns, sample }: JudgeInput, column: number, kind: IdentifierKind): ColumnChoice {
-  const areMarkets = kind === 'crypto' && sampleColumn(sample, column).areMarkets;
+function choiceOf(
+  columns: readonly string[],
+  column: number,
+  kind: IdentifierKind,
+  reading: Candidate | null,
+): ColumnChoice {
+  const areMarkets = kind === 'crypto' && reading?.areMarkets === true;
   return { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
 }
 
 /** What is looked up of cells that are more than an identifier. */
 function lookedUpIn({ areMarkets }: ColumnChoice): string {
   return areMarkets ? ', and of each market the coin is looked up' : '';
-}
-
-/** Nothing could be read: a kind given for the only column there is leaves no doubt. */
-function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
-  const open = judge.columns.flatMap((_, column) => (ours.includes(column) ? [] : [column]));
-  const [only, ...others] = open;
-  if (only === undefined || others.length > 0 || judge.kind === null) {
-    throw nothingClear(judge, open, ours.length > 0);
-  }
-  return take(judge, [{ column: only, kind: judge.kind, because: 'it is the only column' }]);
 }
 
 /** All three are written by every run, so together they mark a file as ours. */

@@ -1,9 +1,7 @@
 /**
- * Symbols that nearly every list of shares or of coins has some of. They show what an unnamed
- * column of codes is, and that a first line is data; they need not be complete. Pure.
+ * Symbols that nearly every list of shares or of coins has some of, and codes that are neither. They
+ * show what a column of codes is, and that a first line is data; they need not be complete. Pure.
  */
-import { onceFor } from '../../core/lifecycle.js';
-
 const words = (text: string) => new Set(text.split(/\s+/));
 
 /** Much traded shares and funds. Shorter symbols are words, states and classes too. */
@@ -28,7 +26,7 @@ const COINS =
   GALA LRC ENS DYDX GMX RPL WBTC DAI BUSD TUSD KSM WAVES QTUM ICX ZRX BTT CELO ROSE ANKR XEM DCR DGB RVN
   LUNA LUNC OP`);
 
-/** Coins whose codes no share has, unlike COMP: of two of them the list is one of coins. */
+/** Coins whose codes no share has, unlike COMP. */
 const ONLY_COINS =
   words(`BTC XBT XXBT ETH XETH USDT USDC BNB XRP XXRP DOGE XDG XXDG SHIB ADA XLM XXLM XMR XXMR HBAR
   DAI WBTC BUSD MATIC PEPE XTZ EOS IOTA AVAX BCH ALGO`);
@@ -42,6 +40,31 @@ const CURRENCIES =
 export function isCurrency(symbol: string): boolean {
   return CURRENCIES.has(symbol);
 }
+
+const COUNTRIES =
+  words(`AFG AGO ALB AND ARE ARG ARM AUS AUT AZE BDI BEL BEN BFA BGD BGR BHR BIH BLR BOL BRA BRB BTN BWA CAF
+  CAN CHE CHL CHN CIV CMR COD COG COL CRI CUB CYP CZE DEU DNK DOM DZA ECU EGY ERI ESP EST ETH FIN FJI FRA GAB
+  GBR GEO GHA GIN GRC GTM HKG HND HRV HTI HUN IDN IND IRL IRN IRQ ISL ISR ITA JAM JOR JPN KAZ KEN KGZ KHM KOR
+  KWT LAO LBN LBR LBY LKA LTU LUX LVA MAR MDA MDG MEX MKD MLI MLT MMR MNE MNG MOZ MUS MWI MYS NAM NER NGA NIC
+  NLD NOR NPL NZL OMN PAK PAN PER PHL POL PRT PRY PSE QAT ROU RUS RWA SAU SDN SEN SGP SLE SLV SRB SVK SVN SWE
+  SYR TCD TGO THA TJK TKM TTO TUN TUR TWN TZA UGA UKR URY USA UZB VEN VNM YEM ZAF ZMB ZWE`);
+const STATES =
+  words(`AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH
+  OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC ON QC BC AB MB SK NS NB NL NSW VIC QLD TAS ACT AC AP AM BA CE
+  ES GO MG PB PR PE PI RJ RN RS RO RR SP SE TO`);
+const AIRPORTS =
+  words(`ATL PEK LHR ORD HND LAX CDG DFW FRA HKG DEN DXB CGK AMS MAD BKK JFK SIN LAS PVG SFO PHX IAH CLT MIA MUC
+  KUL FCO IST SYD MCO ICN DEL BCN LGW EWR YYZ MSP SEA DTW PHL BOM GRU MEL BOS NRT ORY MEX TPE ZRH LGA PMI CPH
+  VIE OSL BNE SLC DUS BOG JNB ARN MAN BRU DUB STN YVR SAN TPA HEL LIS ATH`);
+const FLAGS =
+  words(`TRUE FALSE YES NO Y N EQ BE SM A B C D E HIGH LOW MEDIUM BUY SELL OPEN CLOSED ACTIVE LONG SHORT M F EN DE
+  FR ES IT JP CET EST UTC GMT IST BST`);
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+/** Two letters are asked of the table of the runtime. */
+const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
+const CLOSED_LISTS = [COUNTRIES, STATES, AIRPORTS, FLAGS, CURRENCIES].map(
+  (codes) => (code: string) => codes.has(code),
+);
 
 const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
 /** Without a sign between them: against a stable coin, or a known coin against something else. */
@@ -61,43 +84,24 @@ export function coinOfMarket(symbol: string): string | null {
   return COINS.has(known) ? known : null;
 }
 
-type KnownKind = 'ticker' | 'crypto';
-
-/** Counts known symbols among values. */
-export class KnownSymbols {
-  readonly #seen = { ticker: new Set<string>(), crypto: new Set<string>() };
-  readonly #counts = { ticker: 0, crypto: 0 };
-
-  add(value: string): void {
-    const ticker = value.replace(/\.[A-Z]{2}$/, '');
-    if (TICKERS.has(ticker)) this.#note('ticker', ticker);
-    // Exchanges write coins in lower case too.
-    const coin = value === value.toLowerCase() ? value.toUpperCase() : value;
-    if (COINS.has(coin)) this.#note('crypto', coin);
-  }
-
-  #note(kind: KnownKind, value: string): void {
-    this.#counts[kind] += 1;
-    this.#seen[kind].add(value);
-  }
-
-  /** Whether all of so many values are coins whose codes nothing else has. */
-  areCoins(values: number): boolean {
-    return this.#counts.crypto === values && [...this.#seen.crypto].every((value) => ONLY_COINS.has(value));
-  }
-
-  /** The kind of so many values, most of which need not be known; null: they show none. */
-  kind(values: number): KnownKind | null {
-    const { ticker, crypto } = this.#counts;
-    const kind = ticker > crypto ? 'ticker' : 'crypto';
-    const other = kind === 'ticker' ? crypto : ticker;
-    const onlyCoins = [...this.#seen.crypto].filter((value) => ONLY_COINS.has(value)).length;
-    if (kind === 'crypto' && onlyCoins < LEAST_ONLY_COINS) return null;
-    const isEnough = this.#seen[kind].size >= LEAST_DIFFERENT && this.#counts[kind] >= values * LEAST_SHARE;
-    return isEnough && other < this.#counts[kind] / 2 ? kind : null;
-  }
+/** Shares of different symbols, 0 to 1, and which of them are coins alone. */
+export function knownAmong(symbols: ReadonlySet<string>) {
+  const share = (isIt: (symbol: string) => boolean) => {
+    let count = 0;
+    for (const symbol of symbols) if (isIt(symbol)) count += 1;
+    return symbols.size === 0 ? 0 : count / symbols.size;
+  };
+  const only = share((symbol) => ONLY_COINS.has(symbol)) * symbols.size;
+  return {
+    tickers: share((symbol) => TICKERS.has(symbol.replace(/^[$^]|\.[A-Z]{1,2}$/g, '')) && !COINS.has(symbol)),
+    coins: share((symbol) => COINS.has(symbol)),
+    areSurelyCoins: Math.round(only) >= LEAST_ONLY_COINS,
+    /** Of the one closed list that has most of them: countries, states, currencies and the like. */
+    closed: Math.max(...[...CLOSED_LISTS, isRegion].map(share)),
+  };
 }
 
+/** So many different known symbols above each other are no chance. */
 const LEAST_DIFFERENT = 4;
 const LEAST_SHARE = 0.3;
 
@@ -105,24 +109,11 @@ const LEAST_SHARE = 0.3;
 export function isKnownAbove(first: string, values: readonly string[]): boolean {
   const text = first.trim();
   if (!TICKERS.has(text) && !COINS.has(text) && !SHORT_TICKERS.has(text)) return false;
-  const known = new KnownSymbols();
-  const filled = values.map((value) => value.trim()).filter((value) => value !== '');
-  for (const value of filled) known.add(value);
-  return known.kind(filled.length) !== null;
+  const symbols = new Set(values.map((value) => value.trim()).filter((value) => value !== ''));
+  const { tickers, coins, areSurelyCoins } = knownAmong(symbols);
+  const known = tickers > coins || areSurelyCoins ? Math.max(tickers, coins) : 0;
+  return known >= LEAST_SHARE && Math.round(known * symbols.size) >= LEAST_DIFFERENT;
 }
-
-/** Words in names of listed companies, and classes of their shares. */
-const COMPANY = new RegExp(
-  '(?:^|[\\s,.])(?:inc|corp|corporation|incorporated|plc|ltd|limited|holdings?|etf|stocks?|equity|' +
-    'common stock|aktien?)(?:$|[\\s,.)])',
-  'i',
-);
-
-/** Whether the rows name companies with their legal forms, or shares: then a symbol is a ticker. */
-export const nameShares = onceFor((rows: readonly (readonly string[])[]): boolean => {
-  const named = rows.filter((row) => row.some((cell) => cell.length < 200 && COMPANY.test(cell)));
-  return named.length > 0 && named.length >= rows.length * LEAST_SHARE;
-});
 
 /** Bloomberg's codes of exchanges, composite and primary; American shares have no suffix. */
 const EXCHANGES = new Map(

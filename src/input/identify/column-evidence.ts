@@ -1,0 +1,251 @@
+/**
+ * What speaks for and against each column as each kind that its values could have. All evidence is
+ * measured, mostly a share from 0 to 1; `column-weights.ts` says what it is worth. Pure.
+ */
+import type { IdentifierKind } from '../../core/identifier.js';
+import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
+import { coinOfMarket, knownAmong } from './known-symbols.js';
+import {
+  type CellReading,
+  isOtherSecurityCode,
+  type MeasuredColumn,
+  type MeasuredTable,
+  share,
+  shareOf,
+} from './measure-columns.js';
+
+/** Candidates of one family are weighed alike; web and mail are both domains. */
+export type Family = 'web' | 'mail' | 'isin' | 'ticker' | 'crypto';
+
+export interface Candidate {
+  readonly column: MeasuredColumn;
+  readonly kind: IdentifierKind;
+  readonly family: Family;
+  readonly evidence: Readonly<Record<string, number>>;
+  /** Values that are of the kind. */
+  readonly fitting: readonly CellReading[];
+  /** Different registrable domains among them. */
+  readonly sites: number;
+  /** Coins with what they are traded against. */
+  readonly areMarkets: boolean;
+}
+
+/** Shares of the values from which on a column is a candidate at all. */
+const LEAST = { web: 0.2, isin: 0.2, symbol: 0.5, id: 0.8 } as const;
+/** Where the table is about coins, their names may be long and in any case. */
+const LEAST_COINS = 0.7;
+const COIN_LIKE = /^(?![\d.,-]+$)[\p{L}\p{N}$._+\u20ae-]{1,24}$/u;
+/** Tables about coins with fewer points have symbols like all others. */
+const COIN_POINTS = 2;
+
+/** `kind`: the only one that counts, with less of it, or null. */
+export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
+  const all = table.columns.flatMap((column) =>
+    column.filled.length === 0 ? [] : [...checked(table, column, kind), ...symbols(table, column)],
+  );
+  const found = kind === null || kind === 'auto' ? all : all.filter((each) => each.kind === kind);
+  const [only, ...others] = table.columns;
+  if (found.length > 0 || kind === null || only === undefined || others.length > 0) return found;
+  // A kind given for the only column there is leaves no doubt.
+  return [
+    { column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [], sites: 0, areMarkets: false },
+  ];
+}
+
+/** What the names say, where no value does. */
+export function findByName({ columns }: MeasuredTable, asked: IdentifierKind | null = null): Candidate[] {
+  const all = columns.flatMap((column) => {
+    const { header } = column;
+    const says: readonly (readonly [Family, IdentifierKind, number])[] = [
+      ['isin', 'isin', header.isin],
+      ['isin', 'id', header.id],
+      ['web', 'domain', header.web],
+      ['mail', 'domain', header.mail],
+      ['ticker', 'ticker', header.symbol],
+      ['crypto', 'crypto', header.coin],
+    ];
+    return says.flatMap(([family, kind, head]) => {
+      const evidence = {
+        one: 1,
+        valid: 1,
+        fill: 1,
+        head,
+        neg: header.otherPage,
+        otherCode: header.otherCode,
+      };
+      return head === 0 ? [] : [{ column, kind, family, evidence, fitting: [], sites: 0, areMarkets: false }];
+    });
+  });
+  return asked === null || asked === 'auto' ? all : all.filter(({ kind }) => kind === asked);
+}
+
+function checked(
+  { columns }: MeasuredTable,
+  column: MeasuredColumn,
+  asked: IdentifierKind | null,
+): Candidate[] {
+  const { filled, fill, header } = column;
+  const found: Candidate[] = [];
+  const add = (
+    family: Family,
+    kind: IdentifierKind,
+    fitting: readonly CellReading[],
+    evidence: Candidate['evidence'],
+  ) => {
+    const sites = new Set(fitting.map(({ web }) => web?.site)).size;
+    const valid = share(fitting.length, filled.length);
+    const filledBy = Math.sqrt(fill);
+    const all = { one: 1, valid, fill: filledBy, ...evidence };
+    found.push({ column, kind, family, evidence: all, fitting, sites, areMarkets: false });
+  };
+  const is = (least: number, fitting: readonly unknown[]) =>
+    fitting.length > 0 && fitting.length >= filled.length * least;
+
+  const isins = filled.filter(({ isIsin }) => isIsin);
+  if (is(LEAST.isin, isins)) add('isin', 'isin', isins, { head: header.isin, few: fewness(textsOf(isins)) });
+  const isId = header.id === 1 || asked === 'id' ? isPossibleBrandId : isCertainBrandId;
+  const ids = filled.filter(({ text }) => isId(text));
+  if (is(LEAST.id, ids)) add('isin', 'id', ids, { head: 1, few: 0 });
+
+  const mails = filled.filter(({ web }) => web?.isMail);
+  const webs = filled.filter(({ web }) => web?.isMail === false);
+  const neg = header.otherPage;
+  const alone = Number(columns.length === 1);
+  if (mails.length > webs.length && is(LEAST.web, mails)) {
+    const own = mails.flatMap(({ web }) => web?.site ?? []);
+    const free = share(mails.length - own.length, mails.length);
+    // A list of addresses and nothing else needs no name.
+    const bare = alone * shareOf(mails, ({ text }) => !text.includes(' '));
+    const head = Math.max(header.mail, header.web, bare);
+    add('mail', 'domain', mails, { few: fewness(own), free, head, neg });
+  } else if (is(LEAST.web, webs)) {
+    const sites = webs.map(({ web }) => web?.site ?? '');
+    const once = new Set(sites.filter((site) => sites.indexOf(site) === sites.lastIndexOf(site)));
+    // In a list of websites the host of others may stand for itself, but once.
+    const isOfHost = ({ web }: CellReading) =>
+      web?.isShared === true && (web.depth > 0 || !once.has(web.site ?? ''));
+    const deep = shareOf(webs, ({ web }) => web?.depth === 2);
+    const variety = share(new Set(sites).size, sites.length);
+    add('web', 'domain', webs, {
+      few: fewness(sites),
+      board: webs.length < LEAST_PAGES ? 0 : deep * Math.max(0, 1 - variety / PAGES_PER_SITE),
+      deep,
+      shared: shareOf(webs, isOfHost),
+      head: header.web,
+      neg,
+      tickerLike: shareOf(webs, ({ text }) => LISTED.test(text)),
+      alone,
+    });
+  }
+  return found;
+}
+
+/** Fewer pages may be of few sites by chance. */
+const LEAST_PAGES = 8;
+/** Sites per page from which on pages are not those of a directory or a job board. */
+const PAGES_PER_SITE = 0.25;
+
+/** `SAP.DE`, `AAPL US Equity`, `NYSE:GE`: a symbol with its exchange. */
+const LISTED = new RegExp(
+  '^[A-Z0-9&-]{1,12}\\.[A-Z]{1,2}$|' +
+    '^[A-Z0-9&.-]{1,12}[: ](?:US|UN|UQ|UW|LN|GR|GY|FP|JP|HK|AU|CN|NA|SW|SM|IM)(?: Equity)?$|' +
+    '^(?:NYSE|NASDAQ|LON|ETR|EPA|TSE|ASX|NSE|BOM|BVMF|OTCMKTS|HKG|TYO|FRA|SWX|AMS|BME|BIT|STO|HEL|CPH|OSL|TSX|' +
+    'TSXV|CVE)[: ][A-Z0-9.-]+$',
+);
+/** Of the exchange of Brazil: no coin is written so. */
+const B3 = /^[A-Z]{4}(?:3|4|5|6|11|31|32|33|34|35)(?:\.SA|F)?$/i;
+/** Of the exchanges of China, which number their shares in few ranges. */
+const CHINA = /^(?:00[0-3]|30[01]|60[0135]|68[89])\d{3}$/;
+/** Whether a text says by its form which exchange it is traded at. */
+export function isListed(text: string): boolean {
+  return LISTED.test(text) || B3.test(text) || CHINA.test(text);
+}
+
+/** Numbers, times, dates, serial numbers. */
+const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
+/** Futures, currencies against each other, indices. */
+const NO_COMPANY = /=[FX]$|^\^/;
+/** Digits of the codes of exchanges in Asia, all of one length. */
+const CODE_LENGTHS = [4, 5, 6];
+/** Of a column of codes so many are of that length and so many differ. */
+const MOSTLY = 0.9;
+
+function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredColumn): Candidate[] {
+  const { filled, fill, header } = column;
+  const fitting = filled.filter(({ isSymbol }) => isSymbol);
+  const valid = share(fitting.length, filled.length);
+  const isCoinLike = ({ text, web, isIsin }: CellReading) => web === null && !isIsin && COIN_LIKE.test(text);
+  const validCoins = coins < COIN_POINTS ? valid : shareOf(filled, isCoinLike);
+  const isEnough = valid >= LEAST.symbol || (validCoins >= LEAST_COINS && valid > LEAST.web);
+  if (!isEnough || fitting.length === 0) return [];
+  const texts = textsOf(fitting);
+  const different = new Set(texts);
+  const upper = new Set([...different].map((text) => text.toUpperCase()));
+  const of = (isIt: (text: string) => boolean) => shareOf(texts, isIt);
+  const known = knownAmong(upper);
+  const traded = texts.flatMap((text) => coinOfMarket(text.toUpperCase()) ?? []);
+  const knownTraded = knownAmong(new Set(traded)).coins;
+  const markets = knownTraded < LEAST_KNOWN_TRADED ? 0 : share(traded.length, texts.length);
+  const areCodes =
+    texts.length > 4 &&
+    different.size >= texts.length * 0.95 &&
+    CODE_LENGTHS.some((digits) => of((text) => text.length === digits && /^\d+[A-Z]?$/.test(text)) >= MOSTLY);
+  const both = {
+    one: 1,
+    fill: Math.sqrt(fill),
+    few: texts.length < 4 ? 0 : Math.max(0, commonest(texts) - 0.5) * 2,
+    lettered: of((text) => /[A-Z]/i.test(text)),
+    closed: Math.max(
+      known.closed,
+      shareOf([...different], (text) => NO_COMPANY.test(text)),
+    ),
+    other: of(isOtherSecurityCode),
+    codes: areCodes ? 0 : of((text) => NUMBER_LIKE.test(text) && !isListed(text)),
+    fixed: Number(areCodes),
+    otherCode: header.otherCode,
+    head: header.symbol,
+    listed: of(isListed),
+    alone: Number(columns.length === 1),
+    coins: known.areSurelyCoins ? Math.min(1, known.coins * 3) : 0,
+    markets,
+    /** Coins that shares have the codes of, too. */
+    ambiguous: known.areSurelyCoins ? 0 : known.coins,
+  };
+  const tickers = Math.min(1, known.tickers * 3);
+  const wordy = of((text) => /^[a-z]{3,}$/.test(text) || /^(?:true|false|yes|no|y|n)$/i.test(text));
+  const rest = { column, fitting, sites: different.size, areMarkets: markets >= 0.8 };
+  const ticker = { ...both, valid, known: tickers, context, wordy };
+  const crypto = {
+    ...both,
+    valid: Math.max(valid, validCoins),
+    known: known.areSurelyCoins ? 0 : tickers,
+    context: -context,
+  };
+  return [
+    { ...rest, kind: 'ticker', family: 'ticker', evidence: ticker },
+    { ...rest, kind: 'crypto', family: 'crypto', evidence: crypto },
+  ];
+}
+
+/** Of the coins of markets so many are known; what is sold by the piece has none (`A1K-USD`). */
+const LEAST_KNOWN_TRADED = 0.1;
+
+function textsOf(cells: readonly CellReading[]): string[] {
+  return cells.map(({ text }) => text);
+}
+
+/** Share of the value that is there most often. */
+function commonest(values: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return Math.max(0, ...counts.values()) / values.length;
+}
+
+/** 0 where enough values differ, 1 where all are equal, between for few values in many rows. */
+function fewness(values: readonly string[]): number {
+  if (values.length === 0) return 1;
+  const different = new Set(values).size;
+  if (values.length < 4) return Number(different === 1 && values.length > 1);
+  const scarce = 1 - different / (0.25 * Math.min(values.length, 40));
+  return Math.max(0, scarce, 2 * commonest(values) - 1);
+}

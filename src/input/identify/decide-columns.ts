@@ -1,0 +1,223 @@
+/**
+ * Decides by score: how probable each candidate is, which of them lead to the same company, and
+ * whether that is sure enough to spend money on. A wrong choice costs ten times a needless question.
+ */
+import { type Candidate, type Family, findByName, findCandidates } from './column-evidence.js';
+import { WEIGHTS, type Weights } from './column-weights.js';
+import { companyOf, type MeasuredColumn, type MeasuredTable } from './measure-columns.js';
+
+export interface Scored extends Candidate {
+  /** Log-odds against a table that has no identifiers. */
+  readonly score: number;
+}
+
+/** Why nothing is taken unasked, for people. */
+export const DOUBTS = {
+  nothing: 'no column clearly holds identifiers',
+  unsure: 'no column surely holds identifiers',
+  oneSite: 'one site stands in all rows',
+  oneSymbol: 'one symbol stands in all rows',
+  fewSites: 'the links lead to few sites, not to the site of each row',
+  shared: 'the links lead to sites that host others',
+  kind: 'a symbol may be a ticker or a coin',
+  parties: 'two columns name different companies',
+  several: 'more than one column could hold the identifiers',
+  fewRows: 'so few rows do not show which column holds the identifiers',
+} as const;
+export type Doubt = keyof typeof DOUBTS;
+
+export interface Decision {
+  /** In the order of reading: later ones fill the gaps of earlier ones. Empty where there is a doubt. */
+  readonly taken: readonly Scored[];
+  readonly doubt: Doubt | null;
+  /** Candidates beside those taken that are worth naming, the most probable first. */
+  readonly others: readonly Scored[];
+  /** Probability that the best one is right, or one of the same company. */
+  readonly probability: number;
+}
+
+/** From this probability on a column is taken unasked. */
+const LEAST_PROBABLE = 0.7;
+/** Columns that are read one after the other without being asked for, at most. */
+const MOST_TOGETHER = 3;
+/** The score that is so probable by itself. */
+const LEAST_ALONE = Math.log(LEAST_PROBABLE / (1 - LEAST_PROBABLE));
+/** What the name of a column is worth that leaves no doubt of its content. */
+const PLAIN = 0.8;
+/** Score from which a column of the same company fills gaps of another. */
+const LEAST_BESIDE = 2;
+/** Score from which a candidate is named beside one that is taken, or in a question. */
+const LEAST_NAMED = -2;
+/** In so many values one site or symbol is that of the list, not of its rows. */
+const LEAST_EQUAL = 5;
+/** Fewer rows measure nothing. */
+const LEAST_ROWS = 3;
+/** Points of what the table is about that show the kind of its symbols. */
+const LEAST_CONTEXT = 1;
+/** Of the evidence for a symbol's kind: enough to go against what the table is about. */
+const SHOWN = 0.3;
+/** Of rows with both values, those in which columns of one company agree. */
+const LEAST_AGREEMENT = 0.5;
+/** Values of two kinds that stand for each other, of all pairs. */
+const LEAST_ONE_TO_ONE = 0.8;
+/** By so much one kind of a named column must score more than the other. */
+const LEAST_LEAD = 1;
+/** Share of the values of a named column that show its kind. */
+const LEAST_NAMED_SHARE = 0.5;
+/** What `--kind` says: there is such a column. */
+const ASKED_ODDS = Math.exp(-5);
+
+function scoreOf({ family, evidence }: Candidate, weights: Weights = WEIGHTS): number {
+  return Object.entries(evidence).reduce((sum, [name, x]) => sum + (weights[family]?.[name] ?? 0) * x, 0);
+}
+
+/** The most probable first. */
+function scored(candidates: readonly Candidate[], weights: Weights = WEIGHTS): Scored[] {
+  return candidates
+    .map((candidate) => ({ ...candidate, score: scoreOf(candidate, weights) }))
+    .sort((one, other) => other.score - one.score);
+}
+
+export function decide(
+  table: MeasuredTable,
+  kind: Candidate['kind'] | null = null,
+  weights: Weights = WEIGHTS,
+): Decision {
+  const found = scored(table.rows === 0 ? findByName(table) : findCandidates(table, kind), weights);
+  const [surest] = found;
+  if (surest === undefined) return { taken: [], doubt: 'nothing', others: [], probability: 0 };
+  const best = preferred(table, surest, found);
+  const together = found.filter((other) => other === best || areOfOneCompany(table, best, other));
+  const rivals = found.filter((other) => !together.includes(other));
+  const odds = (some: readonly Scored[]) => some.reduce((sum, { score }) => sum + Math.exp(score), 0);
+  const none = kind === null ? 1 : ASKED_ODDS;
+  const all = none + odds(together) + odds(oncePerCompany(table, rivals));
+  const probability = odds(together) / all;
+  const isNone = none > all / 2;
+  const doubt = doubtOf(table, best, rivals, { probability, isNone, isAsked: kind !== null });
+  const beside = together.filter(
+    ({ score, column, family, evidence }) =>
+      score > LEAST_BESIDE &&
+      column !== best.column &&
+      family === best.family &&
+      (evidence.head ?? 0) >= (best.evidence.head ?? 0),
+  );
+  const taken = [best, ...beside.slice(0, MOST_TOGETHER - 1)].sort(
+    (one, other) => other.fitting.length - one.fitting.length || one.column.column - other.column.column,
+  );
+  if (doubt === 'kind' || doubt === 'oneSite' || doubt === 'oneSymbol') {
+    return { taken: [], doubt, others: [best], probability };
+  }
+  const seen = new Set(doubt === null ? taken.map(({ column }) => column) : []);
+  const others = found.filter(
+    ({ column, score }) => score > LEAST_NAMED && seen.size < seen.add(column).size,
+  );
+  return { taken: doubt === null ? taken : [], doubt, others, probability };
+}
+
+/** Without columns that lead where a more probable one does. */
+function oncePerCompany(table: MeasuredTable, found: readonly Scored[]): readonly Scored[] {
+  const likely = found.filter(({ score }) => score > LEAST_NAMED);
+  return likely.filter((each, at) =>
+    likely.slice(0, at).every((other) => !areOfOneCompany(table, other, each)),
+  );
+}
+
+/** The reading of one column by itself, of the asked kind if any; null where its kind is unclear. */
+export function kindOfColumn(
+  table: MeasuredTable,
+  column: MeasuredColumn,
+  kind: Candidate['kind'] | null,
+): Scored | null {
+  const alone = { ...table, columns: [column] };
+  const found = findCandidates(alone, kind).filter(({ evidence }) => isShown(evidence));
+  const isBlank = column.filled.length === 0;
+  const [best, other] = scored(isBlank ? findByName(alone, kind) : found);
+  if (best === undefined || kind !== null) return best ?? null;
+  if (isSymbolic(best) && best.score < LEAST_NAMED) return null;
+  return other === undefined || best.score - other.score > LEAST_LEAD ? best : null;
+}
+
+function isSymbolic({ family }: Candidate): boolean {
+  return family === 'ticker' || family === 'crypto';
+}
+
+/** With a name that says so, what does not fit costs nothing: it is invalid and stays here. */
+function isShown({ valid = 0, head = 0 }: Candidate['evidence']): boolean {
+  return head > 0 || valid >= LEAST_NAMED_SHARE;
+}
+
+/** Of columns of one company: what can be checked first, addresses of people last. */
+const RANK: Readonly<Record<Family, number>> = { isin: 0, web: 1, ticker: 2, crypto: 3, mail: 5 };
+const RANK_OF_NUMBERS = 4;
+
+function preferred(table: MeasuredTable, surest: Scored, found: readonly Scored[]): Scored {
+  const rankOf = ({ family, evidence }: Scored) =>
+    family === 'ticker' && (evidence.lettered ?? 1) < 0.5 ? RANK_OF_NUMBERS : RANK[family];
+  const mayStand = (other: Scored) =>
+    other === surest ||
+    (other.score > LEAST_ALONE &&
+      other.column.fill >= surest.column.fill / 2 &&
+      areOfOneCompany(table, surest, other));
+  const [best = surest] = found.filter(mayStand).sort((one, other) => rankOf(one) - rankOf(other));
+  return best;
+}
+
+function doubtOf(
+  table: MeasuredTable,
+  best: Scored,
+  rivals: readonly Scored[],
+  { probability, isNone, isAsked }: { probability: number; isNone: boolean; isAsked: boolean },
+): Doubt | null {
+  const { family, evidence, fitting } = best;
+  const { few = 0, board = 0, deep = 0, shared = 0, head = 0, alone = 0, context = 0 } = evidence;
+  const isSymbol = isSymbolic(best);
+  if (few >= 1 && fitting.length >= LEAST_EQUAL && !isHistory(best, rivals))
+    return isSymbol ? 'oneSymbol' : 'oneSite';
+  if (probability < LEAST_PROBABLE) {
+    const [rival] = rivals;
+    const isRival = rival !== undefined && rival.score > best.score - 3 && !isNone;
+    if (isRival && isSymbol && rival.column === best.column) return 'kind';
+    if (isRival && rival.column !== best.column) return rival.kind === best.kind ? 'parties' : 'several';
+    if (shared > 0.5) return 'shared';
+    return few > 0.3 || (board > 0 && deep > 0.5) ? 'fewSites' : isNone ? 'nothing' : 'unsure';
+  }
+  const { listed = 0, known = 0, coins = 0, markets = 0, ambiguous = 0 } = evidence;
+  const shown = family === 'ticker' ? listed + known : coins + markets;
+  const isAmbiguous = context < 0 || (context < LEAST_CONTEXT && ambiguous >= SHOWN);
+  if (isSymbol && isAmbiguous && shown < SHOWN && !isAsked) return 'kind';
+  if (isAsked || table.rows === 0 || table.rows >= LEAST_ROWS || family === 'isin') return null;
+  const isLink = ({ family: other, column }: Scored) =>
+    (other === 'web' || other === 'mail') && column !== best.column;
+  return (head >= PLAIN || alone === 1) && !rivals.some(isLink) ? null : 'fewRows';
+}
+
+/** One share's prices: its symbol is in all rows, under a plain name, and no other column has any. */
+function isHistory({ family, evidence, column }: Scored, rivals: readonly Scored[]): boolean {
+  return (
+    family === 'ticker' && (evidence.head ?? 0) >= PLAIN && rivals.every((each) => each.column === column)
+  );
+}
+
+/** Whether two columns lead to the same company in most rows that have both. */
+export function areOfOneCompany({ rows }: MeasuredTable, one: Candidate, other: Candidate): boolean {
+  if (one.column === other.column) return one.kind === other.kind;
+  const pairs: (readonly [string, string])[] = [];
+  for (let row = 0; row < rows; row += 1) {
+    const [first, second] = [one, other].map(({ column: { cells }, kind }) => {
+      const cell = cells[row] ?? null;
+      return cell === null ? null : companyOf(cell, kind);
+    });
+    if (first != null && second != null) pairs.push([first, second]);
+  }
+  if (one.kind === other.kind) {
+    const equal = pairs.filter(([first, second]) => first === second).length;
+    return pairs.length > 0 && equal >= pairs.length * LEAST_AGREEMENT;
+  }
+  const count = (each: (pair: readonly [string, string]) => string) => new Set(pairs.map(each)).size;
+  const fewer = Math.min(
+    count(([first]) => first),
+    count(([, second]) => second),
+  );
+  return fewer > 1 && fewer > count((pair) => pair.join('\t')) * LEAST_ONE_TO_ONE;
+}

@@ -1,0 +1,228 @@
+/**
+ * Says why a column was taken, with what was measured, and asks where none was: the cause in a
+ * sentence, at most three candidates, the flag for the first. `decide-columns.ts` decides.
+ */
+import { NeverStartError } from '../../core/errors.js';
+import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
+import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
+import { sayRowReason } from '../../core/row-reason.js';
+import { type Candidate, findByName, findCandidates, isListed } from './column-evidence.js';
+import { WEIGHTS } from './column-weights.js';
+import { type Decision, DOUBTS, type Doubt, type Scored } from './decide-columns.js';
+import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
+import { isHeaderLike } from './header-words.js';
+import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
+import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
+
+/** What a message is about: the names of all columns, and those that may be chosen. */
+export interface Seen {
+  readonly columns: readonly string[];
+  readonly table: MeasuredTable;
+  /** `--kind`, or null. */
+  readonly kind: IdentifierKind | null;
+}
+
+/** Columns that a message without candidates lists at most. */
+const MOST_SHOWN = 20;
+const MOST_CANDIDATES = 3;
+/** Share of the values that must have a kind's shape before it is suggested. */
+const MOSTLY = 0.8;
+/** Columns of fewer different values are classes, not identifiers of several kinds. */
+const LEAST_VARIETY = 0.7;
+/** Not `auto`: where no value shows its kind, it would look up nothing. */
+const KINDS = `kinds: ${IDENTIFIER_KINDS.filter((kind) => kind !== 'auto').join(', ')}`;
+const NAMES = 'company names cannot be looked up';
+const ADD_COLUMN = 'add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids';
+const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
+
+/** Evidence for people; what is not here goes without saying. */
+const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
+  head: () => 'its name says so',
+  listed: (x) => `${percent(x)} have an exchange`,
+  known: () => 'well-known tickers are among them',
+  coins: () => 'well-known coins are among them',
+  markets: (x) => `${percent(x)} are markets of coins`,
+  context: (x, { kind }) => `the table is about ${(x > 0) === (kind === 'ticker') ? 'securities' : 'coins'}`,
+  fixed: () => 'they are numbers of one length',
+  few: (_, { sites, fitting }) => `only ${sites} of ${fitting.length} differ`,
+  shared: (x) => `${percent(x)} are on sites that host others`,
+  deep: (x) => `${percent(x)} are single pages`,
+  free: (x) => `${percent(x)} are at free e-mail providers`,
+  neg: () => 'its name says something else',
+  otherCode: () => 'its name says something else',
+  closed: (x) => `${percent(x)} are codes of countries, currencies or the like`,
+  other: () => 'they are codes of securities that cannot be looked up',
+  codes: (x) => `${percent(x)} are numbers`,
+  wordy: (x) => `${percent(x)} are words`,
+  alone: () => 'it is the only column',
+};
+/** Evidence worth less is not said. */
+const LEAST_SAID = 0.5;
+const MOST_SAID = 2;
+
+function percent(x: number): string {
+  return `${Math.round(100 * x)} %`;
+}
+
+/** What was measured of a candidate, the strongest first: all of it, or only what speaks for it. */
+export function evidenceInWords(of: Candidate, isFor = false): string {
+  const { evidence, family, column, kind } = of;
+  const filled = column.filled.length;
+  if (filled === 0) return 'all of its sampled cells are blank';
+  const isSymbol = family === 'ticker' || family === 'crypto';
+  const words =
+    family === 'mail' ? 'e-mail addresses' : `${isSymbol ? 'written like ' : ''}${KIND_WORDS[kind]}`;
+  const faults = column.filled.flatMap(({ text }) => {
+    const read = identifyCell(text, kind);
+    return kind === 'domain' && read.type === 'invalid' ? [`; others: ${sayRowReason(read.reason)}`] : [];
+  });
+  const terms = Object.entries(evidence)
+    .map(([name, x]) => ({ say: SAID[name], x, weight: (WEIGHTS[family]?.[name] ?? 0) * x }))
+    .filter(({ say, weight }) => say !== undefined && (isFor ? weight : Math.abs(weight)) > LEAST_SAID)
+    .sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
+    .map(({ say, x }) => say?.(x, of));
+  const said = [...new Set(terms)].slice(0, MOST_SAID);
+  const counted = `${of.fitting.length} of ${filled} sampled values are ${words}${isFor ? '' : (faults[0] ?? '')}`;
+  return [counted, ...said].join(', ');
+}
+
+/** The blank rows in the chosen columns, and the setting that fills most of them by another. */
+export function explainBlanks(
+  { columns, table }: Seen,
+  choices: readonly ColumnChoice[],
+  other: Scored | null,
+) {
+  const taken = table.columns.filter(({ column }) => choices.some((choice) => choice.column === column));
+  const rows = Array.from({ length: table.rows }, (_, row) => row);
+  const blank = rows.filter((row) => taken.every(({ cells }) => cells[row] === null));
+  if (blank.length === 0) return '';
+  const blankRows = `; ${blank.length} of ${table.rows} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const filled = other === null ? 0 : blank.filter((row) => other.column.cells[row] !== null).length;
+  if (other === null || filled === 0) return blankRows;
+  const together = [...choices, { column: other.column.column, kind: other.kind }].map(
+    ({ column, kind }) => columnSetting(columns, column, kind).set.column,
+  );
+  return phrase`${blankRows}, and ${columnLabel(columns, other.column.column)} has a value in ${
+    filled
+  } of them: ${{ set: { column: together } }} adds it as a fallback`;
+}
+
+function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers = false) {
+  return new NeverStartError({ code: 'column-doubtful', what, subject, todo, hasNoIdentifiers });
+}
+
+/** One column as each of the kinds. */
+function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
+  const settings = kinds.map((kind) => columnSetting(columns, column, kind));
+  return joinPhrases(settings, ' or ');
+}
+
+/** The question where nothing is taken unasked. `isOurs`: an earlier run read some column. */
+export function question(seen: Seen, { doubt, others }: Decision, isOurs: boolean): NeverStartError {
+  const { columns, table, kind } = seen;
+  const asked = kind === 'auto' ? null : kind;
+  assertHeader(seen, table.columns);
+  const mixed =
+    asked !== null || others.length > 1 ? [] : table.columns.map((each) => mixedKinds(columns, each));
+  const first = mixed.find((error) => error !== null);
+  if (first !== undefined) return first;
+  const isNothing = doubt === 'nothing' && others.length === 0;
+  const shown = isNothing ? findByName(table, kind).slice(0, 1) : others.slice(0, MOST_CANDIDATES);
+  const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
+  const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
+  const all = table.columns.slice(0, MOST_SHOWN).map(label).join(', ');
+  const more = table.columns.length > MOST_SHOWN ? ' ...' : '';
+  const what = DOUBTS[doubt ?? 'nothing'] + (isNothing && asked !== null ? ` of kind ${asked}` : '');
+  const subject = said.length === 0 ? all + more : said.join('; ');
+  return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
+}
+
+function whatToDo(
+  { columns, kind }: Seen,
+  doubt: Doubt | null,
+  shown: readonly Candidate[],
+  isOurs: boolean,
+) {
+  const [first, ...others] = shown;
+  if (first === undefined || (first.fitting.length === 0 && first.column.filled.length > 0)) {
+    const naming = phrase`name the column that holds them with ${{ choose: 'column', example: 'NAME:KIND' }} (${KINDS})`;
+    if (kind === null || kind === 'auto') {
+      return phrase`${isOurs ? 'correct its rows' : `${NAMES}: ${ADD_COLUMN}`}, or ${naming}`;
+    }
+    const named = { choose: 'column', example: `NAME:${kind}` };
+    return phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${named}`;
+  }
+  const settingOf = (each: Candidate) => columnSetting(columns, each.column.column, kind ?? each.kind);
+  if (doubt === 'kind') return phrase`choose one: ${asEach(columns, first.column.column, SYMBOL_KINDS)}`;
+  const isChoice = doubt === 'several' || doubt === 'parties';
+  if (isChoice) return phrase`choose one: ${joinPhrases([first, ...others].map(settingOf), ' or ')}`;
+  return phrase`use ${settingOf(first)} if that is right (${KINDS})`;
+}
+
+/** The question about a column of several kinds; null for one that mostly has `likely` or no identifiers. */
+export function mixedKinds(
+  columns: readonly string[],
+  { column, header, filled }: MeasuredColumn,
+  likely: IdentifierKind | null = null,
+): NeverStartError | null {
+  const found = filled.flatMap(({ text }) => {
+    const read = identifyCell(text, 'auto');
+    return read.type === 'identifier' ? [read.identifier] : [];
+  });
+  // A host with a short suffix stays open; it may also be a ticker with its exchange.
+  const isOpen = ({ kind, value }: (typeof found)[number]) => kind === 'auto' && value.includes('.');
+  const isOfOne = likely !== null && shareOf(found, (each) => each.kind === likely || isOpen(each)) >= MOSTLY;
+  const different = new Set(filled.map(({ text }) => text)).size;
+  const areFew = found.length < filled.length * MOSTLY || different < filled.length * LEAST_VARIETY;
+  const words = found.map(({ kind, value }) => {
+    if (kind === 'auto') return /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
+    return KIND_WORDS[kind];
+  });
+  const kinds = [...new Set(words)];
+  if (header.otherPage > 0 || areFew || isOfOne || kinds.length < 2) return null;
+  const byShape = phrase`use ${columnSetting(columns, column, 'auto')}, which reads each value by its shape`;
+  const todo =
+    likely === null ? byShape : phrase`${byShape}, or ${asEach(columns, column, [likely])} for those alone`;
+  const what = `this column has ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
+  return inDoubt(what, columnLabel(columns, column), todo);
+}
+
+/** Throws column-doubtful where a header is the first symbol of a list, which would be lost. */
+export function assertHeader({ columns, table, kind }: Seen, open: readonly MeasuredColumn[]): void {
+  if (columns.some(isHeaderLike) || (kind !== null && CHECKED_KINDS.has(kind))) return;
+  // Names of columns are mostly in lower case, symbols are not; in a single column the values show
+  // what is usual.
+  const isLower = (text: string) => text === text.toLowerCase();
+  const first = open.find((column) => {
+    const { name, filled } = column;
+    const isSymbol = readCell(name)?.isSymbol === true && (/[a-z]/i.test(name) || isListed(name));
+    const [below] = findCandidates({ ...table, columns: [column] }, 'ticker');
+    const { valid = 0, closed = 0, codes = 0 } = below?.evidence ?? {};
+    if (!isSymbol || valid < MOSTLY || closed >= MOSTLY || codes > 1 - MOSTLY) return false;
+    return (
+      !isLower(name) || isListed(name) || (columns.length === 1 && filled.every(({ text }) => isLower(text)))
+    );
+  });
+  if (first === undefined) return;
+  const asked = kind === null ? SYMBOL_KINDS : [kind];
+  const asData: Remedy[] = asked.map((each) => ({ set: { header: false, kind: each } }));
+  const asHeader = asEach(columns, first.column, asked);
+  throw inDoubt(
+    'the first line looks like a symbol, not like a header',
+    columnLabel(columns, first.column),
+    phrase`use ${joinPhrases(asData, ' or ')} if it is data, or ${asHeader} if it is the header`,
+  );
+}
+
+/** The kind of a column that was named without one does not show. */
+export function kindUnclear(columns: readonly string[], { column, header }: MeasuredColumn) {
+  const { name } = columnRequest(columns, column, 'auto');
+  const withKind = { choose: 'column', example: `${name}:KIND` };
+  return inDoubt(
+    'neither name nor values show which kind of identifier this column holds',
+    columnLabel(columns, column),
+    header.symbol > 0
+      ? phrase`use ${asEach(columns, column, SYMBOL_KINDS)}`
+      : phrase`name another column, or give the kind: ${withKind} (${KINDS}); ${NAMES}`,
+  );
+}
