@@ -161,20 +161,28 @@ function takeSurest(seen: Seen, isOurs: boolean): Chosen {
     seen,
     taken.map(({ column }) => column),
   );
+  for (const { column, evidence } of kind === null ? taken : []) {
+    const mixed =
+      (evidence.head ?? 0) > 0 || (evidence.valid ?? 0) > 0.8 ? null : mixedKinds(columns, column);
+    if (mixed !== null) throw mixed;
+  }
   const choices = taken.map((each) => choiceOf(columns, each.column.column, kind ?? each.kind, each));
   const parts = choices.map((choice, at) => {
     const because = taken[at] === undefined ? '' : evidenceInWords(taken[at], true);
-    return `${columnLabel(columns, choice.column)} as ${choice.kind}, because ${because}${lookedUpIn(choice)}`;
+    const label = columnLabel(columns, choice.column);
+    return `${label} as ${choice.kind}, because ${because}${lookedUpIn(choice)}`;
   });
   const [next = null] = others;
   const blanks = explainBlanks(seen, choices, next);
-  const second =
-    next === null
-      ? ''
-      : `; the runner-up is ${columnLabel(columns, next.column.column)} as ${next.kind} (${evidenceInWords(next)})`;
-  const sentence = phrase`identifiers come from column ${parts.join('; where it has none, from ')}${blanks}${second}`;
-  return { choices, named: kind === null ? [] : choices, sentence };
+  const from = `identifiers come from column ${parts.join('; where it has none, from ')}`;
+  const named = kind === null ? [] : choices;
+  if (next === null) return { choices, named, sentence: phrase`${from}${blanks}` };
+  const second = `${columnLabel(columns, next.column.column)} as ${next.kind} (${evidenceInWords(next)})`;
+  return { choices, named, sentence: phrase`${from}${blanks}; the runner-up is ${second}` };
 }
+
+/** From this share on a column is one of coins with what they are traded against. */
+const MOSTLY_MARKETS = 0.8;
 
 function choiceOf(
   columns: readonly string[],
@@ -182,7 +190,7 @@ function choiceOf(
   kind: IdentifierKind,
   reading: Candidate | null,
 ): ColumnChoice {
-  const areMarkets = kind === 'crypto' && reading?.areMarkets === true;
+  const areMarkets = kind === 'crypto' && (reading?.evidence.markets ?? 0) >= MOSTLY_MARKETS;
   return { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
 }
 

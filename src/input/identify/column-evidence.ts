@@ -24,14 +24,10 @@ export interface Candidate {
   readonly evidence: Readonly<Record<string, number>>;
   /** Values that are of the kind. */
   readonly fitting: readonly CellReading[];
-  /** Different registrable domains among them. */
-  readonly sites: number;
-  /** Coins with what they are traded against. */
-  readonly areMarkets: boolean;
 }
 
 /** Shares of the values from which on a column is a candidate at all. */
-const LEAST = { web: 0.2, isin: 0.2, symbol: 0.5, id: 0.8 } as const;
+const LEAST = { checked: 0.2, symbol: 0.5, id: 0.8 } as const;
 /** Where the table is about coins, their names may be long and in any case. */
 const LEAST_COINS = 0.7;
 const COIN_LIKE = /^(?![\d.,-]+$)[\p{L}\p{N}$._+\u20ae-]{1,24}$/u;
@@ -40,50 +36,40 @@ const COIN_POINTS = 2;
 
 /** `kind`: the only one that counts, with less of it, or null. */
 export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
-  const all = table.columns.flatMap((column) =>
-    column.filled.length === 0 ? [] : [...checked(table, column, kind), ...symbols(table, column)],
-  );
-  const found = kind === null || kind === 'auto' ? all : all.filter((each) => each.kind === kind);
+  const filled = table.columns.filter((column) => column.filled.length > 0);
+  const all = filled.flatMap((column) => [...checked(table, column, kind), ...symbols(table, column)]);
+  const found = ofKind(all, kind);
   const [only, ...others] = table.columns;
-  if (found.length > 0 || kind === null || only === undefined || others.length > 0) return found;
   // A kind given for the only column there is leaves no doubt.
-  return [
-    { column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [], sites: 0, areMarkets: false },
-  ];
+  const isSettled = found.length === 0 && kind !== null && only !== undefined && others.length === 0;
+  return isSettled ? [{ column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [] }] : found;
 }
 
 /** What the names say, where no value does. */
-export function findByName({ columns }: MeasuredTable, asked: IdentifierKind | null = null): Candidate[] {
+export function findByName({ columns }: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
   const all = columns.flatMap((column) => {
-    const { header } = column;
-    const says: readonly (readonly [Family, IdentifierKind, number])[] = [
-      ['isin', 'isin', header.isin],
-      ['isin', 'id', header.id],
-      ['web', 'domain', header.web],
-      ['mail', 'domain', header.mail],
-      ['ticker', 'ticker', header.symbol],
-      ['crypto', 'crypto', header.coin],
+    const { isin, id, web, mail, symbol, coin, otherPage: neg, otherCode } = column.header;
+    const named = (family: Family, of: IdentifierKind, head: number): Candidate[] => {
+      const evidence = { one: 1, valid: 1, fill: 1, head, neg, otherCode };
+      return head === 0 ? [] : [{ column, kind: of, family, evidence, fitting: [] }];
+    };
+    const checkedKinds = [...named('isin', 'isin', isin), ...named('isin', 'id', id)];
+    const links = [...named('web', 'domain', web), ...named('mail', 'domain', mail)];
+    return [
+      ...checkedKinds,
+      ...links,
+      ...named('ticker', 'ticker', symbol),
+      ...named('crypto', 'crypto', coin),
     ];
-    return says.flatMap(([family, kind, head]) => {
-      const evidence = {
-        one: 1,
-        valid: 1,
-        fill: 1,
-        head,
-        neg: header.otherPage,
-        otherCode: header.otherCode,
-      };
-      return head === 0 ? [] : [{ column, kind, family, evidence, fitting: [], sites: 0, areMarkets: false }];
-    });
   });
-  return asked === null || asked === 'auto' ? all : all.filter(({ kind }) => kind === asked);
+  return ofKind(all, kind);
 }
 
-function checked(
-  { columns }: MeasuredTable,
-  column: MeasuredColumn,
-  asked: IdentifierKind | null,
-): Candidate[] {
+function ofKind(all: Candidate[], kind: IdentifierKind | null): Candidate[] {
+  return kind === null || kind === 'auto' ? all : all.filter((each) => each.kind === kind);
+}
+
+function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: IdentifierKind | null) {
   const { filled, fill, header } = column;
   const found: Candidate[] = [];
   const add = (
@@ -92,54 +78,51 @@ function checked(
     fitting: readonly CellReading[],
     evidence: Candidate['evidence'],
   ) => {
-    const sites = new Set(fitting.map(({ web }) => web?.site)).size;
     const valid = share(fitting.length, filled.length);
-    const filledBy = Math.sqrt(fill);
-    const all = { one: 1, valid, fill: filledBy, ...evidence };
-    found.push({ column, kind, family, evidence: all, fitting, sites, areMarkets: false });
+    if (valid < (kind === 'id' ? LEAST.id : LEAST.checked)) return;
+    const all = { one: 1, valid, fill: Math.sqrt(fill), ...evidence };
+    found.push({ column, kind, family, evidence: all, fitting });
   };
-  const is = (least: number, fitting: readonly unknown[]) =>
-    fitting.length > 0 && fitting.length >= filled.length * least;
-
   const isins = filled.filter(({ isIsin }) => isIsin);
-  if (is(LEAST.isin, isins)) add('isin', 'isin', isins, { head: header.isin, few: fewness(textsOf(isins)) });
+  add('isin', 'isin', isins, { head: header.isin, few: fewness(isins.map(({ text }) => text)) });
   const isId = header.id === 1 || asked === 'id' ? isPossibleBrandId : isCertainBrandId;
-  const ids = filled.filter(({ text }) => isId(text));
-  if (is(LEAST.id, ids)) add('isin', 'id', ids, { head: 1, few: 0 });
+  add(
+    'isin',
+    'id',
+    filled.filter(({ text }) => isId(text)),
+    { head: 1 },
+  );
 
   const mails = filled.filter(({ web }) => web?.isMail);
   const webs = filled.filter(({ web }) => web?.isMail === false);
   const neg = header.otherPage;
   const alone = Number(columns.length === 1);
-  if (mails.length > webs.length && is(LEAST.web, mails)) {
+  if (mails.length > webs.length) {
     const own = mails.flatMap(({ web }) => web?.site ?? []);
     const free = share(mails.length - own.length, mails.length);
     // A list of addresses and nothing else needs no name.
     const bare = alone * shareOf(mails, ({ text }) => !text.includes(' '));
     const head = Math.max(header.mail, header.web, bare);
     add('mail', 'domain', mails, { few: fewness(own), free, head, neg });
-  } else if (is(LEAST.web, webs)) {
-    const sites = webs.map(({ web }) => web?.site ?? '');
-    const once = new Set(sites.filter((site) => sites.indexOf(site) === sites.lastIndexOf(site)));
-    // In a list of websites the host of others may stand for itself, but once.
-    const isOfHost = ({ web }: CellReading) =>
-      web?.isShared === true && (web.depth > 0 || !once.has(web.site ?? ''));
-    const deep = shareOf(webs, ({ web }) => web?.depth === 2);
-    const variety = share(new Set(sites).size, sites.length);
-    add('web', 'domain', webs, {
-      few: fewness(sites),
-      board: webs.length < LEAST_PAGES ? 0 : deep * Math.max(0, 1 - variety / PAGES_PER_SITE),
-      deep,
-      shared: shareOf(webs, isOfHost),
-      head: header.web,
-      neg,
-      tickerLike: shareOf(webs, ({ text }) => LISTED.test(text)),
-      alone,
-    });
+    return found;
   }
+  const sites = webs.map(({ web }) => web?.site ?? '');
+  const once = new Set(sites.filter((site) => sites.indexOf(site) === sites.lastIndexOf(site)));
+  // In a list of websites a host of others may stand for itself, but once.
+  const isOfHost = ({ web }: CellReading) =>
+    web?.isShared === true && (web.depth > 0 || !once.has(web.site ?? ''));
+  const deep = shareOf(webs, ({ web }) => web?.depth === 2);
+  const perPage = share(new Set(sites).size, sites.length);
+  const board = webs.length < LEAST_PAGES ? 0 : deep * Math.max(0, 1 - perPage / PAGES_PER_SITE);
+  const shared = shareOf(webs, isOfHost);
+  const tickerLike = shareOf(webs, ({ text }) => LISTED.test(text)) * (1 - header.web);
+  const pages = { few: fewness(sites), board, deep, shared, tickerLike };
+  add('web', 'domain', webs, { ...pages, head: header.web, neg, alone });
   return found;
 }
 
+/** What the name of a column is worth that leaves no doubt of its content. */
+export const PLAIN = 0.8;
 /** Fewer pages may be of few sites by chance. */
 const LEAST_PAGES = 8;
 /** Sites per page from which on pages are not those of a directory or a job board. */
@@ -163,6 +146,8 @@ export function isListed(text: string): boolean {
 
 /** Numbers, times, dates, serial numbers. */
 const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
+/** A word, or what stands for yes and no. */
+const WORD = /^(?:[a-z]{3,}|[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[YyNn])$/;
 /** Futures, currencies against each other, indices. */
 const NO_COMPANY = /=[FX]$|^\^/;
 /** Digits of the codes of exchanges in Asia, all of one length. */
@@ -176,16 +161,19 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const valid = share(fitting.length, filled.length);
   const isCoinLike = ({ text, web, isIsin }: CellReading) => web === null && !isIsin && COIN_LIKE.test(text);
   const validCoins = coins < COIN_POINTS ? valid : shareOf(filled, isCoinLike);
-  const isEnough = valid >= LEAST.symbol || (validCoins >= LEAST_COINS && valid > LEAST.web);
+  const isEnough = valid >= LEAST.symbol || (validCoins >= LEAST_COINS && valid > LEAST.checked);
   if (!isEnough || fitting.length === 0) return [];
-  const texts = textsOf(fitting);
+  const texts = fitting.map(({ text }) => text);
   const different = new Set(texts);
   const upper = new Set([...different].map((text) => text.toUpperCase()));
   const of = (isIt: (text: string) => boolean) => shareOf(texts, isIt);
-  const known = knownAmong(upper);
   const traded = texts.flatMap((text) => coinOfMarket(text.toUpperCase()) ?? []);
   const knownTraded = knownAmong(new Set(traded)).coins;
   const markets = knownTraded < LEAST_KNOWN_TRADED ? 0 : share(traded.length, texts.length);
+  const known = knownAmong(markets > 0.5 ? new Set(traded) : upper);
+  // One share's prices: its symbol in all rows, under a plain name, and no other column of codes.
+  const isHistory = header.symbol >= PLAIN && columns.filter((each) => each.header.symbol > 0).length === 1;
+  const areCoins = known.areSurelyCoins || markets > 0.5;
   const areCodes =
     texts.length > 4 &&
     different.size >= texts.length * 0.95 &&
@@ -193,46 +181,41 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const both = {
     one: 1,
     fill: Math.sqrt(fill),
-    few: texts.length < 4 ? 0 : Math.max(0, commonest(texts) - 0.5) * 2,
+    few: texts.length < 4 || isHistory ? 0 : Math.max(0, commonest(texts) - 0.5) * 2,
     lettered: of((text) => /[A-Z]/i.test(text)),
     closed: Math.max(
       known.closed,
-      shareOf([...different], (text) => NO_COMPANY.test(text)),
+      of((text) => NO_COMPANY.test(text)),
     ),
     other: of(isOtherSecurityCode),
     codes: areCodes ? 0 : of((text) => NUMBER_LIKE.test(text) && !isListed(text)),
     fixed: Number(areCodes),
-    otherCode: header.otherCode,
+    otherCode: Math.max(header.otherCode, header.web, header.mail),
     head: header.symbol,
-    listed: of(isListed),
+    coinHead: header.coin,
+    // Under the name of a website a suffix is no exchange.
+    listed: of(isListed) * (1 - header.web),
     alone: Number(columns.length === 1),
-    coins: known.areSurelyCoins ? Math.min(1, known.coins * 3) : 0,
+    coins: areCoins ? Math.min(1, known.coins * 3) : 0,
     markets,
     /** Coins that shares have the codes of, too. */
-    ambiguous: known.areSurelyCoins ? 0 : known.coins,
+    ambiguous: areCoins || known.coins < known.tickers ? 0 : known.coins,
   };
-  const tickers = Math.min(1, known.tickers * 3);
-  const wordy = of((text) => /^[a-z]{3,}$/.test(text) || /^(?:true|false|yes|no|y|n)$/i.test(text));
-  const rest = { column, fitting, sites: different.size, areMarkets: markets >= 0.8 };
+  // One alone is chance.
+  const tickers = Math.min(1, known.tickers * 3, (known.tickers * different.size) / 2);
+  const isWord = ({ text, web }: CellReading) => WORD.test(text) || (web !== null && !LISTED.test(text));
+  const wordy = shareOf(fitting, isWord);
   const ticker = { ...both, valid, known: tickers, context, wordy };
-  const crypto = {
-    ...both,
-    valid: Math.max(valid, validCoins),
-    known: known.areSurelyCoins ? 0 : tickers,
-    context: -context,
-  };
+  const shares = areCoins ? 0 : tickers;
+  const crypto = { ...both, valid: Math.max(valid, validCoins), known: shares, context: -context };
   return [
-    { ...rest, kind: 'ticker', family: 'ticker', evidence: ticker },
-    { ...rest, kind: 'crypto', family: 'crypto', evidence: crypto },
+    { column, kind: 'ticker', family: 'ticker', evidence: ticker, fitting },
+    { column, kind: 'crypto', family: 'crypto', evidence: crypto, fitting },
   ];
 }
 
 /** Of the coins of markets so many are known; what is sold by the piece has none (`A1K-USD`). */
 const LEAST_KNOWN_TRADED = 0.1;
-
-function textsOf(cells: readonly CellReading[]): string[] {
-  return cells.map(({ text }) => text);
-}
 
 /** Share of the value that is there most often. */
 function commonest(values: readonly string[]): number {

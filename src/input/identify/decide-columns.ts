@@ -2,7 +2,7 @@
  * Decides by score: how probable each candidate is, which of them lead to the same company, and
  * whether that is sure enough to spend money on. A wrong choice costs ten times a needless question.
  */
-import { type Candidate, type Family, findByName, findCandidates } from './column-evidence.js';
+import { type Candidate, type Family, findByName, findCandidates, PLAIN } from './column-evidence.js';
 import { WEIGHTS, type Weights } from './column-weights.js';
 import { companyOf, type MeasuredColumn, type MeasuredTable } from './measure-columns.js';
 
@@ -26,6 +26,9 @@ export const DOUBTS = {
 } as const;
 export type Doubt = keyof typeof DOUBTS;
 
+/** Those about the best candidate alone, however improbable. */
+const OF_BEST: readonly Doubt[] = ['kind', 'oneSite', 'oneSymbol', 'fewSites', 'shared'];
+
 export interface Decision {
   /** In the order of reading: later ones fill the gaps of earlier ones. Empty where there is a doubt. */
   readonly taken: readonly Scored[];
@@ -40,20 +43,20 @@ export interface Decision {
 const LEAST_PROBABLE = 0.7;
 /** Columns that are read one after the other without being asked for, at most. */
 const MOST_TOGETHER = 3;
+/** With it a second column with as plain a name is no doubt. */
+const SURE = 0.95;
 /** The score that is so probable by itself. */
 const LEAST_ALONE = Math.log(LEAST_PROBABLE / (1 - LEAST_PROBABLE));
-/** What the name of a column is worth that leaves no doubt of its content. */
-const PLAIN = 0.8;
 /** Score from which a column of the same company fills gaps of another. */
 const LEAST_BESIDE = 2;
 /** Score from which a candidate is named beside one that is taken, or in a question. */
-const LEAST_NAMED = -2;
+export const LEAST_NAMED = -2;
 /** In so many values one site or symbol is that of the list, not of its rows. */
 const LEAST_EQUAL = 5;
 /** Fewer rows measure nothing. */
 const LEAST_ROWS = 3;
 /** Points of what the table is about that show the kind of its symbols. */
-const LEAST_CONTEXT = 1;
+const LEAST_CONTEXT = 0.5;
 /** Of the evidence for a symbol's kind: enough to go against what the table is about. */
 const SHOWN = 0.3;
 /** Of rows with both values, those in which columns of one company agree. */
@@ -61,7 +64,7 @@ const LEAST_AGREEMENT = 0.5;
 /** Values of two kinds that stand for each other, of all pairs. */
 const LEAST_ONE_TO_ONE = 0.8;
 /** By so much one kind of a named column must score more than the other. */
-const LEAST_LEAD = 1;
+const LEAST_LEAD = 3;
 /** Share of the values of a named column that show its kind. */
 const LEAST_NAMED_SHARE = 0.5;
 /** What `--kind` says: there is such a column. */
@@ -72,10 +75,13 @@ function scoreOf({ family, evidence }: Candidate, weights: Weights = WEIGHTS): n
 }
 
 /** The most probable first. */
-function scored(candidates: readonly Candidate[], weights: Weights = WEIGHTS): Scored[] {
+export function scored(candidates: readonly Candidate[], weights: Weights = WEIGHTS): Scored[] {
   return candidates
     .map((candidate) => ({ ...candidate, score: scoreOf(candidate, weights) }))
-    .sort((one, other) => other.score - one.score);
+    .sort(
+      (one, other) =>
+        other.score - one.score || Number(one.column.name === '') - Number(other.column.name === ''),
+    );
 }
 
 export function decide(
@@ -100,14 +106,14 @@ export function decide(
       score > LEAST_BESIDE &&
       column !== best.column &&
       family === best.family &&
+      (evidence.markets ?? 0) === (best.evidence.markets ?? 0) &&
       (evidence.head ?? 0) >= (best.evidence.head ?? 0),
   );
   const taken = [best, ...beside.slice(0, MOST_TOGETHER - 1)].sort(
     (one, other) => other.fitting.length - one.fitting.length || one.column.column - other.column.column,
   );
-  if (doubt === 'kind' || doubt === 'oneSite' || doubt === 'oneSymbol') {
-    return { taken: [], doubt, others: [best], probability };
-  }
+  const isOfBest = doubt !== null && OF_BEST.includes(doubt);
+  if (isOfBest) return { taken: [], doubt, others: [best], probability };
   const seen = new Set(doubt === null ? taken.map(({ column }) => column) : []);
   const others = found.filter(
     ({ column, score }) => score > LEAST_NAMED && seen.size < seen.add(column).size,
@@ -129,16 +135,16 @@ export function kindOfColumn(
   column: MeasuredColumn,
   kind: Candidate['kind'] | null,
 ): Scored | null {
-  const alone = { ...table, columns: [column] };
-  const found = findCandidates(alone, kind).filter(({ evidence }) => isShown(evidence));
-  const isBlank = column.filled.length === 0;
-  const [best, other] = scored(isBlank ? findByName(alone, kind) : found);
+  const all = (column.filled.length === 0 ? findByName : findCandidates)(table, kind);
+  const own = all.filter((each) => each.column === column);
+  const [best, other] = scored(own.filter(({ evidence }) => isShown(evidence)));
   if (best === undefined || kind !== null) return best ?? null;
-  if (isSymbolic(best) && best.score < LEAST_NAMED) return null;
-  return other === undefined || best.score - other.score > LEAST_LEAD ? best : null;
+  if (isOfEitherKind(best) || (isSymbolic(best) && best.score < LEAST_NAMED)) return null;
+  const isClear = other === undefined || best.score - other.score > LEAST_LEAD;
+  return isClear || best.evidence.head === 1 || !isSymbolic(best) ? best : null;
 }
 
-function isSymbolic({ family }: Candidate): boolean {
+function isSymbolic({ family }: Pick<Candidate, 'family'>): boolean {
   return family === 'ticker' || family === 'crypto';
 }
 
@@ -147,19 +153,28 @@ function isShown({ valid = 0, head = 0 }: Candidate['evidence']): boolean {
   return head > 0 || valid >= LEAST_NAMED_SHARE;
 }
 
+/** Whether a symbol may as well be of the other kind, as far as the table shows. */
+function isOfEitherKind({ family, evidence }: Candidate): boolean {
+  const { context = 0, listed = 0, known = 0, coins = 0, markets = 0, ambiguous = 0 } = evidence;
+  const shown = family === 'ticker' ? listed + known : coins + markets;
+  const isEither = (context < 0 && shown < SHOWN) || (context < LEAST_CONTEXT && ambiguous >= SHOWN);
+  return isSymbolic({ family }) && isEither;
+}
+
 /** Of columns of one company: what can be checked first, addresses of people last. */
 const RANK: Readonly<Record<Family, number>> = { isin: 0, web: 1, ticker: 2, crypto: 3, mail: 5 };
 const RANK_OF_NUMBERS = 4;
 
 function preferred(table: MeasuredTable, surest: Scored, found: readonly Scored[]): Scored {
-  const rankOf = ({ family, evidence }: Scored) =>
-    family === 'ticker' && (evidence.lettered ?? 1) < 0.5 ? RANK_OF_NUMBERS : RANK[family];
-  const mayStand = (other: Scored) =>
-    other === surest ||
-    (other.score > LEAST_ALONE &&
-      other.column.fill >= surest.column.fill / 2 &&
-      areOfOneCompany(table, surest, other));
-  const [best = surest] = found.filter(mayStand).sort((one, other) => rankOf(one) - rankOf(other));
+  const rankOf = ({ family, evidence: { lettered = 1, markets = 0 } }: Scored) =>
+    isSymbolic({ family }) && (lettered < 0.5 || markets > 0.5) ? RANK_OF_NUMBERS : RANK[family];
+  const peers = found.filter(
+    (other) => other === surest || (other.score > LEAST_ALONE && areOfOneCompany(table, surest, other)),
+  );
+  // Addresses of people are in every row, and say less.
+  const fullest = Math.max(...peers.map(({ column, family }) => (family === 'mail' ? 0 : column.fill)));
+  const full = peers.filter(({ column }) => column.fill >= fullest / 2);
+  const [best = surest] = full.sort((one, other) => rankOf(one) - rankOf(other));
   return best;
 }
 
@@ -170,10 +185,9 @@ function doubtOf(
   { probability, isNone, isAsked }: { probability: number; isNone: boolean; isAsked: boolean },
 ): Doubt | null {
   const { family, evidence, fitting } = best;
-  const { few = 0, board = 0, deep = 0, shared = 0, head = 0, alone = 0, context = 0 } = evidence;
+  const { few = 0, board = 0, deep = 0, shared = 0, head = 0, neg = 0, alone = 0 } = evidence;
   const isSymbol = isSymbolic(best);
-  if (few >= 1 && fitting.length >= LEAST_EQUAL && !isHistory(best, rivals))
-    return isSymbol ? 'oneSymbol' : 'oneSite';
+  if (few >= 1 && fitting.length >= LEAST_EQUAL) return isSymbol ? 'oneSymbol' : 'oneSite';
   if (probability < LEAST_PROBABLE) {
     const [rival] = rivals;
     const isRival = rival !== undefined && rival.score > best.score - 3 && !isNone;
@@ -182,26 +196,24 @@ function doubtOf(
     if (shared > 0.5) return 'shared';
     return few > 0.3 || (board > 0 && deep > 0.5) ? 'fewSites' : isNone ? 'nothing' : 'unsure';
   }
-  const { listed = 0, known = 0, coins = 0, markets = 0, ambiguous = 0 } = evidence;
-  const shown = family === 'ticker' ? listed + known : coins + markets;
-  const isAmbiguous = context < 0 || (context < LEAST_CONTEXT && ambiguous >= SHOWN);
-  if (isSymbol && isAmbiguous && shown < SHOWN && !isAsked) return 'kind';
+  if (isOfEitherKind(best) && !isAsked) return 'kind';
+  const isParty = ({ family: of, score, evidence: { head: named = 0, neg: other = 0 } }: Scored) =>
+    of === family && score > LEAST_ALONE && head > 0 && named >= head && other <= neg;
+  if (probability < SURE && rivals.some(isParty) && !(isAsked && isSymbol)) return 'parties';
+  const isOtherSymbol = (other: Scored) =>
+    isSymbolic(other) && other.column !== best.column && other.score > LEAST_ALONE;
+  if (isSymbol && !isAsked && probability < SURE && rivals.some(isOtherSymbol)) return 'several';
   if (isAsked || table.rows === 0 || table.rows >= LEAST_ROWS || family === 'isin') return null;
   const isLink = ({ family: other, column }: Scored) =>
     (other === 'web' || other === 'mail') && column !== best.column;
   return (head >= PLAIN || alone === 1) && !rivals.some(isLink) ? null : 'fewRows';
 }
 
-/** One share's prices: its symbol is in all rows, under a plain name, and no other column has any. */
-function isHistory({ family, evidence, column }: Scored, rivals: readonly Scored[]): boolean {
-  return (
-    family === 'ticker' && (evidence.head ?? 0) >= PLAIN && rivals.every((each) => each.column === column)
-  );
-}
-
 /** Whether two columns lead to the same company in most rows that have both. */
 export function areOfOneCompany({ rows }: MeasuredTable, one: Candidate, other: Candidate): boolean {
   if (one.column === other.column) return one.kind === other.kind;
+  // A coin and a ticker in one row are two things, and no check tells them apart.
+  if (one.kind !== other.kind && isSymbolic(one) && isSymbolic(other)) return false;
   const pairs: (readonly [string, string])[] = [];
   for (let row = 0; row < rows; row += 1) {
     const [first, second] = [one, other].map(({ column: { cells }, kind }) => {

@@ -8,11 +8,17 @@ import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase
 import { sayRowReason } from '../../core/row-reason.js';
 import { type Candidate, findByName, findCandidates, isListed } from './column-evidence.js';
 import { WEIGHTS } from './column-weights.js';
-import { type Decision, DOUBTS, type Doubt, type Scored } from './decide-columns.js';
+import { type Decision, DOUBTS, type Doubt, LEAST_NAMED, type Scored, scored } from './decide-columns.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
 import { isHeaderLike } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
-import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
+import {
+  type CellReading,
+  type MeasuredColumn,
+  type MeasuredTable,
+  readCell,
+  shareOf,
+} from './measure-columns.js';
 
 /** What a message is about: the names of all columns, and those that may be chosen. */
 export interface Seen {
@@ -37,14 +43,14 @@ const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
 /** Evidence for people; what is not here goes without saying. */
 const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
-  head: () => 'its name says so',
+  head: (_, { evidence: { neg = 0, otherCode = 0 } }) => (neg + otherCode > 0 ? '' : 'its name says so'),
   listed: (x) => `${percent(x)} have an exchange`,
   known: () => 'well-known tickers are among them',
   coins: () => 'well-known coins are among them',
   markets: (x) => `${percent(x)} are markets of coins`,
   context: (x, { kind }) => `the table is about ${(x > 0) === (kind === 'ticker') ? 'securities' : 'coins'}`,
   fixed: () => 'they are numbers of one length',
-  few: (_, { sites, fitting }) => `only ${sites} of ${fitting.length} differ`,
+  few: (_, { fitting }) => `only ${differentOf(fitting)} different`,
   shared: (x) => `${percent(x)} are on sites that host others`,
   deep: (x) => `${percent(x)} are single pages`,
   free: (x) => `${percent(x)} are at free e-mail providers`,
@@ -60,6 +66,10 @@ const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
 const LEAST_SAID = 0.5;
 const MOST_SAID = 2;
 
+function differentOf(cells: readonly CellReading[]): number {
+  return new Set(cells.map(({ text, web }) => web?.site ?? text)).size;
+}
+
 function percent(x: number): string {
   return `${Math.round(100 * x)} %`;
 }
@@ -72,17 +82,16 @@ export function evidenceInWords(of: Candidate, isFor = false): string {
   const isSymbol = family === 'ticker' || family === 'crypto';
   const words =
     family === 'mail' ? 'e-mail addresses' : `${isSymbol ? 'written like ' : ''}${KIND_WORDS[kind]}`;
-  const faults = column.filled.flatMap(({ text }) => {
-    const read = identifyCell(text, kind);
-    return kind === 'domain' && read.type === 'invalid' ? [`; others: ${sayRowReason(read.reason)}`] : [];
-  });
+  const other = isFor || kind !== 'domain' ? undefined : column.filled.find(({ web }) => web === null);
+  const fault = other === undefined ? null : identifyCell(other.text, kind);
+  const others = fault?.type === 'invalid' ? ` (others: ${sayRowReason(fault.reason)})` : '';
   const terms = Object.entries(evidence)
     .map(([name, x]) => ({ say: SAID[name], x, weight: (WEIGHTS[family]?.[name] ?? 0) * x }))
     .filter(({ say, weight }) => say !== undefined && (isFor ? weight : Math.abs(weight)) > LEAST_SAID)
     .sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
-    .map(({ say, x }) => say?.(x, of));
-  const said = [...new Set(terms)].slice(0, MOST_SAID);
-  const counted = `${of.fitting.length} of ${filled} sampled values are ${words}${isFor ? '' : (faults[0] ?? '')}`;
+    .map(({ say, x }) => say?.(x, of) ?? '');
+  const said = [...new Set(terms)].filter((term) => term !== '').slice(0, MOST_SAID);
+  const counted = `${of.fitting.length} of ${filled} sampled values are ${words}${others}`;
   return [counted, ...said].join(', ');
 }
 
@@ -96,7 +105,8 @@ export function explainBlanks(
   const rows = Array.from({ length: table.rows }, (_, row) => row);
   const blank = rows.filter((row) => taken.every(({ cells }) => cells[row] === null));
   if (blank.length === 0) return '';
-  const blankRows = `; ${blank.length} of ${table.rows} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const are = blank.length === 1 ? 'is' : 'are';
+  const blankRows = `; ${blank.length} of ${table.rows} sampled rows ${are} blank there`;
   const filled = other === null ? 0 : blank.filter((row) => other.column.cells[row] !== null).length;
   if (other === null || filled === 0) return blankRows;
   const together = [...choices, { column: other.column.column, kind: other.kind }].map(
@@ -118,7 +128,10 @@ function asEach(columns: readonly string[], column: number, kinds: readonly Iden
 }
 
 /** The question where nothing is taken unasked. `isOurs`: an earlier run read some column. */
-export function question(seen: Seen, { doubt, others }: Decision, isOurs: boolean): NeverStartError {
+export function question(seen: Seen, decision: Decision, isOurs: boolean): NeverStartError {
+  const { doubt } = decision;
+  // Where nothing is likely, what is called a logo or a source is not worth a question.
+  const others = decision.others.filter(({ evidence }) => doubt !== 'nothing' || !evidence.neg);
   const { columns, table, kind } = seen;
   const asked = kind === 'auto' ? null : kind;
   assertHeader(seen, table.columns);
@@ -127,7 +140,11 @@ export function question(seen: Seen, { doubt, others }: Decision, isOurs: boolea
   const first = mixed.find((error) => error !== null);
   if (first !== undefined) return first;
   const isNothing = doubt === 'nothing' && others.length === 0;
-  const shown = isNothing ? findByName(table, kind).slice(0, 1) : others.slice(0, MOST_CANDIDATES);
+  const read = findCandidates(table).map(({ column }) => column);
+  const named = findByName(table, kind).filter(
+    ({ column, evidence }) => !evidence.neg && !read.includes(column),
+  );
+  const shown = isNothing ? scored(named).slice(0, 1) : others.slice(0, MOST_CANDIDATES);
   const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
   const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
   const all = table.columns.slice(0, MOST_SHOWN).map(label).join(', ');
@@ -137,19 +154,13 @@ export function question(seen: Seen, { doubt, others }: Decision, isOurs: boolea
   return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
 
-function whatToDo(
-  { columns, kind }: Seen,
-  doubt: Doubt | null,
-  shown: readonly Candidate[],
-  isOurs: boolean,
-) {
+function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly Scored[], isOurs: boolean) {
   const [first, ...others] = shown;
-  if (first === undefined || (first.fitting.length === 0 && first.column.filled.length > 0)) {
-    const naming = phrase`name the column that holds them with ${{ choose: 'column', example: 'NAME:KIND' }} (${KINDS})`;
-    if (kind === null || kind === 'auto') {
-      return phrase`${isOurs ? 'correct its rows' : `${NAMES}: ${ADD_COLUMN}`}, or ${naming}`;
-    }
-    const named = { choose: 'column', example: `NAME:${kind}` };
+  const isAny = kind === null || kind === 'auto';
+  if (first === undefined || !isOffered(first)) {
+    const named = { choose: 'column', example: `NAME:${isAny ? 'KIND' : kind}` };
+    const naming = phrase`name the column that holds them with ${named} (${KINDS})`;
+    if (isAny) return phrase`${isOurs ? 'correct its rows' : `${NAMES}: ${ADD_COLUMN}`}, or ${naming}`;
     return phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${named}`;
   }
   const settingOf = (each: Candidate) => columnSetting(columns, each.column.column, kind ?? each.kind);
@@ -157,6 +168,12 @@ function whatToDo(
   const isChoice = doubt === 'several' || doubt === 'parties';
   if (isChoice) return phrase`choose one: ${joinPhrases([first, ...others].map(settingOf), ' or ')}`;
   return phrase`use ${settingOf(first)} if that is right (${KINDS})`;
+}
+
+/** Whether naming it may help: it is probable, or named so, and has values of the kind or none. */
+function isOffered({ score, evidence, fitting, column }: Scored): boolean {
+  const isNamed = (evidence.head ?? 0) > 0 && !evidence.neg && !evidence.otherCode;
+  return (isNamed || score > LEAST_NAMED) && (fitting.length > 0 || column.filled.length === 0);
 }
 
 /** The question about a column of several kinds; null for one that mostly has `likely` or no identifiers. */

@@ -30,17 +30,18 @@ function plain(name: string): string {
     .trim();
 }
 
-/** Up to three letters stand for whole words, with `*` for beginnings, more for any part of one. */
-function stems(text: string): RegExp {
+/** Up to `whole` letters stand for whole words, with `*` for beginnings, more for any part of one. */
+function stems(text: string, whole = 3): RegExp {
   const parts = text.split(/\s+/).map((written) => {
     const stem = plain(written);
-    if (!/^[a-z]{1,3}$/.test(stem)) return stem;
+    if (!/^[a-z]+$/.test(stem) || stem.length > whole) return stem;
     return `(?<![^ ])${stem}${written.endsWith('*') ? '' : 's?(?![^ ])'}`;
   });
   return new RegExp(parts.join('|'));
 }
 
-const WEBSITE = stems(`web* www* site sito sitio domain domein domen domin homepag internet host seite hemsida
+const WEBSITE =
+  stems(`web* www* site sito sitio domain doman domein domen domin homepag internet host seite hemsida
   hjemmesid netsted nettside kotisiv verkkosiv stran* stron* witryna honlap weboldal svetain tinklal puslap
   koduleht сайт домен 网站 网址 域名 網站 網址 網域 ウェブ ホームページ ドメイン 홈페이지 웹사이트 도메인`);
 const LINK = stems('url* uri* link lien enlace');
@@ -52,8 +53,7 @@ const OTHER_PAGE =
   instagram youtube tiktok github crunchbase wiki social licen rss feed pdf download map listing permalink news
   article api type register verif coingecko slide video ficha review file attachment
   redirect callback spec hosted parent`);
-const OTHER_CODE =
-  stems(`acronym abbrev short iata icao country currenc state region province type status class
+const OTHER_CODE = stems(`acronym abbrev short iata icao country state region province type status class
   categor unit grade lang cusip sedol wkn figi name city date time zip post phone price amount sku size level
   version series group index label note gender rank id uuid cif vat number no nr`);
 const COIN = stems('coin token crypto');
@@ -64,10 +64,10 @@ const SYMBOL = [
   [0.8, 'kurzel papel mnemonic scrip コード 代码 代碼 代號 코드'],
   [0.6, 'acao acoes instrument coin token crypto securityid'],
   [0.5, 'codigo code kod stock asset ativo'],
-].map(([worth, text]) => [Number(worth), stems(String(text))] as const);
+].map(([worth, text]) => [Number(worth), stems(String(text), Number(worth) < 0.9 ? 20 : 3)] as const);
 
 /** Words of tables of securities and of coins. */
-const SECURITY_TABLE = stems(`price sector industr exchange share weight dividend etf stock cusip isin sedol
+const SECURITY_TABLE = stems(`sector industr exchange share weight dividend etf stock cusip isin sedol
   equit nifty bovespa portfolio holding setor acao pe eps listing compan nse bse asx b3 instrument fund position
   securit branche aktie nyse nasdaq 銘柄 証券 종목 股票 证券 證券 상장`);
 const COIN_TABLE =

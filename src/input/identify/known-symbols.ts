@@ -48,23 +48,13 @@ const COUNTRIES =
   KWT LAO LBN LBR LBY LKA LTU LUX LVA MAR MDA MDG MEX MKD MLI MLT MMR MNE MNG MOZ MUS MWI MYS NAM NER NGA NIC
   NLD NOR NPL NZL OMN PAK PAN PER PHL POL PRT PRY PSE QAT ROU RUS RWA SAU SDN SEN SGP SLE SLV SRB SVK SVN SWE
   SYR TCD TGO THA TJK TKM TTO TUN TUR TWN TZA UGA UKR URY USA UZB VEN VNM YEM ZAF ZMB ZWE`);
-const STATES =
-  words(`AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH
-  OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC ON QC BC AB MB SK NS NB NL NSW VIC QLD TAS ACT AC AP AM BA CE
-  ES GO MG PB PR PE PI RJ RN RS RO RR SP SE TO`);
-const AIRPORTS =
-  words(`ATL PEK LHR ORD HND LAX CDG DFW FRA HKG DEN DXB CGK AMS MAD BKK JFK SIN LAS PVG SFO PHX IAH CLT MIA MUC
-  KUL FCO IST SYD MCO ICN DEL BCN LGW EWR YYZ MSP SEA DTW PHL BOM GRU MEL BOS NRT ORY MEX TPE ZRH LGA PMI CPH
-  VIE OSL BNE SLC DUS BOG JNB ARN MAN BRU DUB STN YVR SAN TPA HEL LIS ATH`);
 const FLAGS =
   words(`TRUE FALSE YES NO Y N EQ BE SM A B C D E HIGH LOW MEDIUM BUY SELL OPEN CLOSED ACTIVE LONG SHORT M F EN DE
   FR ES IT JP CET EST UTC GMT IST BST`);
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** Two letters are asked of the table of the runtime. */
 const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
-const CLOSED_LISTS = [COUNTRIES, STATES, AIRPORTS, FLAGS, CURRENCIES].map(
-  (codes) => (code: string) => codes.has(code),
-);
+const CLOSED_LISTS = [COUNTRIES, FLAGS, CURRENCIES].map((codes) => (code: string) => codes.has(code));
 
 const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
 /** Without a sign between them: against a stable coin, or a known coin against something else. */

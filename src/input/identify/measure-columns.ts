@@ -7,7 +7,7 @@ import { readIsin } from '../../core/isin.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderWords, readHeader, tableWords } from './header-words.js';
 import { identifyDomain, nameInDomain } from './identify-domain.js';
-import { isCurrency, readBloomberg } from './known-symbols.js';
+import { coinOfMarket, isCurrency, readBloomberg } from './known-symbols.js';
 
 export interface TableSample {
   readonly columns: readonly string[];
@@ -135,7 +135,8 @@ function readWeb(text: string): WebCell | null {
 export function companyOf({ text, web, isIsin, isSymbol }: CellReading, kind: IdentifierKind): string | null {
   if (kind === 'domain') return web?.site == null ? null : nameInDomain(web.site);
   if (kind === 'isin' || kind === 'id') return isIsin || kind === 'id' ? text : null;
-  return isSymbol ? text.replace(/\.[A-Z]{1,3}$/, '').toUpperCase() : null;
+  const symbol = text.replace(/\.[A-Z]{1,3}$/, '').toUpperCase();
+  return isSymbol ? (coinOfMarket(symbol) ?? symbol) : null;
 }
 
 const HOSTS = `linkedin.com facebook.com fb.com twitter.com x.com instagram.com youtube.com youtu.be tiktok.com

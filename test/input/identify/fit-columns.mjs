@@ -30,11 +30,11 @@ const PRIOR = {
   isin: { one: -5, valid: 8, fill: 1, few: -3, head: 2 },
   ticker: {
     one: -6, valid: 2, fill: 1, few: -4, lettered: 1.5, closed: -5, other: -6, codes: -3, fixed: -1,
-    otherCode: -2, head: 4, listed: 4, known: 3, coins: -2, markets: -4, context: 0.6, wordy: -4, alone: 2,
+    otherCode: -2, head: 4, listed: 4, known: 3, coins: -2, markets: -4, context: 0.6, wordy: -4, alone: 2, coinHead: -1.5,
   },
   crypto: {
     one: -7, valid: 1, fill: 1, few: -4, lettered: 1, closed: -3, other: -6, codes: -3, fixed: -2,
-    otherCode: -2, head: 3, listed: -3, known: -2, coins: 4, markets: 3, context: 0.8, alone: 2,
+    otherCode: -2, head: 3, listed: -3, known: -2, coins: 4, markets: 3, context: 0.8, alone: 2, coinHead: 1,
   },
 };
 /** How strongly weights are held near the prior (L2), and how much a file without identifiers counts. */

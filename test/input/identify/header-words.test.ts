@@ -1,49 +1,68 @@
 import { describe, expect, it } from 'vitest';
-import { readHeader, symbolContext } from '../../../src/input/identify/header-words.js';
+import { isHeaderLike, readHeader, tableWords } from '../../../src/input/identify/header-words.js';
 
 describe('the name of a column', () => {
-  const whole = { weight: 1, role: null, isForeign: false };
-  const partly = { weight: 0.6, role: null, isForeign: false };
-  const silent = { meaning: null, weight: 0, role: null, isForeign: false };
-  const foreign = { meaning: null, weight: 0, role: null, isForeign: true };
-  const named = (meaning: string, reading: object) => ({ meaning, ...reading });
-  const readings: readonly (readonly [object, ...string[]])[] = [
-    [named('domain', whole), 'website', 'Website URL', 'companyDomain', 'Company Domain Name', 'Home page'],
-    [named('domain', whole), 'web_site', 'WWW', 'Webseite', 'Domäne', 'Site internet', 'Página web'],
-    [named('domain', whole), 'Sitio web', 'hemsida', 'Strona internetowa', 'Сайт', '公司网站'],
-    [named('domain', whole), 'ホームページ', 'strona www', 'Interneto svetainė', 'email domain'],
-    [named('domain', whole), '_source.website', 'profile.website', 'company.website'],
-    [named('domain', partly), 'Sito aziendale', 'link'],
-    [named('domain', { ...partly, role: 'parent' }), 'parent website'],
-    [named('domain', { ...whole, role: 'customer' }), 'customer website'],
-    [named('email', whole), 'E-Mail', 'contact_email', 'E-Mail-Adresse', 'correo'],
-    [named('email', { ...partly, role: 'owner' }), 'Owner Email'],
-    [named('isin', whole), 'ISIN', 'isin_code'],
-    [named('isin', partly), 'underlying ISIN', 'WKN/ISIN'],
-    [named('ticker', whole), 'Ticker', 'tickerSymbol', 'Stock Symbol', 'ETF symbol', 'Börsenkürzel'],
-    [named('symbol', whole), 'symbol'],
-    [named('crypto', whole), 'coin', 'crypto_symbol', 'Kryptowährung'],
-    [named('id', whole), 'Brand ID'],
-    [foreign, 'jobs_url', 'Quelle', 'logo_url', 'LinkedIn URL', 'WKN', 'created_by.emailAddress'],
-    [{ ...foreign, role: 'owner' }, 'Account Owner Email', 'owner.email', 'Owner → Email'],
-    [silent, 'company', 'id', '', 'stock'],
+  const readings: readonly (readonly [reading: object, ...names: string[]])[] = [
+    [{ web: 1, otherPage: 0 }, 'website', 'Website URL', 'companyDomain', 'Company Domain Name', 'Home page'],
+    [{ web: 1, otherPage: 0 }, 'web_site', 'WWW', 'Webseite', 'Domäne', 'Site internet', 'Página web'],
+    [{ web: 1, otherPage: 0 }, 'Sitio web', 'hemsida', 'Strona internetowa', 'Сайт', '公司网站'],
+    [{ web: 1, otherPage: 0 }, 'ホームページ', 'strona www', 'Interneto svetainė', 'email domain'],
+    [{ web: 1, otherPage: 0 }, '_source.website', 'profile.website', 'SITOWEBSCUOLA', 'Sito aziendale'],
+    [{ web: 0.5, otherPage: 0 }, 'link', 'url', 'Lien'],
+    [{ web: 0, mail: 1 }, 'E-Mail', 'contact_email', 'E-Mail-Adresse', 'correo', 'El. paštas'],
+    [{ isin: 1 }, 'ISIN', 'isin_code', 'WKN/ISIN', 'isinNumber'],
+    [{ symbol: 1 }, 'Ticker', 'tickerSymbol', 'Stock Symbol', 'Emittententicker'],
+    [{ symbol: 0.9 }, 'symbol', 'symbols', 'Simbolo'],
+    [{ symbol: 0.8 }, 'Börsenkürzel Kürzel', 'コード', '銘柄コード'],
+    [{ symbol: 0.6, coin: 1 }, 'coin', 'Token'],
+    [{ id: 1 }, 'Brand ID'],
+    [{ otherPage: 1 }, 'jobs_url', 'Quelle', 'logo_url', 'LinkedIn URL', 'source'],
+    [{ otherCode: 1 }, 'WKN', 'Country', 'status', 'zip'],
+    [
+      { web: 0, mail: 0, isin: 0, id: 0, symbol: 0, coin: 0, otherPage: 0 },
+      ...['company', 'Description', '', 'https://web.example/ticker'],
+    ],
   ];
   const cases = readings.flatMap(([reading, ...names]) => names.map((name) => [name, reading] as const));
   it.each(cases)('%j is read as %o', (name, reading) => {
-    expect(readHeader(name)).toEqual(reading);
+    expect(readHeader(name)).toMatchObject(reading);
+  });
+
+  it.each([
+    ['Website', true],
+    ['Sector', true],
+    ['GTLB', false],
+    ['acme', false],
+  ])('%j is one that columns are called by: %j', (name, isOne) => {
+    expect(isHeaderLike(name)).toBe(isOne);
   });
 });
 
-describe('the names of the other columns and of the file', () => {
-  it.each([
-    [['name', 'symbol', 'sector'], 'ticker'],
-    [['name', 'symbol', 'circulating_supply'], 'crypto'],
-    [['name', 'symbol'], null],
-    [['symbol', 'exchange', 'blockchain'], null],
-    [['ACT Symbol', 'Company Name'], 'ticker'],
-    [['Symbol', 'Name', 'nyse-listed.csv'], 'ticker'],
-    [['Symbol', 'Name', 'top-100-coins.csv'], 'crypto'],
-  ] as const)('%j determine what a symbol is: %j', (columns, context) => {
-    expect(symbolContext(columns)).toBe(context);
-  });
+it.each([
+  [
+    ['name', 'symbol', 'sector'],
+    [1, 0],
+  ],
+  [
+    ['name', 'symbol', 'circulating_supply'],
+    [0, 2],
+  ],
+  [
+    ['name', 'symbol'],
+    [0, 0],
+  ],
+  [
+    ['symbol', 'exchange', 'blockchain'],
+    [1, 1],
+  ],
+  [
+    ['Symbol', 'Name', 'nyse-listed.csv'],
+    [1, 0],
+  ],
+  [
+    ['Symbol', 'Name', 'top-100-coins.csv'],
+    [0, 1],
+  ],
+] as const)('%j have words of tables of securities and of coins: %j', (names, words) => {
+  expect(tableWords(names)).toEqual(words);
 });

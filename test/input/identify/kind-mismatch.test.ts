@@ -45,7 +45,7 @@ describe('is stopped, before anything is spent', () => {
     ],
     ['ISINs as tickers', column('code', ISINS), 'code:ticker', 'code:isin'],
     ['ISINs as domains', column('code', ISINS), 'code:domain', 'code:isin'],
-    ['tickers as domains', column('code', ['AAPL', 'MSFT', 'GE']), 'code:domain', null],
+    ['tickers as domains', column('code', ['AAPL', 'MSFT', 'GE']), 'code:domain', 'code:ticker'],
     ['tickers as ISINs', column('ticker', ['AAPL', 'MSFT', 'GE']), 'ticker:isin', 'ticker:ticker'],
     ['names as domains', column('company', NAMES), 'company:domain', null],
     ['names as tickers', column('company', NAMES), 'company:ticker', null],
@@ -118,7 +118,7 @@ describe('is not stopped', () => {
   });
 
   it('a kind that was not named', () => {
-    expect(chosen(['name|website', 'A|acme.com', 'B|beta', 'C|gamma', 'D|delta', 'E|eps'])).toBe(
+    expect(chosen(['name|website', 'A|acme.com', 'B|beta', 'C|gamma.de', 'D|delta', 'E|eps'])).toBe(
       'website:domain',
     );
   });

@@ -44,7 +44,7 @@ describe('--column', () => {
     const table = ['a|x', 'Acme|acme.com', 'Beta|beta.com', 'Gamma|?!'];
     const { choices, sentence } = choose(table, { column: ['x'] });
     expect(choices).toEqual([{ column: 1, name: 'x', kind: 'domain' }]);
-    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values fit)');
+    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values are domains)');
   });
 
   it('accepts addresses that would not be chosen automatically', () => {
@@ -81,7 +81,7 @@ describe('--column', () => {
   });
 
   it('stops when a symbol may be of either kind', () => {
-    const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
+    const error = refusal(['symbol|name', 'LINK|Link'], { column: ['symbol'] });
     expect(error.todo).toBe('use --column symbol:ticker or --column symbol:crypto');
   });
 
