@@ -136,12 +136,3 @@ export function createTurns() {
     },
   };
 }
-
-/** Returns a function that looks at each object once and remembers what it found. */
-export function onceFor<Key extends object, Value>(look: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>();
-  return (key) => {
-    if (!known.has(key)) known.set(key, look(key));
-    return known.get(key) as Value;
-  };
-}

@@ -84,7 +84,7 @@ it('a first sheet with two columns of identifiers is a question, whatever is on 
     ['acme.com', 'beta.io'],
   ];
   await expect(open([{ name: 'Deals', rows }, DATA])).rejects.toMatchObject({
-    what: 'more than one column could hold the identifiers',
+    what: 'two columns name different companies',
   });
 });
 

@@ -13,10 +13,10 @@ import type { Candidate } from './column-evidence.js';
 import { decide, kindOfColumn } from './decide-columns.js';
 import {
   assertHeader,
+  assertOneKind,
   evidenceInWords,
   explainBlanks,
   kindUnclear,
-  mixedKinds,
   question,
   type Seen,
 } from './explain-columns.js';
@@ -103,8 +103,8 @@ export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const ours =
     input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
   const seen: Seen = { columns, table: measureTable(input, ours), kind };
-  const isAsked = input.requested.length > 0;
-  const { named, ...chosen } = isAsked ? takeRequested(input, seen) : takeSurest(seen, ours.length > 0);
+  const { requested } = input;
+  const { named, ...chosen } = requested[0] ? takeRequested(input, seen) : takeSurest(seen, ours.length > 0);
   if (input.allowMismatch !== true) assertKindsFit(seen, named, chosen.choices);
   return { ...chosen, ours };
 }
@@ -137,9 +137,7 @@ function takeRequested(input: ColumnsInput, seen: Seen): Chosen {
     const reading = kindOfColumn(table, measured, asked);
     const kind = asked ?? reading?.kind ?? null;
     // What is not of the kind would come back as invalid.
-    const isOpen = asked === null && (reading?.evidence.head ?? 0) === 0;
-    const mixed = isOpen ? mixedKinds(columns, measured, kind) : null;
-    if (mixed !== null) throw mixed;
+    if (asked === null && !reading?.evidence.head) assertOneKind(columns, measured, kind);
     if (kind === null) throw kindUnclear(columns, measured);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
     const choice = choiceOf(columns, column, kind, reading);
@@ -157,20 +155,14 @@ function takeSurest(seen: Seen, isOurs: boolean): Chosen {
   const decision = decide(table, kind);
   const { taken, others } = decision;
   if (taken.length === 0) throw question(seen, decision, isOurs);
-  assertHeader(
-    seen,
-    taken.map(({ column }) => column),
-  );
-  for (const { column, evidence } of kind === null ? taken : []) {
-    const mixed =
-      (evidence.head ?? 0) > 0 || (evidence.valid ?? 0) > 0.8 ? null : mixedKinds(columns, column);
-    if (mixed !== null) throw mixed;
-  }
+  const found = taken.map(({ column }) => column);
+  assertHeader(seen, found);
+  const isShown = taken.every(({ evidence: { head = 0, valid = 0 } }) => head > 0 || valid > 0.8);
+  for (const column of isShown || kind !== null ? [] : found) assertOneKind(columns, column);
   const choices = taken.map((each) => choiceOf(columns, each.column.column, kind ?? each.kind, each));
   const parts = choices.map((choice, at) => {
-    const because = taken[at] === undefined ? '' : evidenceInWords(taken[at], true);
-    const label = columnLabel(columns, choice.column);
-    return `${label} as ${choice.kind}, because ${because}${lookedUpIn(choice)}`;
+    const because = (taken[at] && evidenceInWords(taken[at], true)) + lookedUpIn(choice);
+    return `${columnLabel(columns, choice.column)} as ${choice.kind}, because ${because}`;
   });
   const [next = null] = others;
   const blanks = explainBlanks(seen, choices, next);
@@ -181,20 +173,16 @@ function takeSurest(seen: Seen, isOurs: boolean): Chosen {
   return { choices, named, sentence: phrase`${from}${blanks}; the runner-up is ${second}` };
 }
 
-/** From this share on a column is one of coins with what they are traded against. */
-const MOSTLY_MARKETS = 0.8;
-
 function choiceOf(
   columns: readonly string[],
   column: number,
   kind: IdentifierKind,
   reading: Candidate | null,
 ): ColumnChoice {
-  const areMarkets = kind === 'crypto' && (reading?.evidence.markets ?? 0) >= MOSTLY_MARKETS;
+  const areMarkets = kind === 'crypto' && (reading?.evidence.markets ?? 0) >= 0.8;
   return { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
 }
 
-/** What is looked up of cells that are more than an identifier. */
 function lookedUpIn({ areMarkets }: ColumnChoice): string {
   return areMarkets ? ', and of each market the coin is looked up' : '';
 }

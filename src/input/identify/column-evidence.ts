@@ -27,12 +27,10 @@ export interface Candidate {
 }
 
 /** Shares of the values from which on a column is a candidate at all. */
-const LEAST = { checked: 0.2, symbol: 0.5, id: 0.8 } as const;
-/** Where the table is about coins, their names may be long and in any case. */
-const LEAST_COINS = 0.7;
-const COIN_LIKE = /^(?![\d.,-]+$)[\p{L}\p{N}$._+\u20ae-]{1,24}$/u;
-/** Tables about coins with fewer points have symbols like all others. */
+const LEAST = { checked: 0.2, symbol: 0.5, coin: 0.7, id: 0.8 } as const;
+/** Where the table is about coins, by so many points, their names may be long and in any case. */
 const COIN_POINTS = 2;
+const COIN_LIKE = /^(?![\d.,-]+$)[\p{L}\p{N}$._+\u20ae-]{1,24}$/u;
 
 /** `kind`: the only one that counts, with less of it, or null. */
 export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
@@ -45,24 +43,19 @@ export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null
   return isSettled ? [{ column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [] }] : found;
 }
 
+const FAMILY_WORDS = { isin: 'isin', web: 'web', mail: 'mail', ticker: 'symbol', crypto: 'coin' } as const;
+
 /** What the names say, where no value does. */
 export function findByName({ columns }: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
-  const all = columns.flatMap((column) => {
-    const { isin, id, web, mail, symbol, coin, otherPage: neg, otherCode } = column.header;
-    const named = (family: Family, of: IdentifierKind, head: number): Candidate[] => {
-      const evidence = { one: 1, valid: 1, fill: 1, head, neg, otherCode };
-      return head === 0 ? [] : [{ column, kind: of, family, evidence, fitting: [] }];
-    };
-    const checkedKinds = [...named('isin', 'isin', isin), ...named('isin', 'id', id)];
-    const links = [...named('web', 'domain', web), ...named('mail', 'domain', mail)];
-    return [
-      ...checkedKinds,
-      ...links,
-      ...named('ticker', 'ticker', symbol),
-      ...named('crypto', 'crypto', coin),
-    ];
-  });
-  return ofKind(all, kind);
+  const read = (column: MeasuredColumn, family: Family): Candidate => {
+    const { [FAMILY_WORDS[family]]: head, otherPage: neg, otherCode } = column.header;
+    const evidence = { one: 1, valid: 1, fill: 1, head, neg, otherCode };
+    const of = family === 'web' || family === 'mail' ? 'domain' : family;
+    return { column, kind: of, family, evidence, fitting: [] };
+  };
+  const families = Object.keys(FAMILY_WORDS) as Family[];
+  const all = columns.flatMap((column) => families.map((family) => read(column, family)));
+  return ofKind(all, kind).filter(({ evidence }) => evidence.head !== 0);
 }
 
 function ofKind(all: Candidate[], kind: IdentifierKind | null): Candidate[] {
@@ -72,12 +65,8 @@ function ofKind(all: Candidate[], kind: IdentifierKind | null): Candidate[] {
 function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: IdentifierKind | null) {
   const { filled, fill, header } = column;
   const found: Candidate[] = [];
-  const add = (
-    family: Family,
-    kind: IdentifierKind,
-    fitting: readonly CellReading[],
-    evidence: Candidate['evidence'],
-  ) => {
+  type Cells = readonly CellReading[];
+  const add = (family: Family, kind: IdentifierKind, fitting: Cells, evidence: Candidate['evidence']) => {
     const valid = share(fitting.length, filled.length);
     if (valid < (kind === 'id' ? LEAST.id : LEAST.checked)) return;
     const all = { one: 1, valid, fill: Math.sqrt(fill), ...evidence };
@@ -86,12 +75,8 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   const isins = filled.filter(({ isIsin }) => isIsin);
   add('isin', 'isin', isins, { head: header.isin, few: fewness(isins.map(({ text }) => text)) });
   const isId = header.id === 1 || asked === 'id' ? isPossibleBrandId : isCertainBrandId;
-  add(
-    'isin',
-    'id',
-    filled.filter(({ text }) => isId(text)),
-    { head: 1 },
-  );
+  const ids = filled.filter(({ text }) => isId(text));
+  add('isin', 'id', ids, { head: 1 });
 
   const mails = filled.filter(({ web }) => web?.isMail);
   const webs = filled.filter(({ web }) => web?.isMail === false);
@@ -123,17 +108,15 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
 
 /** What the name of a column is worth that leaves no doubt of its content. */
 export const PLAIN = 0.8;
-/** Fewer pages may be of few sites by chance. */
+/** So many pages of fewer sites than this for each are those of a directory or a job board. */
 const LEAST_PAGES = 8;
-/** Sites per page from which on pages are not those of a directory or a job board. */
 const PAGES_PER_SITE = 0.25;
 
 /** `SAP.DE`, `AAPL US Equity`, `NYSE:GE`: a symbol with its exchange. */
 const LISTED = new RegExp(
-  '^[A-Z0-9&-]{1,12}\\.[A-Z]{1,2}$|' +
-    '^[A-Z0-9&.-]{1,12}[: ](?:US|UN|UQ|UW|LN|GR|GY|FP|JP|HK|AU|CN|NA|SW|SM|IM)(?: Equity)?$|' +
-    '^(?:NYSE|NASDAQ|LON|ETR|EPA|TSE|ASX|NSE|BOM|BVMF|OTCMKTS|HKG|TYO|FRA|SWX|AMS|BME|BIT|STO|HEL|CPH|OSL|TSX|' +
-    'TSXV|CVE)[: ][A-Z0-9.-]+$',
+  '^[A-Z0-9&-]{1,12}\\.[A-Z]{1,2}$|^[A-Z0-9&.-]{1,12}[: ](?:US|UN|UQ|UW|LN|GR|GY|FP|JP|HK|AU|CN|NA|SW|SM|' +
+    'IM)(?: Equity)?$|^(?:NYSE|NASDAQ|LON|ETR|EPA|TSE|ASX|NSE|BOM|BVMF|OTCMKTS|HKG|TYO|FRA|SWX|AMS|BME|BIT|' +
+    'STO|HEL|CPH|OSL|TSX|TSXV|CVE)[: ][A-Z0-9.-]+$',
 );
 /** Of the exchange of Brazil: no coin is written so. */
 const B3 = /^[A-Z]{4}(?:3|4|5|6|11|31|32|33|34|35)(?:\.SA|F)?$/i;
@@ -148,11 +131,8 @@ export function isListed(text: string): boolean {
 const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
 /** A word, or what stands for yes and no. */
 const WORD = /^(?:[a-z]{3,}|[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[YyNn])$/;
-/** Futures, currencies against each other, indices. */
-const NO_COMPANY = /=[FX]$|^\^/;
-/** Digits of the codes of exchanges in Asia, all of one length. */
-const CODE_LENGTHS = [4, 5, 6];
-/** Of a column of codes so many are of that length and so many differ. */
+/** The codes of exchanges in Asia: a column of them has one length, and nearly all differ. */
+const ASIAN_CODE = /^\d{3,5}[\dA-Z]$/;
 const MOSTLY = 0.9;
 
 function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredColumn): Candidate[] {
@@ -161,7 +141,7 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const valid = share(fitting.length, filled.length);
   const isCoinLike = ({ text, web, isIsin }: CellReading) => web === null && !isIsin && COIN_LIKE.test(text);
   const validCoins = coins < COIN_POINTS ? valid : shareOf(filled, isCoinLike);
-  const isEnough = valid >= LEAST.symbol || (validCoins >= LEAST_COINS && valid > LEAST.checked);
+  const isEnough = valid >= LEAST.symbol || (validCoins >= LEAST.coin && valid > LEAST.checked);
   if (!isEnough || fitting.length === 0) return [];
   const texts = fitting.map(({ text }) => text);
   const different = new Set(texts);
@@ -169,24 +149,23 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const of = (isIt: (text: string) => boolean) => shareOf(texts, isIt);
   const traded = texts.flatMap((text) => coinOfMarket(text.toUpperCase()) ?? []);
   const knownTraded = knownAmong(new Set(traded)).coins;
-  const markets = knownTraded < LEAST_KNOWN_TRADED ? 0 : share(traded.length, texts.length);
+  // What is sold by the piece (`A1K-USD`) is no coin.
+  const isKnown = knownTraded >= 0.1 || of((text) => /USD[TC]$/i.test(text)) > MOSTLY;
+  const markets = !isKnown ? 0 : share(traded.length, texts.length);
   const known = knownAmong(markets > 0.5 ? new Set(traded) : upper);
   // One share's prices: its symbol in all rows, under a plain name, and no other column of codes.
   const isHistory = header.symbol >= PLAIN && columns.filter((each) => each.header.symbol > 0).length === 1;
+  const futures = of((text) => /=[FX]$|^\^/.test(text));
   const areCoins = known.areSurelyCoins || markets > 0.5;
-  const areCodes =
-    texts.length > 4 &&
-    different.size >= texts.length * 0.95 &&
-    CODE_LENGTHS.some((digits) => of((text) => text.length === digits && /^\d+[A-Z]?$/.test(text)) >= MOSTLY);
+  const { length = 0 } = texts[0] ?? '';
+  const fitCodes = of((text) => text.length === length && ASIAN_CODE.test(text)) >= MOSTLY;
+  const areCodes = fitCodes && texts.length > 4 && different.size >= texts.length * 0.95;
   const both = {
     one: 1,
     fill: Math.sqrt(fill),
     few: texts.length < 4 || isHistory ? 0 : Math.max(0, commonest(texts) - 0.5) * 2,
     lettered: of((text) => /[A-Z]/i.test(text)),
-    closed: Math.max(
-      known.closed,
-      of((text) => NO_COMPANY.test(text)),
-    ),
+    closed: Math.max(known.closed, futures),
     other: of(isOtherSecurityCode),
     codes: areCodes ? 0 : of((text) => NUMBER_LIKE.test(text) && !isListed(text)),
     fixed: Number(areCodes),
@@ -204,18 +183,18 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   // One alone is chance.
   const tickers = Math.min(1, known.tickers * 3, (known.tickers * different.size) / 2);
   const isWord = ({ text, web }: CellReading) => WORD.test(text) || (web !== null && !LISTED.test(text));
-  const wordy = shareOf(fitting, isWord);
-  const ticker = { ...both, valid, known: tickers, context, wordy };
-  const shares = areCoins ? 0 : tickers;
-  const crypto = { ...both, valid: Math.max(valid, validCoins), known: shares, context: -context };
+  const ticker = { ...both, valid, known: tickers, context, wordy: shareOf(fitting, isWord) };
+  const crypto = {
+    ...both,
+    valid: Math.max(valid, validCoins),
+    known: areCoins ? 0 : tickers,
+    context: -context,
+  };
   return [
     { column, kind: 'ticker', family: 'ticker', evidence: ticker, fitting },
     { column, kind: 'crypto', family: 'crypto', evidence: crypto, fitting },
   ];
 }
-
-/** Of the coins of markets so many are known; what is sold by the piece has none (`A1K-USD`). */
-const LEAST_KNOWN_TRADED = 0.1;
 
 /** Share of the value that is there most often. */
 function commonest(values: readonly string[]): number {

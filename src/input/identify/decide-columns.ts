@@ -1,6 +1,6 @@
 /**
- * Decides by score: how probable each candidate is, which of them lead to the same company, and
- * whether that is sure enough to spend money on. A wrong choice costs ten times a needless question.
+ * Decides by score: how probable each candidate is, which of them lead to the same company, whether
+ * that is enough to spend money on. A wrong choice costs ten times a needless question.
  */
 import { type Candidate, type Family, findByName, findCandidates, PLAIN } from './column-evidence.js';
 import { WEIGHTS, type Weights } from './column-weights.js';
@@ -15,8 +15,7 @@ export interface Scored extends Candidate {
 export const DOUBTS = {
   nothing: 'no column clearly holds identifiers',
   unsure: 'no column surely holds identifiers',
-  oneSite: 'one site stands in all rows',
-  oneSymbol: 'one symbol stands in all rows',
+  oneValue: 'one site or symbol stands in all rows',
   fewSites: 'the links lead to few sites, not to the site of each row',
   shared: 'the links lead to sites that host others',
   kind: 'a symbol may be a ticker or a coin',
@@ -27,10 +26,10 @@ export const DOUBTS = {
 export type Doubt = keyof typeof DOUBTS;
 
 /** Those about the best candidate alone, however improbable. */
-const OF_BEST: readonly Doubt[] = ['kind', 'oneSite', 'oneSymbol', 'fewSites', 'shared'];
+const OF_BEST: readonly Doubt[] = ['kind', 'oneValue', 'fewSites', 'shared'];
 
 export interface Decision {
-  /** In the order of reading: later ones fill the gaps of earlier ones. Empty where there is a doubt. */
+  /** Later ones fill the gaps of earlier ones. Empty where there is a doubt. */
   readonly taken: readonly Scored[];
   readonly doubt: Doubt | null;
   /** Candidates beside those taken that are worth naming, the most probable first. */
@@ -41,47 +40,33 @@ export interface Decision {
 
 /** From this probability on a column is taken unasked. */
 const LEAST_PROBABLE = 0.7;
-/** Columns that are read one after the other without being asked for, at most. */
-const MOST_TOGETHER = 3;
-/** With it a second column with as plain a name is no doubt. */
+/** With this one a second column of as plain a name is no doubt. */
 const SURE = 0.95;
-/** The score that is so probable by itself. */
+/** Scores: probable by itself; fills the gaps of a column of the same company; worth naming. */
 const LEAST_ALONE = Math.log(LEAST_PROBABLE / (1 - LEAST_PROBABLE));
-/** Score from which a column of the same company fills gaps of another. */
 const LEAST_BESIDE = 2;
-/** Score from which a candidate is named beside one that is taken, or in a question. */
 export const LEAST_NAMED = -2;
-/** In so many values one site or symbol is that of the list, not of its rows. */
-const LEAST_EQUAL = 5;
-/** Fewer rows measure nothing. */
-const LEAST_ROWS = 3;
-/** Points of what the table is about that show the kind of its symbols. */
-const LEAST_CONTEXT = 0.5;
-/** Of the evidence for a symbol's kind: enough to go against what the table is about. */
-const SHOWN = 0.3;
-/** Of rows with both values, those in which columns of one company agree. */
-const LEAST_AGREEMENT = 0.5;
-/** Values of two kinds that stand for each other, of all pairs. */
-const LEAST_ONE_TO_ONE = 0.8;
 /** By so much one kind of a named column must score more than the other. */
 const LEAST_LEAD = 3;
-/** Share of the values of a named column that show its kind. */
-const LEAST_NAMED_SHARE = 0.5;
+/** In so many values one site or symbol is that of the list, and fewer rows measure nothing. */
+const LEAST_EQUAL = 5;
+const LEAST_ROWS = 3;
+/** Evidence that shows the kind of symbols: of what the table is about, and of the symbols. */
+const LEAST_CONTEXT = 0.5;
+const SHOWN = 0.3;
+/** Shares of the rows with both values, in which columns of one company agree. */
+const LEAST_AGREEMENT = 0.5;
+const LEAST_ONE_TO_ONE = 0.8;
 /** What `--kind` says: there is such a column. */
 const ASKED_ODDS = Math.exp(-5);
 
-function scoreOf({ family, evidence }: Candidate, weights: Weights = WEIGHTS): number {
-  return Object.entries(evidence).reduce((sum, [name, x]) => sum + (weights[family]?.[name] ?? 0) * x, 0);
-}
-
-/** The most probable first. */
+/** The most probable first; of equals one with a name. */
 export function scored(candidates: readonly Candidate[], weights: Weights = WEIGHTS): Scored[] {
-  return candidates
-    .map((candidate) => ({ ...candidate, score: scoreOf(candidate, weights) }))
-    .sort(
-      (one, other) =>
-        other.score - one.score || Number(one.column.name === '') - Number(other.column.name === ''),
-    );
+  const found = candidates.map((each) => {
+    const terms = Object.entries(each.evidence).map(([name, x]) => (weights[each.family]?.[name] ?? 0) * x);
+    return { ...each, score: terms.reduce((sum, term) => sum + term, each.column.name === '' ? -0.01 : 0) };
+  });
+  return found.sort((one, other) => other.score - one.score);
 }
 
 export function decide(
@@ -92,28 +77,27 @@ export function decide(
   const found = scored(table.rows === 0 ? findByName(table) : findCandidates(table, kind), weights);
   const [surest] = found;
   if (surest === undefined) return { taken: [], doubt: 'nothing', others: [], probability: 0 };
-  const best = preferred(table, surest, found);
-  const together = found.filter((other) => other === best || areOfOneCompany(table, best, other));
+  const best = preferred(surest, found);
+  const together = found.filter((other) => other === best || areOfOneCompany(best, other));
   const rivals = found.filter((other) => !together.includes(other));
   const odds = (some: readonly Scored[]) => some.reduce((sum, { score }) => sum + Math.exp(score), 0);
   const none = kind === null ? 1 : ASKED_ODDS;
-  const all = none + odds(together) + odds(oncePerCompany(table, rivals));
+  const all = none + odds(together) + odds(oncePerCompany(rivals));
   const probability = odds(together) / all;
-  const isNone = none > all / 2;
-  const doubt = doubtOf(table, best, rivals, { probability, isNone, isAsked: kind !== null });
+  const facts = { probability, isNone: none > all / 2, isAsked: kind !== null };
+  const doubt = doubtOf(table, best, rivals, facts);
   const beside = together.filter(
-    ({ score, column, family, evidence }) =>
+    ({ score, column, family, evidence: { markets, head = 0 } }) =>
       score > LEAST_BESIDE &&
       column !== best.column &&
       family === best.family &&
-      (evidence.markets ?? 0) === (best.evidence.markets ?? 0) &&
-      (evidence.head ?? 0) >= (best.evidence.head ?? 0),
+      markets === best.evidence.markets &&
+      head >= (best.evidence.head ?? 0),
   );
-  const taken = [best, ...beside.slice(0, MOST_TOGETHER - 1)].sort(
+  const taken = [best, ...beside.slice(0, 2)].sort(
     (one, other) => other.fitting.length - one.fitting.length || one.column.column - other.column.column,
   );
-  const isOfBest = doubt !== null && OF_BEST.includes(doubt);
-  if (isOfBest) return { taken: [], doubt, others: [best], probability };
+  if (doubt !== null && OF_BEST.includes(doubt)) return { taken: [], doubt, others: [best], probability };
   const seen = new Set(doubt === null ? taken.map(({ column }) => column) : []);
   const others = found.filter(
     ({ column, score }) => score > LEAST_NAMED && seen.size < seen.add(column).size,
@@ -122,14 +106,12 @@ export function decide(
 }
 
 /** Without columns that lead where a more probable one does. */
-function oncePerCompany(table: MeasuredTable, found: readonly Scored[]): readonly Scored[] {
+function oncePerCompany(found: readonly Scored[]): readonly Scored[] {
   const likely = found.filter(({ score }) => score > LEAST_NAMED);
-  return likely.filter((each, at) =>
-    likely.slice(0, at).every((other) => !areOfOneCompany(table, other, each)),
-  );
+  return likely.filter((each, at) => likely.slice(0, at).every((other) => !areOfOneCompany(other, each)));
 }
 
-/** The reading of one column by itself, of the asked kind if any; null where its kind is unclear. */
+/** The reading of one column, of the asked kind if any; null where its kind is unclear. */
 export function kindOfColumn(
   table: MeasuredTable,
   column: MeasuredColumn,
@@ -137,7 +119,10 @@ export function kindOfColumn(
 ): Scored | null {
   const all = (column.filled.length === 0 ? findByName : findCandidates)(table, kind);
   const own = all.filter((each) => each.column === column);
-  const [best, other] = scored(own.filter(({ evidence }) => isShown(evidence)));
+  // With a name that says so, what does not fit costs nothing: it is invalid and stays here.
+  const [best, other] = scored(
+    own.filter(({ evidence: { valid = 0, head = 0 } }) => head > 0 || valid >= 0.5),
+  );
   if (best === undefined || kind !== null) return best ?? null;
   if (isOfEitherKind(best) || (isSymbolic(best) && best.score < LEAST_NAMED)) return null;
   const isClear = other === undefined || best.score - other.score > LEAST_LEAD;
@@ -146,11 +131,6 @@ export function kindOfColumn(
 
 function isSymbolic({ family }: Pick<Candidate, 'family'>): boolean {
   return family === 'ticker' || family === 'crypto';
-}
-
-/** With a name that says so, what does not fit costs nothing: it is invalid and stays here. */
-function isShown({ valid = 0, head = 0 }: Candidate['evidence']): boolean {
-  return head > 0 || valid >= LEAST_NAMED_SHARE;
 }
 
 /** Whether a symbol may as well be of the other kind, as far as the table shows. */
@@ -165,11 +145,11 @@ function isOfEitherKind({ family, evidence }: Candidate): boolean {
 const RANK: Readonly<Record<Family, number>> = { isin: 0, web: 1, ticker: 2, crypto: 3, mail: 5 };
 const RANK_OF_NUMBERS = 4;
 
-function preferred(table: MeasuredTable, surest: Scored, found: readonly Scored[]): Scored {
+function preferred(surest: Scored, found: readonly Scored[]): Scored {
   const rankOf = ({ family, evidence: { lettered = 1, markets = 0 } }: Scored) =>
     isSymbolic({ family }) && (lettered < 0.5 || markets > 0.5) ? RANK_OF_NUMBERS : RANK[family];
   const peers = found.filter(
-    (other) => other === surest || (other.score > LEAST_ALONE && areOfOneCompany(table, surest, other)),
+    (other) => other === surest || (other.score > LEAST_ALONE && areOfOneCompany(surest, other)),
   );
   // Addresses of people are in every row, and say less.
   const fullest = Math.max(...peers.map(({ column, family }) => (family === 'mail' ? 0 : column.fill)));
@@ -187,7 +167,7 @@ function doubtOf(
   const { family, evidence, fitting } = best;
   const { few = 0, board = 0, deep = 0, shared = 0, head = 0, neg = 0, alone = 0 } = evidence;
   const isSymbol = isSymbolic(best);
-  if (few >= 1 && fitting.length >= LEAST_EQUAL) return isSymbol ? 'oneSymbol' : 'oneSite';
+  if (few >= 1 && fitting.length >= LEAST_EQUAL) return 'oneValue';
   if (probability < LEAST_PROBABLE) {
     const [rival] = rivals;
     const isRival = rival !== undefined && rival.score > best.score - 3 && !isNone;
@@ -200,9 +180,8 @@ function doubtOf(
   const isParty = ({ family: of, score, evidence: { head: named = 0, neg: other = 0 } }: Scored) =>
     of === family && score > LEAST_ALONE && head > 0 && named >= head && other <= neg;
   if (probability < SURE && rivals.some(isParty) && !(isAsked && isSymbol)) return 'parties';
-  const isOtherSymbol = (other: Scored) =>
-    isSymbolic(other) && other.column !== best.column && other.score > LEAST_ALONE;
-  if (isSymbol && !isAsked && probability < SURE && rivals.some(isOtherSymbol)) return 'several';
+  const hasSymbol = rivals.some((other) => isSymbolic(other) && other.score > LEAST_ALONE);
+  if (isSymbol && !isAsked && probability < SURE && hasSymbol) return 'several';
   if (isAsked || table.rows === 0 || table.rows >= LEAST_ROWS || family === 'isin') return null;
   const isLink = ({ family: other, column }: Scored) =>
     (other === 'web' || other === 'mail') && column !== best.column;
@@ -210,26 +189,21 @@ function doubtOf(
 }
 
 /** Whether two columns lead to the same company in most rows that have both. */
-export function areOfOneCompany({ rows }: MeasuredTable, one: Candidate, other: Candidate): boolean {
+export function areOfOneCompany(one: Candidate, other: Candidate): boolean {
   if (one.column === other.column) return one.kind === other.kind;
   // A coin and a ticker in one row are two things, and no check tells them apart.
   if (one.kind !== other.kind && isSymbolic(one) && isSymbolic(other)) return false;
-  const pairs: (readonly [string, string])[] = [];
-  for (let row = 0; row < rows; row += 1) {
-    const [first, second] = [one, other].map(({ column: { cells }, kind }) => {
-      const cell = cells[row] ?? null;
-      return cell === null ? null : companyOf(cell, kind);
-    });
-    if (first != null && second != null) pairs.push([first, second]);
-  }
+  // `Website 1` and `Website 2`: the list itself says that the first comes first.
+  const [first, second] = [one, other].map(({ column: { name } }) => name.replace(/\d+/g, '').trim());
+  if (one.kind === other.kind && first !== '' && first === second && /\d/.test(one.column.name)) return true;
+  const keys = ({ column, kind }: Candidate) => column.cells.map((cell) => cell && companyOf(cell, kind));
+  const others = keys(other);
+  const pairs = keys(one).flatMap((key, row) => (key && others[row] ? [[key, others[row]] as const] : []));
   if (one.kind === other.kind) {
-    const equal = pairs.filter(([first, second]) => first === second).length;
+    const equal = pairs.filter(([key, own]) => key === own).length;
     return pairs.length > 0 && equal >= pairs.length * LEAST_AGREEMENT;
   }
-  const count = (each: (pair: readonly [string, string]) => string) => new Set(pairs.map(each)).size;
-  const fewer = Math.min(
-    count(([first]) => first),
-    count(([, second]) => second),
-  );
-  return fewer > 1 && fewer > count((pair) => pair.join('\t')) * LEAST_ONE_TO_ONE;
+  const [firsts, seconds] = [0, 1].map((at) => new Set(pairs.map((pair) => pair[at])).size);
+  const fewer = Math.min(firsts ?? 0, seconds ?? 0);
+  return fewer > 1 && fewer > new Set(pairs.map((pair) => pair.join('\t'))).size * LEAST_ONE_TO_ONE;
 }

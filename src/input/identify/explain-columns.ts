@@ -12,13 +12,7 @@ import { type Decision, DOUBTS, type Doubt, LEAST_NAMED, type Scored, scored } f
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
 import { isHeaderLike } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
-import {
-  type CellReading,
-  type MeasuredColumn,
-  type MeasuredTable,
-  readCell,
-  shareOf,
-} from './measure-columns.js';
+import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
 
 /** What a message is about: the names of all columns, and those that may be chosen. */
 export interface Seen {
@@ -41,6 +35,7 @@ const NAMES = 'company names cannot be looked up';
 const ADD_COLUMN = 'add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
+const percent = (x: number) => `${Math.round(100 * x)} %`;
 /** Evidence for people; what is not here goes without saying. */
 const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   head: (_, { evidence: { neg = 0, otherCode = 0 } }) => (neg + otherCode > 0 ? '' : 'its name says so'),
@@ -49,30 +44,19 @@ const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   coins: () => 'well-known coins are among them',
   markets: (x) => `${percent(x)} are markets of coins`,
   context: (x, { kind }) => `the table is about ${(x > 0) === (kind === 'ticker') ? 'securities' : 'coins'}`,
-  fixed: () => 'they are numbers of one length',
-  few: (_, { fitting }) => `only ${differentOf(fitting)} different`,
+  few: (_, { fitting: all }) => `only ${new Set(all.map((it) => it.web?.site ?? it.text)).size} different`,
   shared: (x) => `${percent(x)} are on sites that host others`,
   deep: (x) => `${percent(x)} are single pages`,
   free: (x) => `${percent(x)} are at free e-mail providers`,
   neg: () => 'its name says something else',
   otherCode: () => 'its name says something else',
-  closed: (x) => `${percent(x)} are codes of countries, currencies or the like`,
-  other: () => 'they are codes of securities that cannot be looked up',
+  closed: (x) => `${percent(x)} are codes of countries or currencies`,
   codes: (x) => `${percent(x)} are numbers`,
   wordy: (x) => `${percent(x)} are words`,
   alone: () => 'it is the only column',
 };
-/** Evidence worth less is not said. */
-const LEAST_SAID = 0.5;
-const MOST_SAID = 2;
-
-function differentOf(cells: readonly CellReading[]): number {
-  return new Set(cells.map(({ text, web }) => web?.site ?? text)).size;
-}
-
-function percent(x: number): string {
-  return `${Math.round(100 * x)} %`;
-}
+/** Evidence worth less is not said, nor is more of it. */
+const [LEAST_SAID, MOST_SAID] = [0.5, 2];
 
 /** What was measured of a candidate, the strongest first: all of it, or only what speaks for it. */
 export function evidenceInWords(of: Candidate, isFor = false): string {
@@ -80,10 +64,10 @@ export function evidenceInWords(of: Candidate, isFor = false): string {
   const filled = column.filled.length;
   if (filled === 0) return 'all of its sampled cells are blank';
   const isSymbol = family === 'ticker' || family === 'crypto';
-  const words =
-    family === 'mail' ? 'e-mail addresses' : `${isSymbol ? 'written like ' : ''}${KIND_WORDS[kind]}`;
-  const other = isFor || kind !== 'domain' ? undefined : column.filled.find(({ web }) => web === null);
-  const fault = other === undefined ? null : identifyCell(other.text, kind);
+  const like = isSymbol ? 'written like ' : '';
+  const words = family === 'mail' ? 'e-mail addresses' : like + KIND_WORDS[kind];
+  const other = column.filled.find(({ web }) => web === null && kind === 'domain' && !isFor);
+  const fault = other && identifyCell(other.text, kind);
   const others = fault?.type === 'invalid' ? ` (others: ${sayRowReason(fault.reason)})` : '';
   const terms = Object.entries(evidence)
     .map(([name, x]) => ({ say: SAID[name], x, weight: (WEIGHTS[family]?.[name] ?? 0) * x }))
@@ -123,8 +107,10 @@ function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers =
 
 /** One column as each of the kinds. */
 function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
-  const settings = kinds.map((kind) => columnSetting(columns, column, kind));
-  return joinPhrases(settings, ' or ');
+  return joinPhrases(
+    kinds.map((kind) => columnSetting(columns, column, kind)),
+    ' or ',
+  );
 }
 
 /** The question where nothing is taken unasked. `isOurs`: an earlier run read some column. */
@@ -135,22 +121,21 @@ export function question(seen: Seen, decision: Decision, isOurs: boolean): Never
   const { columns, table, kind } = seen;
   const asked = kind === 'auto' ? null : kind;
   assertHeader(seen, table.columns);
-  const mixed =
-    asked !== null || others.length > 1 ? [] : table.columns.map((each) => mixedKinds(columns, each));
-  const first = mixed.find((error) => error !== null);
-  if (first !== undefined) return first;
+  for (const each of asked !== null || others.length > 1 ? [] : table.columns) assertOneKind(columns, each);
   const isNothing = doubt === 'nothing' && others.length === 0;
   const read = findCandidates(table).map(({ column }) => column);
-  const named = findByName(table, kind).filter(
-    ({ column, evidence }) => !evidence.neg && !read.includes(column),
+  const named = scored(findByName(table, kind)).filter(
+    (each) => !each.evidence.neg && !read.includes(each.column),
   );
-  const shown = isNothing ? scored(named).slice(0, 1) : others.slice(0, MOST_CANDIDATES);
+  const shown = isNothing ? named.slice(0, 1) : others.slice(0, MOST_CANDIDATES);
   const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
   const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
-  const all = table.columns.slice(0, MOST_SHOWN).map(label).join(', ');
-  const more = table.columns.length > MOST_SHOWN ? ' ...' : '';
+  const all = table.columns.map(label);
   const what = DOUBTS[doubt ?? 'nothing'] + (isNothing && asked !== null ? ` of kind ${asked}` : '');
-  const subject = said.length === 0 ? all + more : said.join('; ');
+  const subject =
+    said.length > 0
+      ? said.join('; ')
+      : all.slice(0, MOST_SHOWN).join(', ') + (all.length > MOST_SHOWN ? ' ...' : '');
   return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
 
@@ -176,12 +161,12 @@ function isOffered({ score, evidence, fitting, column }: Scored): boolean {
   return (isNamed || score > LEAST_NAMED) && (fitting.length > 0 || column.filled.length === 0);
 }
 
-/** The question about a column of several kinds; null for one that mostly has `likely` or no identifiers. */
-export function mixedKinds(
+/** Throws column-doubtful for a column of several kinds that does not mostly have `likely`. */
+export function assertOneKind(
   columns: readonly string[],
   { column, header, filled }: MeasuredColumn,
   likely: IdentifierKind | null = null,
-): NeverStartError | null {
+): void {
   const found = filled.flatMap(({ text }) => {
     const read = identifyCell(text, 'auto');
     return read.type === 'identifier' ? [read.identifier] : [];
@@ -191,17 +176,15 @@ export function mixedKinds(
   const isOfOne = likely !== null && shareOf(found, (each) => each.kind === likely || isOpen(each)) >= MOSTLY;
   const different = new Set(filled.map(({ text }) => text)).size;
   const areFew = found.length < filled.length * MOSTLY || different < filled.length * LEAST_VARIETY;
-  const words = found.map(({ kind, value }) => {
-    if (kind === 'auto') return /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
-    return KIND_WORDS[kind];
-  });
-  const kinds = [...new Set(words)];
-  if (header.otherPage > 0 || areFew || isOfOne || kinds.length < 2) return null;
+  const wordOf = ({ kind, value }: (typeof found)[number]) =>
+    kind !== 'auto' ? KIND_WORDS[kind] : /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
+  const kinds = [...new Set(found.map(wordOf))];
+  if (header.otherPage > 0 || areFew || isOfOne || kinds.length < 2) return;
   const byShape = phrase`use ${columnSetting(columns, column, 'auto')}, which reads each value by its shape`;
   const todo =
     likely === null ? byShape : phrase`${byShape}, or ${asEach(columns, column, [likely])} for those alone`;
   const what = `this column has ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
-  return inDoubt(what, columnLabel(columns, column), todo);
+  throw inDoubt(what, columnLabel(columns, column), todo);
 }
 
 /** Throws column-doubtful where a header is the first symbol of a list, which would be lost. */
@@ -216,9 +199,9 @@ export function assertHeader({ columns, table, kind }: Seen, open: readonly Meas
     const [below] = findCandidates({ ...table, columns: [column] }, 'ticker');
     const { valid = 0, closed = 0, codes = 0 } = below?.evidence ?? {};
     if (!isSymbol || valid < MOSTLY || closed >= MOSTLY || codes > 1 - MOSTLY) return false;
-    return (
-      !isLower(name) || isListed(name) || (columns.length === 1 && filled.every(({ text }) => isLower(text)))
-    );
+    if (new Set(filled.map(({ text }) => text)).size < filled.length * LEAST_VARIETY) return false;
+    const isUsual = columns.length === 1 && filled.every(({ text }) => isLower(text));
+    return !isLower(name) || isListed(name) || isUsual;
   });
   if (first === undefined) return;
   const asked = kind === null ? SYMBOL_KINDS : [kind];

@@ -30,7 +30,7 @@ function plain(name: string): string {
     .trim();
 }
 
-/** Up to `whole` letters stand for whole words, with `*` for beginnings, more for any part of one. */
+/** Up to `whole` letters are whole words, with `*` beginnings, more are any part of one. */
 function stems(text: string, whole = 3): RegExp {
   const parts = text.split(/\s+/).map((written) => {
     const stem = plain(written);
@@ -48,14 +48,14 @@ const LINK = stems('url* uri* link lien enlace');
 const MAIL = stems('mail correo courriel epost sahkoposti pastas почта 邮 郵 メール 이메일');
 const BRAND_ID = stems('brandid brandfetchid');
 const OTHER_PAGE =
-  stems(`source quelle fuente fonte bron kilde ref referenc citation cite logo image img photo
-  foto picture bild avatar icon thumb job career karriere vacan apply hiring profil linkedin twitter facebook
-  instagram youtube tiktok github crunchbase wiki social licen rss feed pdf download map listing permalink news
-  article api type register verif coingecko slide video ficha review file attachment
-  redirect callback spec hosted parent`);
+  stems(`source quelle fuente fonte bron kilde ref referenc citation cite logo image img photo foto picture
+  bild avatar icon thumb job career karriere vacan apply hiring profil linkedin twitter facebook instagram
+  youtube tiktok github crunchbase wiki social licen rss feed pdf download map listing permalink news
+  article api type register verif coingecko slide video ficha review file attachment redirect callback spec
+  hosted parent`);
 const OTHER_CODE = stems(`acronym abbrev short iata icao country state region province type status class
-  categor unit grade lang cusip sedol wkn figi name city date time zip post phone price amount sku size level
-  version series group index label note gender rank id uuid cif vat number no nr`);
+  categor unit grade lang cusip sedol wkn figi name city date time zip post phone price amount sku size
+  level version series group index label note gender rank id uuid cif vat number no nr`);
 const COIN = stems('coin token crypto');
 /** By what they are worth. */
 const SYMBOL = [
@@ -67,12 +67,12 @@ const SYMBOL = [
 ].map(([worth, text]) => [Number(worth), stems(String(text), Number(worth) < 0.9 ? 20 : 3)] as const);
 
 /** Words of tables of securities and of coins. */
-const SECURITY_TABLE = stems(`sector industr exchange share weight dividend etf stock cusip isin sedol
-  equit nifty bovespa portfolio holding setor acao pe eps listing compan nse bse asx b3 instrument fund position
+const SECURITY_TABLE = stems(`sector industr exchange share weight dividend etf stock cusip isin sedol equit
+  nifty bovespa portfolio holding setor acao pe eps listing compan nse bse asx b3 instrument fund position
   securit branche aktie nyse nasdaq 銘柄 証券 종목 股票 证券 證券 상장`);
 const COIN_TABLE =
-  stems(`coin token crypto blockchain contract decimal chain* chainid circulating binance wallet
-  erc20 mint supply algorithm mineable cmc defi dex`);
+  stems(`coin token crypto blockchain contract decimal chain* chainid circulating binance wallet erc20 mint
+  supply algorithm mineable cmc defi dex`);
 
 /** What programs put around a record (`_source.website` in Elasticsearch). */
 const ENVELOPE = /^(?:_source|profile|companyProfile|company_profile|document)\.(?=.)/;

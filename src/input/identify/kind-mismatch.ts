@@ -51,11 +51,8 @@ export function assertKindsFit(
   }
 }
 
-interface Fault {
-  readonly cause: RowReason;
-  /** Only its looks are suspicious, so it would be looked up. */
-  readonly isBought: boolean;
-}
+/** `isBought`: only its looks are suspicious, so it would be looked up. */
+type Fault = { readonly cause: RowReason; readonly isBought: boolean };
 
 /** Suffixes that no exchange has, in any case. */
 const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
@@ -64,7 +61,7 @@ const LISTED = /^(?:\P{Ll}+|[a-z0-9-]{1,6}\.[a-z0-9-]{1,2})$/u;
 /** `Acme`, `Apple Inc.`, `the bakery`: symbols are written in one word and one case. */
 const NAME = /^\p{Lu}\p{Ll}{3,}(?!\S*[.:]\p{Lu})|\s.*\p{Ll}{3}|\p{Ll}{3}.*\s/u;
 
-/** Why a filled cell cannot be of the kind; null when it can. Coins are never written as domains. */
+/** Why a filled cell cannot be of the kind; null when it can. Coins are no domains. */
 function faultOf({ text, web }: CellReading, kind: IdentifierKind): Fault | null {
   const read = identifyCell(text, kind);
   if (read.type === 'invalid') return { cause: read.reason, isBought: false };
@@ -87,9 +84,7 @@ function mismatch(
     read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
   const counter = new Counter<RowReason>();
   for (const cause of causes) counter.add(cause);
-  const mostFrequent = commonestOf(counter, 1)
-    .map(({ value }) => sayRowReason(value))
-    .join();
+  const mostFrequent = commonestOf(counter, 1).map(({ value }) => sayRowReason(value));
   return new NeverStartError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,

@@ -1,6 +1,6 @@
 /**
- * Symbols that nearly every list of shares or of coins has some of, and codes that are neither. They
- * show what a column of codes is, and that a first line is data; they need not be complete. Pure.
+ * Symbols that nearly every list of shares or of coins has some of, and codes of neither: they
+ * show what a column of codes is, and that a first line is data. They need not be complete. Pure.
  */
 const words = (text: string) => new Set(text.split(/\s+/));
 
@@ -30,32 +30,15 @@ const COINS =
 const ONLY_COINS =
   words(`BTC XBT XXBT ETH XETH USDT USDC BNB XRP XXRP DOGE XDG XXDG SHIB ADA XLM XXLM XMR XXMR HBAR
   DAI WBTC BUSD MATIC PEPE XTZ EOS IOTA AVAX BCH ALGO`);
-const LEAST_ONLY_COINS = 2;
 
 /** Currencies of states (ISO 4217), in which lists of shares and coins have their amounts. */
 const CURRENCIES =
   words(`USD EUR GBP GBX CHF JPY CNY CNH HKD SGD TWD KRW INR IDR THB MYR PHP VND AUD NZD CAD MXN BRL CLP
   COP ARS PEN SEK NOK DKK ISK PLN CZK HUF RON BGN TRY ILS ZAR AED SAR EGP NGN UAH`);
 
-export function isCurrency(symbol: string): boolean {
-  return CURRENCIES.has(symbol);
-}
-
-const COUNTRIES =
-  words(`AFG AGO ALB AND ARE ARG ARM AUS AUT AZE BDI BEL BEN BFA BGD BGR BHR BIH BLR BOL BRA BRB BTN BWA CAF
-  CAN CHE CHL CHN CIV CMR COD COG COL CRI CUB CYP CZE DEU DNK DOM DZA ECU EGY ERI ESP EST ETH FIN FJI FRA GAB
-  GBR GEO GHA GIN GRC GTM HKG HND HRV HTI HUN IDN IND IRL IRN IRQ ISL ISR ITA JAM JOR JPN KAZ KEN KGZ KHM KOR
-  KWT LAO LBN LBR LBY LKA LTU LUX LVA MAR MDA MDG MEX MKD MLI MLT MMR MNE MNG MOZ MUS MWI MYS NAM NER NGA NIC
-  NLD NOR NPL NZL OMN PAK PAN PER PHL POL PRT PRY PSE QAT ROU RUS RWA SAU SDN SEN SGP SLE SLV SRB SVK SVN SWE
-  SYR TCD TGO THA TJK TKM TTO TUN TUR TWN TZA UGA UKR URY USA UZB VEN VNM YEM ZAF ZMB ZWE`);
-const FLAGS =
-  words(`TRUE FALSE YES NO Y N EQ BE SM A B C D E HIGH LOW MEDIUM BUY SELL OPEN CLOSED ACTIVE LONG SHORT M F EN DE
-  FR ES IT JP CET EST UTC GMT IST BST`);
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** Two letters are asked of the table of the runtime. */
 const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
-const CLOSED_LISTS = [COUNTRIES, FLAGS, CURRENCIES].map((codes) => (code: string) => codes.has(code));
-
 const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
 /** Without a sign between them: against a stable coin, or a known coin against something else. */
 const STABLE_MARKET = /^([A-Z0-9]{2,}?)(USDT|USDC|BUSD|FDUSD|TUSD)$/;
@@ -68,26 +51,24 @@ const STABLE = words('USDT USDC BUSD FDUSD TUSD');
  */
 export function coinOfMarket(symbol: string): string | null {
   const [, traded = '', against = ''] = MARKET.exec(symbol) ?? STABLE_MARKET.exec(symbol) ?? [];
-  const isMarket = isCurrency(against) || COINS.has(against) || STABLE.has(against);
-  if (isMarket) return isCurrency(traded) ? null : traded;
+  const isMarket = CURRENCIES.has(against) || COINS.has(against) || STABLE.has(against);
+  if (isMarket) return CURRENCIES.has(traded) ? null : traded;
   const [, known = ''] = OTHER_MARKET.exec(symbol) ?? [];
   return COINS.has(known) ? known : null;
 }
 
 /** Shares of different symbols, 0 to 1, and which of them are coins alone. */
 export function knownAmong(symbols: ReadonlySet<string>) {
-  const share = (isIt: (symbol: string) => boolean) => {
-    let count = 0;
-    for (const symbol of symbols) if (isIt(symbol)) count += 1;
-    return symbols.size === 0 ? 0 : count / symbols.size;
-  };
-  const only = share((symbol) => ONLY_COINS.has(symbol)) * symbols.size;
+  const share = (isIt: (symbol: string) => boolean) =>
+    [...symbols].filter(isIt).length / Math.max(1, symbols.size);
   return {
     tickers: share((symbol) => TICKERS.has(symbol.replace(/^[$^]|\.[A-Z]{1,2}$/g, '')) && !COINS.has(symbol)),
     coins: share((symbol) => COINS.has(symbol)),
-    areSurelyCoins: Math.round(only) >= LEAST_ONLY_COINS,
-    /** Of the one closed list that has most of them: countries, states, currencies and the like. */
-    closed: Math.max(...[...CLOSED_LISTS, isRegion].map(share)),
+    areSurelyCoins: [...symbols].filter((symbol) => ONLY_COINS.has(symbol)).length > 1,
+    closed: Math.max(
+      share((symbol) => CURRENCIES.has(symbol)),
+      share(isRegion),
+    ),
   };
 }
 

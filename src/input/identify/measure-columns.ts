@@ -1,5 +1,5 @@
 /**
- * Reads each sampled cell once and says what it is: a website, an e-mail address, an ISIN, something
+ * Reads each sampled cell once and says what it is: a website, an e-mail address, an ISIN, a text
  * written like a symbol. No decisions; `column-evidence.ts` makes evidence of it.
  */
 import type { IdentifierKind } from '../../core/identifier.js';
@@ -7,7 +7,7 @@ import { readIsin } from '../../core/isin.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderWords, readHeader, tableWords } from './header-words.js';
 import { identifyDomain, nameInDomain } from './identify-domain.js';
-import { coinOfMarket, isCurrency, readBloomberg } from './known-symbols.js';
+import { coinOfMarket, readBloomberg } from './known-symbols.js';
 
 export interface TableSample {
   readonly columns: readonly string[];
@@ -17,7 +17,7 @@ export interface TableSample {
   readonly fileName?: string | undefined;
 }
 
-export interface WebCell {
+interface WebCell {
   /** The registrable domain; null at a free mail provider. */
   readonly site: string | null;
   readonly isMail: boolean;
@@ -57,24 +57,20 @@ export interface MeasuredTable {
 /** More rows say no more. They are spread: the first rows of a file are often unlike the rest. */
 const MOST_ROWS = 200;
 
-export function spreadRows<Row>(rows: readonly Row[]): readonly Row[] {
-  if (rows.length <= MOST_ROWS) return rows;
-  return Array.from(
-    { length: MOST_ROWS },
-    (_, at) => rows[Math.floor((at * rows.length) / MOST_ROWS)] as Row,
-  );
+function spread<Row>(rows: readonly Row[]): readonly Row[] {
+  const bucket = (at: number) => Math.floor((at * MOST_ROWS) / Math.max(MOST_ROWS, rows.length));
+  return rows.filter((_, at) => at === 0 || bucket(at) !== bucket(at - 1));
 }
 
 /** `passedOver`: positions of columns that are never identifiers. */
 export function measureTable(table: TableSample, passedOver: readonly number[] = []): MeasuredTable {
-  const rows = spreadRows(table.sample);
+  const rows = spread(table.sample);
   const columns = table.columns.flatMap((name, column) => {
     if (passedOver.includes(column)) return [];
     const cells = rows.map((row) => readCell(row[column] ?? ''));
     const filled = cells.filter((cell) => cell !== null);
-    return [
-      { column, name, header: readHeader(name), cells, filled, fill: share(filled.length, rows.length) },
-    ];
+    const fill = share(filled.length, rows.length);
+    return [{ column, name, header: readHeader(name), cells, filled, fill }];
   });
   const names = [...columns.map(({ name }) => name), table.fileName ?? ''];
   const { securities, coins } = contextOf(columns, names);
@@ -118,17 +114,11 @@ function readWeb(text: string): WebCell | null {
   const address = text.replace(/^\[['"\s]*/, '').replace(/^[a-z]+:\/*/i, '');
   const isMail = text.includes('@') && !/^[^@]*[/?#]/.test(address);
   const site = read.type === 'identifier' ? read.identifier.value : null;
-  const [host = '', ...path] = isMail
-    ? [address]
-    : address
-        .split(/[\s,;'"]/, 1)
-        .join('')
-        .split(/[/?#]+/);
+  const [host = '', ...path] = isMail ? [address] : address.replace(/[\s,;'"].*$/s, '').split(/[/?#]+/);
   const parts = path.filter((part) => part !== '').length;
   const isPage = parts > 1 || (parts === 1 && (address.includes('?') || FILE.test(address)));
-  const depth = isPage ? 2 : parts;
   const isShared = SHARED_HOSTS.has(site ?? '') || SHARED_HOSTS.has(host.toLowerCase());
-  return { site, isMail, depth, isShared: !isMail && isShared };
+  return { site, isMail, depth: isPage ? 2 : parts, isShared: !isMail && isShared };
 }
 
 /** What the addresses of one company have in common: `acme` of `acme.com` and `www.acme.de`. */
@@ -139,26 +129,24 @@ export function companyOf({ text, web, isIsin, isSymbol }: CellReading, kind: Id
   return isSymbol ? (coinOfMarket(symbol) ?? symbol) : null;
 }
 
-const HOSTS = `linkedin.com facebook.com fb.com twitter.com x.com instagram.com youtube.com youtu.be tiktok.com
-  pinterest.com github.com gitlab.com crunchbase.com wikipedia.org wikidata.org archive.org google.com goo.gl
-  bit.ly t.me t.co wa.me medium.com vimeo.com flickr.com soundcloud.com spotify.com apple.com amazon.com
-  play.google.com reddit.com discord.gg discord.com quora.com glassdoor.com indeed.com yelp.com tripadvisor.com
-  trustpilot.com angel.co wellfound.com xing.com vk.com slideshare.net speakerdeck.com forms.gle linktr.ee
-  notion.site eventbrite.com meetup.com creativecommons.org schema.org w3.org opendatacommons.org imgur.com
-  githubusercontent.com cloudinary.com amazonaws.com cloudfront.net doi.org orcid.org arxiv.org justia.com
-  openstreetmap.org ycombinator.com producthunt.com greenhouse.io lever.co ashbyhq.com workable.com yahoo.com
-  coingecko.com coinmarketcap.com bloomberg.com reuters.com opencorporates.com northdata.de pappers.fr`;
+const HOSTS = `linkedin.com facebook.com fb.com twitter.com x.com instagram.com youtube.com youtu.be
+  tiktok.com pinterest.com github.com gitlab.com crunchbase.com wikipedia.org wikidata.org archive.org
+  google.com goo.gl bit.ly t.me t.co wa.me medium.com vimeo.com flickr.com soundcloud.com spotify.com
+  apple.com amazon.com play.google.com reddit.com discord.gg discord.com quora.com glassdoor.com indeed.com
+  yelp.com tripadvisor.com trustpilot.com angel.co wellfound.com xing.com vk.com slideshare.net
+  speakerdeck.com forms.gle linktr.ee notion.site eventbrite.com meetup.com creativecommons.org schema.org
+  w3.org opendatacommons.org imgur.com githubusercontent.com cloudinary.com amazonaws.com cloudfront.net
+  doi.org orcid.org arxiv.org justia.com openstreetmap.org ycombinator.com producthunt.com greenhouse.io
+  lever.co ashbyhq.com workable.com yahoo.com coingecko.com coinmarketcap.com bloomberg.com reuters.com
+  opencorporates.com northdata.de pappers.fr`;
 const SHARED_HOSTS = new Set(HOSTS.split(/\s+/));
 
-const CONTRACT = /^0x[0-9a-f]{40}$/i;
-const EXCHANGE = new RegExp(
-  '^(?:nyse|nasdaq|amex|lse|xetra|euronext|tsxv?|tsx-v|asx|nse|bse|tse|hkex|jse|six|arca|bats|otc\\w*|b3|' +
-    'bovespa|new york stock exchange.*|kosdaq|kospi|konex|nms|nyq|sse|szse)$',
-  'i',
-);
+const EXCHANGES =
+  `nyse nasdaq amex lse xetra euronext tsx tsxv tsx-v asx nse bse tse hkex jse six arca bats otc
+  b3 bovespa kosdaq kospi konex nms nyq sse szse`.split(/\s+/);
 const LEGAL_FORM = new RegExp(
-  '(?:^|[\\s,.])(?:inc|corp|corporation|incorporated|plc|ltd|limited|holdings?|etf|reit|trust|s\\.?a|n\\.?v|' +
-    'a\\.?g|gmbh|oyj|ab|asa|common stock|on|pn)\\.?(?:$|[\\s,.)])',
+  '(?:^|[\\s,.])(?:inc|corp|corporation|incorporated|plc|ltd|limited|holdings?|etf|reit|trust|s\\.?a|' +
+    'n\\.?v|a\\.?g|gmbh|oyj|ab|asa|common stock|on|pn)\\.?(?:$|[\\s,.)])',
   'i',
 );
 const COIN_NAME = new RegExp(
@@ -176,10 +164,10 @@ function contextOf(columns: readonly MeasuredColumn[], names: readonly string[])
     if (filled.length === 0) continue;
     const of = (isIt: (text: string) => boolean) =>
       shareOf(filled, ({ text }) => text.length < 120 && isIt(text));
-    if (of((text) => CONTRACT.test(text)) > 0.5) coins += 3;
+    if (of((text) => /^0x[0-9a-f]{40}$/i.test(text)) > 0.5) coins += 3;
     if (shareOf(filled, ({ isIsin }) => isIsin) > 0.5) securities += 2;
     if (of(isOtherSecurityCode) > 0.6) securities += 2;
-    if (of((text) => EXCHANGE.test(text)) > 0.6) securities += 1.5;
+    if (of((text) => EXCHANGES.includes(text.toLowerCase())) > 0.6) securities += 1.5;
     const legal = of((text) => LEGAL_FORM.test(text));
     if (legal > 0.15) securities += 1 + legal;
     const named = shareOf(
@@ -187,20 +175,14 @@ function contextOf(columns: readonly MeasuredColumn[], names: readonly string[])
       ({ text, web }) => web === null && text.length < 60 && COIN_NAME.test(text),
     );
     if (named > 0.12) coins += Math.min(2.5, 1 + 4 * named);
-    if (of(isCurrency) > 0.8) securities += 0.5;
   }
   return { securities, coins };
 }
 
-/** A CUSIP or a SEDOL with its check digit, or a FIGI: codes of securities that are never looked up. */
+/** A CUSIP with its check digit, or a FIGI: codes of securities that are never looked up. */
 export function isOtherSecurityCode(text: string): boolean {
-  const digitOf = (letter: string) => Number.parseInt(letter, 36);
-  if (/^BBG[0-9A-Z]{9}$/.test(text)) return true;
-  if (/^(?=.*\d)[0-9A-Z]{9}$/.test(text)) {
-    const doubled = [...text.slice(0, 8)].map((letter, at) => digitOf(letter) * (1 + (at % 2)));
-    const sum = doubled.reduce((total, each) => total + Math.floor(each / 10) + (each % 10), 0);
-    return (10 - (sum % 10)) % 10 === Number(text[8]);
-  }
-  if (!/^[0-9B-DF-HJ-NP-TV-Z]{6}\d$/.test(text)) return false;
-  return [1, 3, 1, 7, 3, 9, 1].reduce((sum, by, at) => sum + by * digitOf(text[at] ?? ''), 0) % 10 === 0;
+  if (!/^(?=.*\d)[0-9A-Z]{9}$/.test(text)) return /^BBG[0-9A-Z]{9}$/.test(text);
+  const doubled = [...text.slice(0, 8)].map((letter, at) => Number.parseInt(letter, 36) * (1 + (at % 2)));
+  const sum = doubled.reduce((total, each) => total + Math.floor(each / 10) + (each % 10), 0);
+  return (10 - (sum % 10)) % 10 === Number(text[8]);
 }

@@ -90,7 +90,7 @@ async function readItem([repository, , path, right, second, stop], folder) {
     const kinds = candidates.map((each) =>
       isRight(each)
         ? 'right'
-        : isSecond(each) || rights.some((other) => areOfOneCompany(table, other, each))
+        : isSecond(each) || rights.some((other) => areOfOneCompany(other, each))
           ? 'second'
           : 'wrong',
     );
