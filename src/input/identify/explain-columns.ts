@@ -62,7 +62,7 @@ const [LEAST_SAID, MOST_SAID] = [0.5, 2];
 export function evidenceInWords(of: Candidate, isFor = false): string {
   const { evidence, family, column, kind } = of;
   const filled = column.filled.length;
-  if (filled === 0) return 'all of its sampled cells are blank';
+  if (filled === 0) return 'all of its sampled cells are blank, or NA and the like';
   const isSymbol = family === 'ticker' || family === 'crypto';
   const like = isSymbol ? 'written like ' : '';
   const words = family === 'mail' ? 'e-mail addresses' : like + KIND_WORDS[kind];
