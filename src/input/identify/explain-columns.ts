@@ -124,23 +124,20 @@ export function question(seen: Seen, decision: Decision, isOurs: boolean): Never
   for (const each of asked !== null || others.length > 1 ? [] : table.columns) assertOneKind(columns, each);
   const isNothing = doubt === 'nothing' && others.length === 0;
   const read = findCandidates(table).map(({ column }) => column);
-  const named = scored(findByName(table, kind)).filter(
-    (each) => !each.evidence.neg && !read.includes(each.column),
-  );
+  const isNew = ({ column, evidence }: Candidate) => !evidence.neg && !read.includes(column);
+  const named = scored(findByName(table, kind)).filter(isNew);
   const shown = isNothing ? named.slice(0, 1) : others.slice(0, MOST_CANDIDATES);
   const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
   const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
   const all = table.columns.map(label);
   const what = DOUBTS[doubt ?? 'nothing'] + (isNothing && asked !== null ? ` of kind ${asked}` : '');
-  const subject =
-    said.length > 0
-      ? said.join('; ')
-      : all.slice(0, MOST_SHOWN).join(', ') + (all.length > MOST_SHOWN ? ' ...' : '');
+  const shorter = all.length > MOST_SHOWN ? [...all.slice(0, MOST_SHOWN), '...'] : all;
+  const subject = said.join('; ') || shorter.join(', ');
   return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
 
 function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly Scored[], isOurs: boolean) {
-  const [first, ...others] = shown;
+  const [first] = shown;
   const isAny = kind === null || kind === 'auto';
   if (first === undefined || !isOffered(first)) {
     const named = { choose: 'column', example: `NAME:${isAny ? 'KIND' : kind}` };
@@ -150,9 +147,11 @@ function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly 
   }
   const settingOf = (each: Candidate) => columnSetting(columns, each.column.column, kind ?? each.kind);
   if (doubt === 'kind') return phrase`choose one: ${asEach(columns, first.column.column, SYMBOL_KINDS)}`;
-  const isChoice = doubt === 'several' || doubt === 'parties';
-  if (isChoice) return phrase`choose one: ${joinPhrases([first, ...others].map(settingOf), ' or ')}`;
-  return phrase`use ${settingOf(first)} if that is right (${KINDS})`;
+  const settings = shown.map(settingOf);
+  if (settings.length < 2 || (doubt !== 'several' && doubt !== 'parties'))
+    return phrase`use ${settingOf(first)} if that is right (${KINDS})`;
+  const together = { set: { column: settings.map(({ set }) => set.column) } };
+  return phrase`choose one: ${joinPhrases(settings, ' or ')}; or use later ones as fallbacks: ${together}`;
 }
 
 /** Whether naming it may help: it is probable, or named so, and has values of the kind or none. */

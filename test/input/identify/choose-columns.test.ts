@@ -296,13 +296,13 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
   const DOUBTS = `
     # two websites
     website|domain / acme.com|zeta.de / beta.com|eta.de
-    two columns name different companies: "website" as domain (2 of 2 sampled values are domains, its name says so); "domain" as domain (2 of 2 sampled values are domains, its name says so); choose one: --column website:domain or --column domain:domain
+    two columns name different companies: "website" as domain (2 of 2 sampled values are domains, its name says so); "domain" as domain (2 of 2 sampled values are domains, its name says so); choose one: --column website:domain or --column domain:domain; or use later ones as fallbacks: --column website:domain --column domain:domain
     # two columns of one name
     url|name|url / a.com|A|acme.com / b.com|B|beta.com
-    two columns name different companies: number 1 as domain (2 of 2 sampled values are domains, its name says so); number 3 as domain (2 of 2 sampled values are domains, its name says so); choose one: --column position:1:domain or --column position:3:domain
+    two columns name different companies: number 1 as domain (2 of 2 sampled values are domains, its name says so); number 3 as domain (2 of 2 sampled values are domains, its name says so); choose one: --column position:1:domain or --column position:3:domain; or use later ones as fallbacks: --column position:1:domain --column position:3:domain
     # the websites of two parties, however full
     customer_website|vendor_website / a.com|b.com / c.com| / d.com|
-    two columns name different companies: "customer_website" as domain (3 of 3 sampled values are domains, its name says so); "vendor_website" as domain (1 of 1 sampled values are domains, its name says so); choose one: --column customer_website:domain or --column vendor_website:domain
+    two columns name different companies: "customer_website" as domain (3 of 3 sampled values are domains, its name says so); "vendor_website" as domain (1 of 1 sampled values are domains, its name says so); choose one: --column customer_website:domain or --column vendor_website:domain; or use later ones as fallbacks: --column customer_website:domain --column vendor_website:domain
     # a symbol of undetermined kind
     name|symbol / Meta|META / Link|LINK
     a symbol may be a ticker or a coin: "symbol" as ticker (2 of 2 sampled values are written like tickers, its name says so, well-known tickers are among them); choose one: --column symbol:ticker or --column symbol:crypto
