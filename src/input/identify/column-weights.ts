@@ -4,16 +4,16 @@ export type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** A family of candidates, and names of evidence with their weights. */
 const FITTED = `
-  web one -6.57 valid 4.6 fill 3.72 few -5.11 board -3.72 deep -4.12 shared -6.35 head 2.19
-  web neg -3.82 tickerLike -4.15 alone 1.51
-  mail one -4.74 valid 1.37 fill 1.98 few -5.32 free -4.93 head 3.28 neg -2
-  isin one -4.05 valid 8.41 fill 1.95 few -3 head 2.18
-  ticker one -6.81 valid 1.59 fill 0.51 few -4.8 lettered 0.54 closed -4.23 other -6 codes -4.8
-  ticker fixed 1.23 otherCode -2.68 head 6.23 listed 6.71 known 6.16 coins -2.11 markets -4.07
-  ticker context 0.48 wordy -4.08 alone 1.93 coinHead -1.5
-  crypto one -8.36 valid -0.24 fill 1.27 few -4.26 lettered 0.72 closed -3.23 other -6 codes -4.04
-  crypto fixed -2.05 otherCode -2.7 head 5.99 listed -2.99 known -2.3 coins 5.84 markets 3.17
-  crypto context 1.53 alone 1.87 coinHead 0.58
+  web one -6.59 valid 4.46 fill 3.51 few -5.04 board -3.85 deep -3.57 shared -6.68 head 2.49
+  web neg -2.98 tickerLike -4.12 alone 1.68
+  mail one -5.03 valid 1.97 fill 1.9 few -5.03 free -2.79 head 3.83 neg -2
+  isin one -4.83 valid 8.17 fill 1.17 few -3 head 2.1
+  ticker one -7.08 valid 1.27 fill 0.41 few -4.17 lettered 0.96 closed -4.62 other -6 codes -5.26
+  ticker fixed 1.18 otherCode -2.54 head 7.25 listed 6.63 known 4.67 coins -2.12 markets -4.11
+  ticker context 0.98 wordy -4.06 alone 2.57 coinHead -1.5
+  crypto one -8.1 valid -0.06 fill 1.47 few -4.22 lettered 0.72 closed -3.2 other -6 codes -3.8
+  crypto fixed -2.03 otherCode -2.6 head 5.66 listed -3 known -2.63 coins 5.55 markets 3.21
+  crypto context 1.26 alone 1.98 coinHead 0.57
 `;
 
 export const WEIGHTS = readWeights(FITTED);

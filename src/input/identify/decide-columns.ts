@@ -39,7 +39,7 @@ export interface Decision {
 }
 
 /** From this probability on a column is taken unasked. */
-const LEAST_PROBABLE = 0.75;
+const LEAST_PROBABLE = 0.7;
 /** With this one a second column of as plain a name is no doubt. */
 const SURE = 0.95;
 /** Scores: probable by itself; fills the gaps of a column of the same company; worth naming. */

@@ -175,12 +175,18 @@ describe('the fill of a column', () => {
 
   it.each([
     ['a website', ['name|website', 'Acme|', 'Beta|-'], '--column website:domain'],
-    ['a ticker', ['name|ticker', 'Acme|NA', 'Beta|NULL'], '--column ticker:ticker'],
+    ['a ticker', ['name|ticker', 'Acme|', 'Beta|-'], '--column ticker:ticker'],
     ['an ISIN', ['name|isin', 'Acme|', 'Beta|n/a'], '--column isin:isin'],
   ])('%s without a value is never chosen', (_, table, flag) => {
     const error = refusal(table);
     expect(error.message).toContain('(all of its sampled cells are blank, or NA and the like)');
     expect(error.todo).toContain(flag);
+  });
+
+  it('NA and NULL alone are tickers or coins, and not blank', () => {
+    const { what, todo } = refusal(['name|ticker', 'Acme|NA', 'Beta|NULL']);
+    expect(what).toBe('a symbol may be a ticker or a coin');
+    expect(todo).toContain('--column ticker:ticker');
   });
 
   it('a column without a value does not compete with one that has some', () => {
