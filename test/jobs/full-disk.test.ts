@@ -9,12 +9,10 @@ import { zipOf } from '../support/workbooks.js';
 import { createInboxScene, readReason } from './inbox-scene.js';
 
 const MB = 1_048_576;
+const SITES = Array.from({ length: 12 }, (_, at) => `acme-${at}.com,${'x'.repeat(10_000)}\n`).join('');
 /** So many megabytes of rows, which take little to pack. */
 const rows = (megabytes: number) =>
-  Buffer.concat([
-    Buffer.from('website,note\n'),
-    Buffer.alloc(megabytes * MB, `acme.com,${'x'.repeat(10_000)}\n`),
-  ]);
+  Buffer.concat([Buffer.from('website,note\n'), Buffer.alloc(megabytes * MB, SITES)]);
 
 onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
   test('a file that would fill the disk fails, and says why', { timeout: 180_000 }, async ({ skip }) => {

@@ -132,9 +132,14 @@ describe.runIf(process.platform === 'linux')('plans', () => {
 
   it('are made two at once, and end when no page waits for them', async () => {
     const { folder, clock, plans } = await openPlans();
+    const sites = Array.from({ length: 10 }, (_, at) => `acme-${at}.com`);
     // Read for some seconds each.
     const book = await workbookOf(
-      row(cell('website')) + row(cell('acme.com'), cell('x'.repeat(100))).repeat(200_000),
+      row(cell('website')) +
+        sites
+          .map((site) => row(cell(site), cell('x'.repeat(100))))
+          .join('')
+          .repeat(20_000),
     );
     const made = await Promise.all(
       [1, 2, 3].map(async (each) => {
