@@ -58,11 +58,11 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_935,
+  core: 2_930,
   'brand-api': 815,
   settings: 2_890,
   notify: 370,
-  input: 8_800,
+  input: 8_775,
   'local-service': 1_765,
   ledger: 1_800,
   engine: 9_415,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_200;
+const CEILING_OF_ALL = 58_185;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

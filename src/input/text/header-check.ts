@@ -133,7 +133,9 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
 /** Whether this record is no data, and named as columns are if the first one is. */
 export function isHeaderBelow([first = [], ...others]: readonly Cells[], at: number): boolean {
   const [header = [], ...rows] = others.slice(at - 1);
-  const isNamed = header.some(isHeaderLike) || !first.some(isHeaderLike);
+  // `Fund Name:` is the label of what stands beside it.
+  const isName = (text: string) => isHeaderLike(text) && !/:\s*$/.test(text);
+  const isNamed = header.some(isHeaderLike) || !first.some(isName);
   return isNamed && findDataInHeader(header, rows) === null;
 }
 
