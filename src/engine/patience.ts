@@ -3,7 +3,7 @@
  * Calls that may be made twice are made again until they are answered; others, and those whose
  * callers go on without an answer (permits, answers, heartbeats), are not.
  */
-import { setTimeout } from 'node:timers/promises';
+import { type Clock, systemClock } from '../core/clock.js';
 import { errorText, FailFileError } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -18,8 +18,11 @@ const TRY_AGAIN_MS = 1_000;
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** One for all calls to an engine: logs one line when an outage begins and one when it ends. */
-export function createPatience({ log, stop }: { readonly log: Log; readonly stop: AbortSignal }): Patience {
-  const now = () => performance.now();
+export function createPatience(
+  { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
+  clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
+): Patience {
+  const now = clock.monotonic;
   let unreachableSince: number | null = null;
   let stoppedAt: number | null = null;
   void untilAborted(stop).then(() => {
@@ -46,7 +49,7 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
         if (isOver(unreachableSince)) throw error;
         // Ends early at a stop, once.
         const signal = stop.aborted ? undefined : stop;
-        await setTimeout(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        await clock.sleep(TRY_AGAIN_MS, signal).catch(() => undefined);
       }
     }
   };

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
@@ -7,6 +8,16 @@ import { createPatience, withPatience } from '../../src/engine/patience.js';
 
 const unreachable = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
 const running = () => ({ log: silentLog(), stop: new AbortController().signal });
+
+/** A clock whose waits end at once, and take their time by it. */
+function fastClock() {
+  let now = 0;
+  const sleep = async (ms: number) => {
+    await setImmediate();
+    now += ms;
+  };
+  return { monotonic: () => now, sleep };
+}
 
 /** Throws this many times, then answers `there`. */
 function absent(times: number, error: () => Error = unreachable) {
@@ -22,7 +33,7 @@ function absent(times: number, error: () => Error = unreachable) {
 describe('patience', () => {
   it('retries a call to an engine that was briefly unavailable', async () => {
     const call = absent(1);
-    expect([await createPatience(running())(call), call.count]).toEqual(['there', 2]);
+    expect([await createPatience(running(), fastClock())(call), call.count]).toEqual(['there', 2]);
   });
 
   it.each([
@@ -34,7 +45,7 @@ describe('patience', () => {
     ['a bug', new Error('cannot read properties of undefined')],
   ])('does not retry a permanent error: %s', async (_what, error) => {
     const call = absent(9, () => error);
-    await expect(createPatience(running())(call)).rejects.toBe(error);
+    await expect(createPatience(running(), fastClock())(call)).rejects.toBe(error);
     expect(call.count).toBe(1);
   });
 
@@ -47,7 +58,7 @@ describe('patience', () => {
       },
     });
     const log = pino({ base: null, timestamp: false }, stream);
-    const patience = createPatience({ ...running(), log });
+    const patience = createPatience({ ...running(), log }, fastClock());
     await Promise.all([patience(absent(2)), patience(absent(2))]);
     expect(lines).toEqual([
       { level: 40, reason: unreachable().message, msg: 'the engine does not answer; trying again' },
@@ -57,7 +68,7 @@ describe('patience', () => {
 
   it('ends a few seconds after a stop, also for later calls', async () => {
     const stopping = new AbortController();
-    const patience = createPatience({ log: silentLog(), stop: stopping.signal });
+    const patience = createPatience({ log: silentLog(), stop: stopping.signal }, fastClock());
     const asking = patience(absent(1_000));
     stopping.abort();
     await expect(asking).rejects.toMatchObject({ code: 'engine-unreachable' });
@@ -79,7 +90,7 @@ describe('an engine with patience', () => {
   ] as const)('retries %s.%s', async (store, method) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
-    const patient = withPatience(engine, createPatience(running()));
+    const patient = withPatience(engine, createPatience(running(), fastClock()));
     expect([await patient[store]?.[method]?.(), call.count]).toEqual(['there', 2]);
   });
 
@@ -91,7 +102,7 @@ describe('an engine with patience', () => {
   ] as const)('does not retry %s.%s: %s', async (store, method, _why) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
-    const patient = withPatience(engine, createPatience(running()));
+    const patient = withPatience(engine, createPatience(running(), fastClock()));
     await expect(patient[store]?.[method]?.()).rejects.toMatchObject({ code: 'engine-unreachable' });
     expect(call.count).toBe(1);
   });
@@ -100,7 +111,7 @@ describe('an engine with patience', () => {
     const add = absent(1);
     const withdraw = absent(1);
     const engine = { openChunkQueue: (_name: string) => ({ add, withdraw }) };
-    const line = withPatience(engine, createPatience(running())).openChunkQueue('chunks');
+    const line = withPatience(engine, createPatience(running(), fastClock())).openChunkQueue('chunks');
     expect(await line.add()).toBe('there');
     await expect(line.withdraw()).rejects.toMatchObject({ code: 'engine-unreachable' });
   });

@@ -126,6 +126,7 @@ export async function startBrandService(
     });
     if (isBilled) billed.add(response);
     await wait(latencyMs);
+    await options.held;
     usageHeaders(response);
     deliver(response, status, status === 200 ? (text ?? '{}') : '{}', fault);
   }

@@ -38,6 +38,8 @@ export interface ServiceOptions {
   dialect: 'spec' | 'coded' | 'body';
   faults: ServiceFaults;
   latencyMs: number;
+  /** Good answers wait for it as well. */
+  held: Promise<void> | null;
   /** Added to the latency, evenly spread from 0 to this. */
   jitterMs: number;
   /** Requests that one rolling second may hold, not counting refused ones; null: no limit. */
@@ -85,6 +87,7 @@ export function serviceOptions(
     hasQuota: true,
     dialect: 'spec',
     latencyMs: 0,
+    held: null,
     jitterMs: 0,
     perSecond: null,
     retryAfter: 0,

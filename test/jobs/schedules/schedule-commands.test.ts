@@ -1,6 +1,7 @@
 /** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { untilAborted } from '../../../src/core/lifecycle.js';
 import { answeredIn, ends, onEngines, schedulesOf, stop } from '../../e2e/commands.js';
 import { startHook } from '../../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
@@ -69,13 +70,15 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   });
 
   test('run-now is refused while the schedule runs, before anything is ordered', async () => {
-    const scene = await createScene(under, { latencyMs: 6_000 }, domainList(1));
+    const held = new AbortController();
+    const scene = await createScene(under, { held: untilAborted(held.signal) }, domainList(1));
     const command = ['run', 'list.csv', '-o', 'out.csv'];
     await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command]);
     await serve(scene);
     await ends(0, scene.run(['schedule', 'run-now', 'slow']));
     await scene.service.until(({ requests }) => requests.length > 0);
     await ends(2, scene.run(['schedule', 'run-now', 'slow', '--json']), /the schedule is running: slow; /);
+    held.abort();
     await untilWritten(scene, '.', /\.report\.json$/);
     await expect
       .poll(() => states(scene), LOOKS)
