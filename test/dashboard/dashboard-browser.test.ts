@@ -293,7 +293,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       'Pause all spending',
       '1 file waits at a cap',
       '',
-      'Send and see the cost',
       'customers.csv',
       'newsletter subscribers (Q4).csv',
       'partners.csv',
