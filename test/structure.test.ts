@@ -65,7 +65,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   input: 8_775,
   'local-service': 1_765,
   ledger: 1_800,
-  engine: 9_415,
+  engine: 9_420,
   worker: 2_255,
   run: 10_515,
   app: 985,

@@ -10,8 +10,7 @@ import { sentenceOf } from '../core/figures.js';
 import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
-import type { Cookies } from './cookies.js';
-import { answerText, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
+import { answerText, type Cookies, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */

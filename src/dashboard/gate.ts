@@ -3,6 +3,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
 import pLimit from 'p-limit';
@@ -12,7 +13,6 @@ import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
 import { isOwnHost } from '../settings/address-values.js';
-import type { Cookies } from './cookies.js';
 import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
@@ -300,4 +300,38 @@ function randomId(): string {
 function isSame(text: string, other: string): boolean {
   const digestOf = (each: string) => createHash('sha256').update(each).digest();
   return timingSafeEqual(digestOf(text), digestOf(other));
+}
+
+/**
+ * `session`: who is signed in. `notice`: what the last action did; others choose words of it, such
+ * as the names of files.
+ */
+export type CookiePurpose = 'session' | 'notice';
+
+export type Cookies = ReturnType<typeof createCookies>;
+
+/** `isSecure`: browsers send them over TLS alone. */
+export function createCookies({ key, isSecure }: { readonly key: Buffer; readonly isSecure: boolean }) {
+  /** What was signed for one purpose is worth nothing for another. */
+  const keyFor = (purpose: string) => createHmac('sha256', key).update(purpose).digest();
+  const common = { httpOnly: true, sameSite: 'Strict', path: '/', secure: isSecure } as const;
+  return {
+    keyFor,
+    async set(context: Context, purpose: CookiePurpose, text: string, keptMs: number): Promise<void> {
+      const options = { ...common, maxAge: Math.floor(keptMs / 1_000) };
+      await setSignedCookie(context, cookieName(context, purpose), text, keyFor(purpose), options);
+    },
+    /** null: there is none, or its signature is not our own. */
+    async read(context: Context, purpose: CookiePurpose): Promise<string | null> {
+      return (await getSignedCookie(context, keyFor(purpose), cookieName(context, purpose))) || null;
+    },
+    clear(context: Context, purpose: CookiePurpose): void {
+      deleteCookie(context, cookieName(context, purpose), common);
+    },
+  };
+}
+
+/** Browsers share the cookies of a host among its ports. */
+function cookieName(context: Context, purpose: CookiePurpose): string {
+  return `brand-enrich-${purpose}-${new URL(context.req.url).port || '80'}`;
 }

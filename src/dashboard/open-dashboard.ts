@@ -18,9 +18,9 @@ import type { AccountNames } from '../run/enrich-request.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
-import { createCookies } from './cookies.js';
 import {
   answerText,
+  createCookies,
   createGate,
   type GatedApp,
   type GateOptions,

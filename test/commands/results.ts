@@ -2,7 +2,7 @@
 import { Counter } from '../../src/core/counter.js';
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/engine/stores/run-store.js';
-import { RowFilter } from '../../src/input/identify/row-filter.js';
+import { RowFilter } from '../../src/input/identify/choose-columns.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichResult } from '../../src/run/enrich-file.js';
 import type { EnrichRequest } from '../../src/run/enrich-request.js';

@@ -7,7 +7,10 @@ import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
+import type { RowReason } from '../../core/row-reason.js';
 import { isJson, JSON_MARKS, jsonKey, type TableShape } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
+import { comparable, type RowCondition } from '../../settings/row-condition.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Candidate } from './column-evidence.js';
 import { decide, kindOfColumn } from './decide-columns.js';
@@ -23,7 +26,6 @@ import {
 import { assertOwnColumn, type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { assertKindsFit } from './kind-mismatch.js';
 import { measureTable, type TableSample } from './measure-columns.js';
-import { RowFilter } from './row-filter.js';
 
 /** The settings that choose the columns and rows of a table. */
 export type ChoiceSettings = Pick<
@@ -216,4 +218,48 @@ function findOurColumns(columns: readonly string[], prefix: string): number[] {
       set: { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' },
     }}`,
   });
+}
+
+type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
+
+/** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
+export class RowFilter {
+  readonly #conditions: readonly Judged[];
+
+  /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
+  constructor(columns: readonly string[], conditions: readonly RowCondition[]) {
+    this.#conditions = conditions.map((condition) => {
+      const at = findColumn(columns, { name: condition.column, kind: null }, 'where').column;
+      return { ...condition, at, key: comparable(condition.value), reason: reasonOf(condition) };
+    });
+  }
+
+  /** The conditions as they are written; none: every row is looked up. */
+  get texts(): readonly string[] {
+    return this.#conditions.map(({ column, wants, value }) =>
+      wants === 'value' ? `${column}=${value}` : `${column}:${wants}`,
+    );
+  }
+
+  /** Why a row with these cells is not looked up: the first condition that it does not meet. */
+  reasonAgainst(cells: readonly string[]): RowReason | null {
+    for (const { at, wants, key, reason } of this.#conditions) {
+      const text = cells[at] ?? '';
+      const meets =
+        wants === 'value' ? comparable(text) === key : (text.trim() === '') === (wants === 'blank');
+      if (!meets) return reason;
+    }
+    return null;
+  }
+
+  /** Positions of the columns that it looks at. */
+  get places(): readonly number[] {
+    return this.#conditions.map(({ at }) => at);
+  }
+}
+
+function reasonOf({ column, wants, value }: RowCondition): RowReason {
+  const named = { column: shortName(column) };
+  if (wants === 'value') return { code: 'not_selected', ...named, value: shortName(value) };
+  return { code: wants === 'blank' ? 'not_selected_filled' : 'not_selected_blank', ...named };
 }

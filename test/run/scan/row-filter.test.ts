@@ -1,7 +1,7 @@
 /** `--where`: which rows are looked up, in text and JSON, and why the others are not. */
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
-import { RowFilter } from '../../../src/input/identify/row-filter.js';
+import { RowFilter } from '../../../src/input/identify/choose-columns.js';
 import { readRow, reasonInCell } from '../../../src/run/scan/row-spool.js';
 import { inputFacts } from '../../../src/run/scan/scan.js';
 import { rowConditions } from '../../../src/settings/column-value.js';
