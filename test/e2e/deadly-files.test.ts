@@ -11,7 +11,13 @@ import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 
 /** Takes about a second to read. */
-const longList = (domain: string) => `website,note\n${`${domain},a note of some length\n`.repeat(700_000)}`;
+const longList = (domain: string) => {
+  const sites = [domain, ...Array.from({ length: 27 }, (_, at) => `site-${at}.com`)];
+  return `website,note\n${sites
+    .map((site) => `${site},a note of some length\n`)
+    .join('')
+    .repeat(25_000)}`;
+};
 
 /** True if a process has a list open; Linux. */
 function hasOpen(pid: number, list: string): boolean {
