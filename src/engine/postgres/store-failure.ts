@@ -30,7 +30,8 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53', 'give PostgreSQL more memory, then run again'],
   ['28', 'correct user and password in the address, then run again'],
   ['3D', 'use an existing database in the address, then run again'],
-  ['58', SEE_LOG], // system errors: a file is missing, or the disk reports an error
+  ['58P01', DAMAGED], // a file is missing
+  ['58', SEE_LOG], // other system errors, such as of the disk
   ['XX001', DAMAGED], // data corrupted
   ['XX002', DAMAGED], // an index corrupted
   ['XX', SEE_LOG],
