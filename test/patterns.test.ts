@@ -30,6 +30,7 @@ const BUILT: Readonly<Record<string, RegExp>> = {
   'src/core/secrets.ts':
     /(?:a|\\u0061)(?:\\?"|\\u0022)(?:a|\\u0061)(?:\\?\\|\\u005c)(?:a|\\u0061)|a%22a%5Ca|(?:a|\\u0061)/gi,
   'src/engine/stores/outcome-key.ts': /^[\w-]{7}:[utf][dticba]:./,
+  'src/input/identify/header-words.ts': /(?<![^ ])web|domain|(?<![^ ])pes?(?![^ ])|сайт/g,
 };
 
 interface Pattern {

@@ -37,7 +37,7 @@ function stems(text: string, whole = 3): RegExp {
     if (!/^[a-z]+$/.test(stem) || stem.length > whole) return stem;
     return `(?<![^ ])${stem}${written.endsWith('*') ? '' : 's?(?![^ ])'}`;
   });
-  return new RegExp(parts.join('|'));
+  return new RegExp(parts.join('|'), 'g');
 }
 
 const WEBSITE =
@@ -80,13 +80,13 @@ const ENVELOPE = /^(?:_source|profile|companyProfile|company_profile|document)\.
 export function readHeader(name: string): HeaderWords {
   // A first line of data names nothing.
   const words = name.includes('://') ? '' : withPairs(name.replace(ENVELOPE, ''));
-  const says = (stem: RegExp) => Number(stem.test(words));
+  const says = (stem: RegExp) => Number(words.search(stem) >= 0);
   return {
     web: says(WEBSITE) || says(LINK) / 2,
     mail: says(MAIL),
     isin: Number(/(?<![^ ])isin/.test(words)),
     id: says(BRAND_ID),
-    symbol: SYMBOL.find(([, stem]) => stem.test(words))?.[0] ?? 0,
+    symbol: SYMBOL.find(([, stem]) => words.search(stem) >= 0)?.[0] ?? 0,
     coin: says(COIN),
     otherPage: says(OTHER_PAGE),
     otherCode: says(OTHER_CODE),
@@ -107,8 +107,5 @@ export function isHeaderLike(name: string): boolean {
 /** How many different words of tables of securities and of coins the names have. */
 export function tableWords(names: readonly string[]): readonly [securities: number, coins: number] {
   const all = names.map(withPairs).join(' ');
-  return [SECURITY_TABLE, COIN_TABLE].map((stem) => new Set(all.match(new RegExp(stem, 'g')) ?? []).size) as [
-    number,
-    number,
-  ];
+  return [SECURITY_TABLE, COIN_TABLE].map((stem) => new Set(all.match(stem) ?? []).size) as [number, number];
 }

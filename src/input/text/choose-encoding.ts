@@ -107,9 +107,11 @@ const BOMS = [
 /** A program that adds a mark may find one there: all of them are taken off. */
 function findBom(head: Buffer): ChosenEncoding | null {
   const start = head.toString('hex', 0, 64);
-  const [mark, encoding] = BOMS.find(([each]) => start.startsWith(each)) ?? [];
+  const [mark = '', encoding] = BOMS.find(([each]) => start.startsWith(each)) ?? [];
   if (encoding === undefined) return null;
-  return { encoding, bomBytes: (new RegExp(`^(?:${mark})+`).exec(start)?.[0].length ?? 0) / 2 };
+  let end = mark.length;
+  while (start.startsWith(mark, end)) end += mark.length;
+  return { encoding, bomBytes: end / 2 };
 }
 
 /**
