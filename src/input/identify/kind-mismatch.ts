@@ -59,14 +59,15 @@ const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
 /** `SAP.DE` and `sap.de` may be tickers, `siemens.de` hardly. */
 const LISTED = /^(?:\P{Ll}+|[a-z0-9-]{1,6}\.[a-z0-9-]{1,2})$/u;
 /** `Acme`, `Apple Inc.`, `the bakery`: symbols are written in one word and one case. */
-const NAME = /^\p{Lu}\p{Ll}{3,}(?!\S*[.:]\p{Lu})|\s.*\p{Ll}{3}|\p{Ll}{3}.*\s/u;
+const NAME = /^\p{Lu}\p{Ll}{3}(?!\S*[.:]\p{Lu})/u;
+const isName = (text: string) => NAME.test(text) || (/\s/.test(text) && /\p{Ll}{3}/u.test(text));
 
 /** Why a filled cell cannot be of the kind; null when it can. Coins are no domains. */
 function faultOf({ text, web }: CellReading, kind: IdentifierKind): Fault | null {
   const read = identifyCell(text, kind);
   if (read.type === 'invalid') return { cause: read.reason, isBought: false };
   if (CHECKED_KINDS.has(kind) || read.type === 'skipped') return null;
-  if (web === null) return NAME.test(text) ? { cause: { code: 'name' }, isBought: true } : null;
+  if (web === null) return isName(text) ? { cause: { code: 'name' }, isBought: true } : null;
   const isListed = kind === 'ticker' && LISTED.test(text) && !WEB_SUFFIX.test(text);
   return kind === 'auto' || isListed ? null : { cause: { code: 'domain' }, isBought: true };
 }
