@@ -210,7 +210,11 @@ async function files(): Promise<string[]> {
   const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
   const names = entries.map((entry) => relative(place.path, join(entry.parentPath, entry.name)));
   // What ended is moved by the inbox as it sees fit.
-  return names.filter((name) => !/^(state|watched\/(processing|waiting|failed))(\/|$)/.test(name)).sort();
+  return names
+    .filter(
+      (name) => !/^(state|watched\/(processing|waiting|failed|\.brand-enrich-engine[.\w]*))(\/|$)/.test(name),
+    )
+    .sort();
 }
 
 fuzz('without the password nothing is shown, done or spent', request, async (made) => {

@@ -154,7 +154,8 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const markets = !isKnown ? 0 : share(traded.length, texts.length);
   const known = knownAmong(markets > 0.5 ? new Set(traded) : upper);
   // One share's prices: its symbol in all rows, under a plain name, and no other column of codes.
-  const isHistory = header.symbol >= PLAIN && columns.filter((each) => each.header.symbol > 0).length === 1;
+  const other = columns.find((each) => each.header.symbol > 0 && each !== column);
+  const isHistory = header.symbol >= PLAIN && other === undefined;
   const futures = of((text) => /=[FX]$|^\^/.test(text));
   const areCoins = known.areSurelyCoins || markets > 0.5;
   const { length = 0 } = texts[0] ?? '';

@@ -129,9 +129,9 @@ export function question(seen: Seen, decision: Decision, isOurs: boolean): Never
   const shown = isNothing ? named.slice(0, 1) : others.slice(0, MOST_CANDIDATES);
   const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
   const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
-  const all = table.columns.map(label);
+  const listed = table.columns.slice(0, MOST_SHOWN).map(label);
   const what = DOUBTS[doubt ?? 'nothing'] + (isNothing && asked !== null ? ` of kind ${asked}` : '');
-  const shorter = all.length > MOST_SHOWN ? [...all.slice(0, MOST_SHOWN), '...'] : all;
+  const shorter = table.columns.length > MOST_SHOWN ? [...listed, '...'] : listed;
   const subject = said.join('; ') || shorter.join(', ');
   return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
