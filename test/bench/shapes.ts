@@ -14,7 +14,7 @@ export interface Shape {
   readonly file: string;
   /** The size at which planning takes about 0.3 s of CPU time beyond the start, or the most. */
   readonly size: number;
-  readonly make: (size: number) => string | Buffer | Promise<Buffer>;
+  readonly make: (size: number) => string | Buffer | Promise<string | Buffer>;
 }
 
 const many = (count: number, part: (at: number) => string, between = ',') =>
@@ -30,7 +30,7 @@ const row = (cells: string) => `<row>${cells}</row>`;
 const sheets = (count: number) =>
   many(count, (at) => `<sheet name="S${at}" sheetId="${at + 1}" r:id="r0"/>`, '');
 
-export const SHAPES: Readonly<Record<string, Shape>> = {
+const ALL: Readonly<Record<string, Shape>> = {
   'deep objects, packed': { file: 'a.json.gz', size: 1_000_000, make: (n) => gzipSync('{"a":'.repeat(n)) },
   'deep arrays': { file: 'a.json', size: 1_000_000, make: (n) => '['.repeat(n) },
   'deep values': { file: 'a.jsonl', size: 60_000, make: (n) => jsonlOf('['.repeat(n) + ']'.repeat(n)) },
@@ -145,3 +145,21 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     make: (n) => zipOf(Object.fromEntries(Array.from({ length: n }, (_, at) => [`${at}.csv`, 'website\n']))),
   },
 };
+
+/** A column of one site would only be asked about. */
+const SITES = Array.from({ length: 12 }, (_, at) => generatedDomain(at));
+function withSites(made: string | Buffer): string | Buffer {
+  let next = 0;
+  const another = () => {
+    next += 1;
+    return SITES[next % SITES.length] ?? KNOWN;
+  };
+  return typeof made === 'string' ? made.replaceAll(KNOWN, another) : made;
+}
+
+export const SHAPES: Readonly<Record<string, Shape>> = Object.fromEntries(
+  Object.entries(ALL).map(([name, { make, ...shape }]) => [
+    name,
+    { ...shape, make: async (size: number) => withSites(await make(size)) },
+  ]),
+);
