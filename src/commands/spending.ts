@@ -86,7 +86,7 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
 }
 
 export interface SpendingGroup {
-  /** null: none, or it is not known. */
+  /** null for runs without one, or if it is unknown. */
   readonly name: string | null;
   readonly runs: number;
   readonly billed: number;
@@ -132,8 +132,8 @@ function spentBy({ run, unreported }: JudgedRun) {
 }
 
 /**
- * Of what the engine has counted on an account in its period, what these runs do not explain.
- * `since`: the first moment of the period; null: it never ends.
+ * Returns how many requests of an account's period belong to none of these runs. `since`: the first
+ * moment of the period, or null without periods.
  */
 export function unattributedOf(
   sent: number,

@@ -321,7 +321,7 @@ export function createCookies({ key, isSecure }: { readonly key: Buffer; readonl
       const options = { ...common, maxAge: Math.floor(keptMs / 1_000) };
       await setSignedCookie(context, cookieName(context, purpose), text, keyFor(purpose), options);
     },
-    /** null: there is none, or its signature is not our own. */
+    /** Returns null without a cookie, or if another process signed it. */
     async read(context: Context, purpose: CookiePurpose): Promise<string | null> {
       return (await getSignedCookie(context, keyFor(purpose), cookieName(context, purpose))) || null;
     },

@@ -104,8 +104,8 @@ async function answering(
 }
 
 /**
- * Starts a file as chosen. `shownCost`: the money that a page showed; null: none did. `by`: the
- * name of the session. Gives its job, or why it was not started.
+ * Starts a file as chosen. `shownCost`: the money that the page showed, or null. `by`: the name of
+ * the session. Returns its job, or why it was not started.
  */
 export async function startUpload(
   { uploads, plans }: UploadParts,

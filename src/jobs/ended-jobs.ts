@@ -186,7 +186,7 @@ export function createJobFinder(roots: readonly string[]) {
 }
 
 /**
- * `processing`: it is read, and then its run begins; `run`: the latest one, null: none has begun.
+ * `processing`: it is read, and then its run begins; `run`: the latest one, null before the first.
  * `ended`: it is in `waiting/` (perhaps for its turn), `done/` or `failed/`.
  */
 export type Started =
@@ -198,7 +198,7 @@ export type Started =
     }
   | { readonly place: 'ended'; readonly job: EndedJob };
 
-/** Finds the file of a job in these watched folders. null: it is in none. */
+/** Finds the file of a job in these watched folders; null if it is gone. */
 export function createStartedFinder(roots: readonly string[]) {
   const findJob = createJobFinder(roots);
 

@@ -25,7 +25,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   const known = await ofEngine();
   const found = await readId(path, known);
   const id = found ?? known ?? randomBytes(12).toString('hex');
-  // Of two watchers that begin now, one gives the engine its id.
+  // If two watchers begin now, only one of them gives the engine its id.
   if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
   const agreed = known ?? (await ofEngine());
   if (found === null && agreed !== undefined) {

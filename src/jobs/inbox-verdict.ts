@@ -246,7 +246,7 @@ function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type
   return { type: 'failed', reason: reasonOf(what, paragraphs.filter((each) => each !== '').join('\n\n')) };
 }
 
-/** The end of a file of the inbox that is not read; null: it is read. */
+/** Returns why a file of the inbox is refused unread, or null. */
 export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobEnd | null {
   if (kind === 'link')
     return failed(

@@ -47,7 +47,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   const account: Account = { isToOpen: true };
   const enrich = createEnrich(folder, context, notices, account);
   const shared = settingsFilesOf(folder);
-  let isOfEngine = false;
+  // The engine of samples is gone with its process.
+  let isOfEngine = loaded.settings.sample;
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
     async whyClosed(): Promise<string | null> {

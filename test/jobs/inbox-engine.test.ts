@@ -1,13 +1,16 @@
 /** An inbox belongs to one engine: with two, its files would be bought twice. */
-import { chown, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chown, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { assertOneEngine } from '../../src/jobs/inbox-engine.js';
+import { stop } from '../e2e/commands.js';
 import { quickEngine } from '../support/engines.js';
+import { domainList } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { createInboxScene } from './inbox-scene.js';
 
 async function open() {
   const { BRAND_ENRICH_ENGINE: address = 'embedded', BRAND_ENRICH_STATE: stateFolder = '' } = (
@@ -64,3 +67,12 @@ test.skipIf(process.getuid?.() !== 0)(
     await expect(engine.assertOwn(root)).rejects.toThrow('symbolic link');
   },
 );
+
+test('samples give the inbox no id: their engine is gone with the process', async () => {
+  const scene = await createInboxScene(await quickEngine());
+  const watcher = await scene.watch('--sample');
+  await scene.drop('list.csv', domainList(1));
+  await expect.poll(() => scene.list('inbox'), { timeout: 20_000 }).toEqual([]);
+  await stop(watcher);
+  expect(await readdir(scene.folder)).not.toContain('.brand-enrich-engine');
+});

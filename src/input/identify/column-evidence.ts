@@ -118,9 +118,9 @@ const LISTED = new RegExp(
     'IM)(?: Equity)?$|^(?:NYSE|NASDAQ|LON|ETR|EPA|TSE|ASX|NSE|BOM|BVMF|OTCMKTS|HKG|TYO|FRA|SWX|AMS|BME|BIT|' +
     'STO|HEL|CPH|OSL|TSX|TSXV|CVE)[: ][A-Z0-9.-]+$',
 );
-/** Of the exchange of Brazil: no coin is written so. */
+/** Symbols of Brazil's exchange, a form that no coin has. */
 const B3 = /^[A-Z]{4}(?:3|4|5|6|11|31|32|33|34|35)(?:\.SA|F)?$/i;
-/** Of the exchanges of China, which number their shares in few ranges. */
+/** Codes of China's exchanges, which number their shares in few ranges. */
 const CHINA = /^(?:00[0-3]|30[01]|60[0135]|68[89])\d{3}$/;
 /** Whether a text says by its form which exchange it is traded at. */
 export function isListed(text: string): boolean {

@@ -141,7 +141,7 @@ function isOfEitherKind({ family, evidence }: Candidate): boolean {
   return isSymbolic({ family }) && isEither;
 }
 
-/** Of columns of one company: what can be checked first, addresses of people last. */
+/** Order among columns of one company: checkable codes first, addresses of people last. */
 const RANK: Readonly<Record<Family, number>> = { isin: 0, web: 1, ticker: 2, crypto: 3, mail: 5 };
 const RANK_OF_NUMBERS = 4;
 
