@@ -145,7 +145,7 @@ describe('in a mixed column only what its shape shows is looked up, and free tex
   });
 
   it.each([
-    ...['BHP.AX', 'VOLV-B.ST', 'RCI.B.TO', 'F', '1INCH', 'ABCDEF', 'BRK.B', 'BF-B'],
+    ...['BHP.AX', 'VOLV-B.ST', 'RCI.B.TO', 'F', '1INCH', 'ABCDEF', 'BRK.B', 'BF-B', 'WWW.L'],
     ...['VOD.L', '0700.HK', '1332.T', '005930.KS'],
   ])('%j is kept as it is', (text) => {
     expect(read(text, 'auto')).toBe(`auto:${text}`);
