@@ -5,9 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { engineOfFile, stop } from '../e2e/commands.js';
 import { askAs, PASSWORD } from '../e2e/start-up.js';
 import { startCli } from '../support/cli.js';
-import { createInboxScene } from './inbox-scene.js';
+import { createInboxScene, hurry } from './inbox-scene.js';
 
 const engine = engineOfFile();
+
+const TIME_BY_HAND = new URL('../support/time-by-hand.mjs', import.meta.url);
 
 /** Root may write everywhere. */
 const uid = process.getuid?.() === 0 ? 54_400 : undefined;
@@ -21,9 +23,11 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   const env = { ...scene.env, BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD };
   const options = { cwd: scene.folder, env, ...(uid !== undefined && { uid }) };
   const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
-  const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
+  const byHand = { ...env, NODE_OPTIONS: `--import ${TIME_BY_HAND}` };
+  const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], { ...options, env: byHand });
   onTestFinished(() => stop(up));
   await up.untilSaid(/"msg":"up"/);
+  hurry(() => up.kill('SIGUSR2'));
   const read = async (path: string) => (await askAs('ada', up)(path)).text();
   const inbox = async () => JSON.parse(await read('/status.json')).data.inboxes[0];
   const closed = async () =>

@@ -10,7 +10,7 @@ import { ends, onEngines, stop } from '../e2e/commands.js';
 import { askAs, PASSWORD } from '../e2e/start-up.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
-import { createInboxScene, type InboxScene, readReason } from './inbox-scene.js';
+import { createInboxScene, hurry, type InboxScene, readReason } from './inbox-scene.js';
 
 const SECRET_KEY = 'keyOfSomebodyElse';
 
@@ -37,6 +37,7 @@ function lineWith(one: string, other: string): RegExp {
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('an unreadable brand-enrich.json closes its own inbox with a log line, and the inbox opens again once it is repaired', async () => {
+    hurry();
     const scene = await createInboxScene(engine);
     const broken = Object.entries(BROKEN).map(([name, put]) => ({ folder: name.replaceAll(' ', '-'), put }));
     for (const name of ['good', ...broken.map(({ folder }) => folder)])
@@ -93,6 +94,7 @@ onEngines([redisEngine()], (engine) => {
   });
 
   test('pipes and links in place of notes and reasons are neither waited for nor written through', async () => {
+    hurry();
     const scene = await createInboxScene(engine, { quota: 2 });
     const watcher = await scene.watch();
     await scene.drop('list.csv', domainList(4));

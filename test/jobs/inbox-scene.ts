@@ -4,11 +4,12 @@
  */
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { startBrandService } from '../support/brand-service.js';
 import type { CliProcess } from '../support/cli.js';
 import type { EngineUnderTest } from '../support/engines.js';
 import { createScene, type Scene } from '../support/scene.js';
+import { passTime, takeTime } from '../support/time-by-hand.mjs';
 
 type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
 
@@ -60,4 +61,14 @@ export async function createInboxScene(
 
 export async function readReason(folder: string): Promise<string> {
   return readFile(join(folder, 'reason.txt'), 'utf8');
+}
+
+/** For the rest of the test, time passes twenty times as fast for commands that run here. */
+export function hurry(pass = () => passTime(1_000)): void {
+  const restore = takeTime();
+  const ticks = setInterval(pass, 50);
+  onTestFinished(() => {
+    clearInterval(ticks);
+    restore();
+  });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { engineOfFile, stop } from '../e2e/commands.js';
 import { domainList } from '../support/scene.js';
-import { createInboxScene, readReason } from './inbox-scene.js';
+import { createInboxScene, hurry, readReason } from './inbox-scene.js';
 
 const engine = engineOfFile();
 
@@ -14,6 +14,7 @@ test.each([
   ['the original', 'list.csv', 1],
   ['all of its job', '', 0],
 ])('a run is over, and says why, when %s is removed from processing', async (_, name, failed) => {
+  hurry();
   const scene = await createInboxScene(engine, { latencyMs: 500 });
   const watcher = await scene.watch();
   await scene.drop('list.csv', domainList(20));
