@@ -23,7 +23,7 @@ import {
   question,
   type Seen,
 } from './explain-columns.js';
-import { assertOwnColumn, type ColumnChoice, columnLabel, findColumn } from './find-column.js';
+import { type ColumnChoice, columnIsOurs, columnLabel, findColumn } from './find-column.js';
 import { assertKindsFit } from './kind-mismatch.js';
 import { measureTable, type TableSample } from './measure-columns.js';
 
@@ -64,8 +64,8 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
     findColumn(columns, { name: named, kind: null }, key).column;
   /** Position of the column with the names to compare; null without `--name-column`. */
   const nameAt = nameColumn === null ? null : find(nameColumn, 'nameColumn');
-  for (const at of filter.places) assertOwnColumn(columns, at, chosen.ours, 'where');
-  if (nameAt !== null) assertOwnColumn(columns, nameAt, chosen.ours, 'nameColumn');
+  for (const at of filter.places) if (chosen.ours.includes(at)) throw columnIsOurs(columns, at, 'where');
+  if (nameAt !== null && chosen.ours.includes(nameAt)) throw columnIsOurs(columns, nameAt, 'nameColumn');
   /** Position of the column that says what is bought first; null without `--priority`. */
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
@@ -125,16 +125,7 @@ function takeRequested(input: ColumnsInput, seen: Seen): Chosen {
     const { column, kind: writtenKind } = findColumn(columns, request);
     const label = columnLabel(columns, column);
     const measured = table.columns.find((each) => each.column === column);
-    if (measured === undefined) {
-      throw new NeverStartError({
-        code: 'column-ours',
-        what: 'this column was added by an earlier run and will be replaced',
-        subject: label,
-        todo: phrase`choose another column, or keep this one by setting a ${{
-          setting: 'prefix',
-        }} other than ${input.prefix}`,
-      });
-    }
+    if (measured === undefined) throw columnIsOurs(columns, column, 'column');
     const asked = writtenKind ?? input.kind;
     const reading = kindOfColumn(table, measured, asked);
     const kind = asked ?? reading?.kind ?? null;

@@ -4,16 +4,16 @@ export type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** A family of candidates, and names of evidence with their weights. */
 const FITTED = `
-  web one -6.59 valid 4.46 fill 3.51 few -5.04 board -3.85 deep -3.57 shared -6.68 head 2.49
-  web neg -2.98 tickerLike -4.12 alone 1.68
-  mail one -5.03 valid 1.97 fill 1.9 few -5.03 free -2.79 head 3.83 neg -2
-  isin one -4.83 valid 8.17 fill 1.17 few -3 head 2.1
-  ticker one -7.08 valid 1.27 fill 0.41 few -4.17 lettered 0.96 closed -4.62 other -6 codes -5.26
-  ticker fixed 1.18 otherCode -2.54 head 7.25 listed 6.63 known 4.67 coins -2.12 markets -4.11
-  ticker context 0.98 wordy -4.06 alone 2.57 coinHead -1.5
-  crypto one -8.1 valid -0.06 fill 1.47 few -4.22 lettered 0.72 closed -3.2 other -6 codes -3.8
-  crypto fixed -2.03 otherCode -2.6 head 5.66 listed -3 known -2.63 coins 5.55 markets 3.21
-  crypto context 1.26 alone 1.98 coinHead 0.57
+  web one -6.21 valid 4.64 fill 3.25 few -5.33 board -4.18 deep -4.01 shared -6.36 head 2.36
+  web neg -3.81 tickerLike -4.1 alone 1.65
+  mail one -4.58 valid 2.8 fill 1.84 few -5.57 free -3.12 head 3.16 neg -2
+  isin one -4.22 valid 8.33 fill 1.78 few -3 head 2.16
+  ticker one -6.83 valid 1.49 fill 0.4 few -4.49 lettered 0.41 closed -4.88 other -6 codes -4.64
+  ticker fixed 1.04 otherCode -2.5 head 6.88 listed 6.63 known 5.2 coins -2.19 markets -4.06
+  ticker context 0.51 wordy -4.04 alone 2 coinHead -1.5
+  crypto one -8.12 valid -0.02 fill 1.14 few -4.2 lettered 0.79 closed -3.16 other -6 codes -3.89
+  crypto fixed -2.03 otherCode -2.56 head 5.55 listed -2.99 known -2.19 coins 5.37 markets 3.13
+  crypto context 1.46 alone 1.89 coinHead 0.68
 `;
 
 export const WEIGHTS = readWeights(FITTED);

@@ -78,8 +78,12 @@ export function decide(
   const [surest] = found;
   if (surest === undefined) return { taken: [], doubt: 'nothing', others: [], probability: 0 };
   const best = preferred(surest, found);
-  const together = found.filter((other) => other === best || areOfOneCompany(best, other));
-  const rivals = found.filter((other) => !together.includes(other));
+  const isSame = (other: Scored) => other === best || (kind === 'auto' && other.column === best.column);
+  const together = found.filter((other) => isSame(other) || areOfOneCompany(best, other));
+  // Addresses of people are no reason to doubt a website that is surer than they.
+  const isWebsite = best.family === 'web' && best.evidence.head === 1;
+  const isLess = ({ family, score }: Scored) => isWebsite && family === 'mail' && score < best.score;
+  const rivals = found.filter((other) => !together.includes(other) && !isLess(other));
   const odds = (some: readonly Scored[]) => some.reduce((sum, { score }) => sum + Math.exp(score), 0);
   const none = kind === null ? 1 : ASKED_ODDS;
   const all = none + odds(together) + odds(oncePerCompany(rivals));
@@ -178,7 +182,7 @@ function doubtOf(
   }
   if (isOfEitherKind(best) && !isAsked) return 'kind';
   const isParty = ({ family: of, score, evidence: { head: named = 0, neg: other = 0 } }: Scored) =>
-    of === family && score > LEAST_ALONE && head > 0 && named >= head && other <= neg;
+    of === family && other <= neg && (head > 0 ? score > LEAST_ALONE && named >= head : named === 1);
   if (probability < SURE && rivals.some(isParty) && !(isAsked && isSymbol)) return 'parties';
   const hasSymbol = rivals.some((other) => isSymbolic(other) && other.score > LEAST_ALONE);
   if (isSymbol && !isAsked && probability < SURE && hasSymbol) return 'several';

@@ -50,7 +50,7 @@ const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   free: (x) => `${percent(x)} are at free e-mail providers`,
   neg: () => 'its name says something else',
   otherCode: () => 'its name says something else',
-  closed: (x) => `${percent(x)} are codes of countries or currencies`,
+  closed: (x) => `${percent(x)} are codes of countries, currencies or exchanges`,
   codes: (x) => `${percent(x)} are numbers`,
   wordy: (x) => `${percent(x)} are words`,
   alone: () => 'it is the only column',

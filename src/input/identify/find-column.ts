@@ -61,22 +61,13 @@ export function findColumn(
   return { column, kind };
 }
 
-/**
- * Throws `NeverStartError` (column-ours) if a setting names a column that an earlier run added: its
- * cells go when the run writes its own.
- */
-export function assertOwnColumn(
-  columns: readonly string[],
-  column: number,
-  ours: readonly number[],
-  key: ColumnKey,
-): void {
-  if (!ours.includes(column)) return;
-  throw new NeverStartError({
+/** The error for a setting that names a column of an earlier run, which this run replaces. */
+export function columnIsOurs(columns: readonly string[], column: number, key: ColumnKey): NeverStartError {
+  return new NeverStartError({
     code: 'column-ours',
     what: 'this column was added by an earlier run and will be replaced',
     subject: phrase`${columnLabel(columns, column)} in ${{ setting: key }}`,
-    todo: 'choose one of your own columns',
+    todo: phrase`choose one of your own columns, or set another ${{ setting: 'prefix' }} to keep this one`,
   });
 }
 

@@ -52,7 +52,7 @@ const OTHER_PAGE =
   bild avatar icon thumb job career karriere vacan apply hiring profil linkedin twitter facebook instagram
   youtube tiktok github crunchbase wiki social licen rss feed pdf download map listing permalink news
   article api type register verif coingecko slide video ficha review file attachment redirect callback spec
-  hosted parent`);
+  hosted parent registrar`);
 const OTHER_CODE = stems(`acronym abbrev short iata icao country state region province type status class
   categor unit grade lang cusip sedol wkn figi name city date time zip post phone price amount sku size
   level version series group index label note gender rank id uuid cif vat number no nr`);
@@ -60,9 +60,9 @@ const COIN = stems('coin token crypto');
 /** By what they are worth. */
 const SYMBOL = [
   [1, 'ticker stocksymbol stockcode securitycode tradingsymbol ric 종목코드'],
-  [0.9, 'symbol simbol sembol symbool символ'],
-  [0.8, 'kurzel papel mnemonic scrip コード 代码 代碼 代號 코드'],
-  [0.6, 'acao acoes instrument coin token crypto securityid'],
+  [0.9, 'symbol simbol sembol symbool символ asxcode bsecode nsecode jsecode sgxcode jpxcode hkexcode'],
+  [0.8, 'instrument kurzel papel mnemonic nemotecnico nemonico nemo scrip コード 代码 代碼 代號 코드'],
+  [0.6, 'acao acoes coin token crypto securityid'],
   [0.5, 'codigo code kod stock asset ativo'],
 ].map(([worth, text]) => [Number(worth), stems(String(text), Number(worth) < 0.9 ? 20 : 3)] as const);
 

@@ -37,7 +37,7 @@ export function identifyCell(text: string, kind: IdentifierKind): Identified {
   }
 }
 
-/** A web address, an e-mail address, or a host that says `www`; `WWW` alone is a symbol: `WWW.L`. */
+/** A web or e-mail address, or a host that says `www`; `WWW` alone is a symbol: `WWW.L`. */
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.(?![a-z]{1,2}$)|^\/\/|^mailto:/i;
 /** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
 const LONGEST_EXCHANGE_SUFFIX = 2;

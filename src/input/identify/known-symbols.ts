@@ -36,6 +36,11 @@ const CURRENCIES =
   words(`USD EUR GBP GBX CHF JPY CNY CNH HKD SGD TWD KRW INR IDR THB MYR PHP VND AUD NZD CAD MXN BRL CLP
   COP ARS PEN SEK NOK DKK ISK PLN CZK HUF RON BGN TRY ILS ZAR AED SAR EGP NGN UAH`);
 
+/** Exchanges, whose names stand beside symbols. */
+const VENUES =
+  words(`NYSE NASDAQ AMEX ARCA NYSEARCA BATS OTC LSE AIM TSX TSXV ASX NZX NSE BSE HKEX HKG SEHK SGX SSE SZSE
+  TSE JPX KRX KOSPI KOSDAQ TWSE SET IDX KLSE XETRA ETR FRA EPA AMS SWX STO GPW PSX JSE BVMF BMV MOEX`);
+
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** Two letters are asked of the table of the runtime. */
 const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
@@ -66,7 +71,7 @@ export function knownAmong(symbols: ReadonlySet<string>) {
     coins: share((symbol) => COINS.has(symbol)),
     areSurelyCoins: [...symbols].filter((symbol) => ONLY_COINS.has(symbol)).length > 1,
     closed: Math.max(
-      share((symbol) => CURRENCIES.has(symbol)),
+      ...[CURRENCIES, VENUES].map((codes) => share((each) => codes.has(each))),
       share(isRegion),
     ),
   };

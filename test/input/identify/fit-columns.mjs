@@ -38,7 +38,7 @@ const PRIOR = {
   },
 };
 /** How strongly weights are held near the prior (L2), and how much a file without identifiers counts. */
-const HOLD = 0.3;
+const HOLD = 0.5;
 const WITHOUT_IDENTIFIER = 3;
 const STEPS = 250;
 const RATE = 0.05;

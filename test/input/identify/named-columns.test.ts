@@ -154,7 +154,7 @@ describe('columns of an earlier run', () => {
   it('are not used even when they are named', () => {
     const error = refusal(ENRICHED, { column: ['brand_domain'] });
     expect(error.code).toBe('column-ours');
-    expect(error.subject).toBe('"brand_domain"');
+    expect(error.subject).toBe('"brand_domain" in --column');
   });
 
   it('belong to the user when one of the marks is missing: the run stops and names --prefix', () => {
