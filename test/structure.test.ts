@@ -62,20 +62,20 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'brand-api': 815,
   settings: 2_890,
   notify: 370,
-  input: 8_775,
+  input: 8_770,
   'local-service': 1_765,
   ledger: 1_800,
   engine: 9_420,
   worker: 2_255,
   run: 10_515,
   app: 985,
-  jobs: 5_000,
+  jobs: 4_950,
   library: 1_740,
-  dashboard: 6_350,
+  dashboard: 6_310,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_185;
+const CEILING_OF_ALL = 58_100;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -1,13 +1,13 @@
 /** Files of inboxes that failed or wait, with their reasons: the first three, the others folded. */
 import type { Child } from 'hono/jsx';
 import { countOf, spanText } from '../core/figures.js';
-import type { FailedFile } from '../jobs/ended-jobs.js';
+import type { FailedFile } from '../jobs/find-files.js';
+import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
 import { CANCELLED, isUndecided } from '../jobs/job-folder.js';
 import { Card } from '../run/report/kit/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
-import { FailedActions, jobPath } from './job-page.js';
-import { Folded, ItemHead, Moment, runPath, type Sender } from './plain-pages.js';
-import { isHopeless } from './upload-choices.js';
+import { ActionButton, type Fields, Folded, filePath, ItemHead, Moment, type Sender } from './plain-pages.js';
+import { isHopeless, planPath } from './upload-choices.js';
 
 const SHOWN = 3;
 /** Waiting files of each folder: thousands would bury the page. */
@@ -16,13 +16,11 @@ const LISTED = 20;
 /** Empty where there is nothing to say. */
 export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
   const { inboxes, at } = data;
-  const failed = inboxes.flatMap((_, inbox) =>
-    (data.failed[inbox]?.files ?? []).map((file) => (
-      <FailedItem failed={file} inbox={inbox} now={at} viewer={viewer} />
-    )),
+  const failed = data.failed.flatMap(({ files }) =>
+    files.map((file) => <FailedItem failed={file} now={at} viewer={viewer} />),
   );
-  const waiting = inboxes.flatMap(({ waiting: files }, inbox) =>
-    (files ?? []).slice(0, LISTED).map((file) => <WaitingItem waits={file} inbox={inbox} now={at} />),
+  const waiting = inboxes.flatMap(({ waiting: files }) =>
+    (files ?? []).slice(0, LISTED).map((file) => <WaitingItem waits={file} now={at} />),
   );
   const notes = inboxes.map((inbox) => <InboxNote inbox={inbox} />);
   const hasNotes = inboxes.some((inbox) => noteOf(inbox) !== null);
@@ -95,9 +93,8 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
   return notes.join(' ') || null;
 }
 
-function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
-  const { inbox, now, viewer } = item;
-  const { file, folder, failedAt, reason } = item.failed;
+function FailedItem({ failed, now, viewer }: { failed: FailedFile; now: number; viewer: Sender }) {
+  const { id, file, folder, failedAt, reason } = failed;
   const { headline, details } = reason;
   const lost = details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
   const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
@@ -105,25 +102,53 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
     <li class="file">
       <ItemHead
         name={file ?? folder}
-        path={jobPath({ inbox, place: 'failed', folder })}
-        mark={isCancelled(item.failed) ? ['Cancelled', 'calm'] : ['Failed', 'bad']}
+        path={filePath(id)}
+        mark={isCancelled(failed) ? ['Cancelled', 'calm'] : ['Failed', 'bad']}
         when={failedAt > 0 && <Moment at={failedAt} now={now} />}
       />
       <p class="why">{headline || unknown}</p>
       {file !== null && (
-        <FailedActions
-          {...{ inbox, folder, file, viewer }}
-          isHopeless={isHopeless(reason.code)}
-          back="/#files"
-        />
+        <div class="actions">
+          <FailedActions {...{ id, file, reason, viewer }} back="/#files" />
+        </div>
       )}
     </li>
   );
 }
 
-function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number; now: number }) {
-  const { run, file, folder, since, reason, state } = waits;
-  const path = jobPath({ inbox, place: 'waiting', folder });
+/** What a person can do with a failed file. */
+export function FailedActions(failed: {
+  readonly id: string;
+  readonly file: string;
+  readonly reason: { readonly code?: string | undefined };
+  readonly viewer: Sender;
+  readonly back: string;
+}) {
+  const { id, file, viewer } = failed;
+  const fields: Fields = [['back', failed.back]];
+  const isReadable = !isHopeless(failed.reason.code);
+  return (
+    <>
+      {isReadable && (
+        <ActionButton by={viewer} path={`${filePath(id)}/again`} fields={fields}>
+          Try again<span class="unseen"> {file}</span>
+        </ActionButton>
+      )}
+      <ActionButton by={viewer} path={`${filePath(id)}/dismiss`} fields={fields}>
+        Dismiss<span class="unseen"> {file}</span>
+      </ActionButton>
+      {isReadable && isSideFile(sideFileOf(file)) && (
+        <a href={planPath({ id, failed: { changedAt: 0 } })}>
+          Read it differently<span class="unseen">: {file}</span>
+        </a>
+      )}
+    </>
+  );
+}
+
+function WaitingItem({ waits, now }: { waits: WaitingFile; now: number }) {
+  const { job, run, file, since, reason, state } = waits;
+  const path = filePath(job);
   return (
     <li class="file">
       <ItemHead
@@ -141,7 +166,7 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
       <p class="why">{reason}</p>
       {isUndecided(state.why) && run !== null && (
         <div class="actions">
-          <a href={runPath(run)}>
+          <a href={path}>
             See them and decide<span class="unseen">: {file}</span>
           </a>
         </div>

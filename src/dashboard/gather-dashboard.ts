@@ -11,8 +11,7 @@ import { countChunks } from '../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../engine/engine.js';
 import { listWorkers } from '../engine/queues.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
-import { listQueued, listWaiting, type ParkedJob } from '../jobs/job-folder.js';
+import { type FileFinder, listQueued, listWaiting, type ParkedJob } from '../jobs/find-files.js';
 import type { ScheduleBook } from '../jobs/schedules/schedule-book.js';
 import { scheduleDocument } from '../jobs/schedules/schedule-document.js';
 import type { Upload } from '../jobs/uploads.js';
@@ -65,16 +64,14 @@ export interface DashboardView {
 /** More than are shown: pages of older runs, and how many there are. */
 const RUNS_READ = 50;
 
-/** `queue` null: none. `inboxes`: absolute. Throws engine errors, not those of reading inboxes. */
+/** `queue` null: none. Throws engine errors, not those of reading inboxes. */
 export async function gatherDashboard(
   engine: Engine,
   book: Pick<ScheduleBook, 'list'>,
   names: AccountNames | null,
   queue: BullChunkQueue | null,
   terms: GivenTerms,
-  inboxes: readonly string[],
-  findResults: ReturnType<typeof createResultFinder>,
-  listFailed: ReturnType<typeof createFailedLister>,
+  finder: FileFinder,
 ) {
   const queueCounts = async () => queue && countChunks(queue);
   const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
@@ -82,12 +79,14 @@ export async function gatherDashboard(
     // An outage shows in the others; a server may forbid this one alone.
     queue && listWorkers(queue).catch(() => null),
     book.list(),
-    Promise.all(inboxes.map(readInbox)),
-    listFailed(),
+    Promise.all(finder.roots.map(readInbox)),
+    finder.listFailed(),
     listClosedInboxes(engine.keyValues),
   ]);
   const here = hostname();
-  const results = await findResults(account.runs.filter((run) => isOfInbox(run) && run.label.host === here));
+  const results = await finder.results(
+    account.runs.filter((run) => isOfInbox(run) && run.label.host === here),
+  );
   const at = Date.now();
   return {
     ...account,

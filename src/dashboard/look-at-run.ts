@@ -1,13 +1,11 @@
-/** What the run page shows: the record, what is concluded of it, its account, its files. */
+/** What is shown of a run: the record, what is concluded of it, its account, its files. */
 import { hostname } from 'node:os';
 import { goneAmong } from '../app/account-status.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { StatusCounts } from '../core/outcome.js';
 import type { Engine } from '../engine/engine.js';
 import { answeredOf, isAlive, type RunRecord } from '../engine/stores/run-store.js';
-import { createJobFinder, type EndedJob, readRowCounts } from '../jobs/ended-jobs.js';
-import type { FileCaps, ShownCaps } from '../jobs/file-caps.js';
-import { hasGoOn } from '../jobs/job-folder.js';
+import { type FileFinder, type FoundFile, readRowCounts } from '../jobs/find-files.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { holdOf } from '../ledger/policy.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../run/facts/judge-runs.js';
@@ -29,9 +27,7 @@ export interface RunView {
   /** A later start of the same file; null: none is known. */
   readonly newer: RunRecord | null;
   /** Its files in an inbox of this process; null: none. */
-  readonly job: EndedJob | null;
-  /** Of a file that waits at a limit; null: it does not, or they are not known. */
-  readonly caps: ShownCaps | null;
+  readonly job: FoundFile | null;
   /** Its rows by status, where its report is here. */
   readonly rows: StatusCounts | null;
   /** Rows that failed, if it can be run again for them from here; otherwise 0. */
@@ -93,15 +89,12 @@ const RUN_ID = /^[\w.-]{1,100}$/;
 export interface RunLookContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues' | 'outcomes'>;
   readonly look: () => Promise<DashboardView>;
-  /** The watched folders. */
-  readonly inboxes: readonly string[];
-  readonly caps: Pick<FileCaps, 'read'>;
+  readonly finder: Pick<FileFinder, 'find'>;
 }
 
 /** Looks at one run. null: there is no such run; `unavailable`: the engine does not answer. */
-export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
+export function createRunLook({ engine, look, finder }: RunLookContext) {
   const looks = createLooks();
-  const findJob = createJobFinder(inboxes);
 
   return async (id: string): Promise<RunView | null | 'unavailable'> => {
     if (!RUN_ID.test(id)) return null;
@@ -124,7 +117,8 @@ export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
     const otherHolds = asked && ledger ? new Map([[account, holdOf(ledger)]]) : data.otherHolds;
     const shown = judgeRuns({ ...data, runs, gone, otherHolds }).find((each) => each.run.id === id);
     if (shown === undefined) return null;
-    const job = isAtWork(shown) ? null : await findJob(run);
+    const found = isAtWork(shown) ? null : await finder.find(run.job, run.id);
+    const job = found?.place === 'processing' ? null : found;
     const rows = job?.runId === run.id ? await readRowCounts(job) : null;
     const canRepeat = job?.place === 'done' && job.runId === run.id && run.tally.failed > 0;
     return {
@@ -136,7 +130,6 @@ export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job,
-      caps: job && hasGoOn(job.waitsFor) ? await caps.read(job) : null,
       rows,
       failedRows: canRepeat ? (rows?.failed ?? 0) : 0,
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],

@@ -10,14 +10,16 @@ import { createGuardedServer, type HttpListener, listenHttp } from '../core/list
 import type { Log } from '../core/log.js';
 import { printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { createFailedLister, createResultFinder } from '../jobs/ended-jobs.js';
 import type { FileCaps } from '../jobs/file-caps.js';
+import { createFileFinder } from '../jobs/find-files.js';
 import { createScheduleBook } from '../jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
+import { fileActions } from './file-actions.js';
+import { addFileRoutes } from './file-routes.js';
 import {
   answerText,
   createCookies,
@@ -33,12 +35,10 @@ import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes, createRunReader } from './program-routes.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
-import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { startAllAction } from './start-all.js';
 import { discardAllAction } from './upload-card.js';
-import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
-import { waitingActions } from './waiting-actions.js';
+import { addUploads, type UploadParts } from './upload-routes.js';
 
 export interface DashboardContext {
   readonly settings: Settings;
@@ -87,20 +87,9 @@ export async function openDashboard(context: DashboardContext) {
   releasers.push(() => withinDeadline(close(), CLOSE_MS));
   const files = createScheduleFiles(stateFolder);
   const book = createScheduleBook(engine, files);
-  const findResults = createResultFinder(inboxes);
-  const listFailed = createFailedLister(inboxes);
+  const finder = createFileFinder(inboxes);
   const newest = createNewestData({
-    gather: () =>
-      gatherDashboard(
-        engine,
-        book,
-        names,
-        queue,
-        { ...settings, isHost: true },
-        inboxes,
-        findResults,
-        listFailed,
-      ),
+    gather: () => gatherDashboard(engine, book, names, queue, { ...settings, isHost: true }, finder),
     clock: systemClock,
     onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
@@ -118,8 +107,8 @@ export async function openDashboard(context: DashboardContext) {
   });
   const { overagePrice, currency } = settings;
   const terms = { overagePrice, currency };
-  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
-  const readRun = createRunReader(inboxes, lookAtRun, newest.expire);
+  const lookAtRun = createRunLook({ engine, look, finder });
+  const readRun = createRunReader(finder, lookAtRun, newest.expire);
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
@@ -130,10 +119,8 @@ export async function openDashboard(context: DashboardContext) {
     actions: onNewestData(
       [
         ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
-        ...failedActions(inboxes, uploads.plans),
-        ...waitingActions({ engine, inboxes, caps, terms }),
+        ...fileActions({ ...uploads, engine, finder, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
-        ...uploadActions(uploads),
         discardAllAction(uploads.uploads),
         startAllAction(uploads),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
@@ -145,8 +132,16 @@ export async function openDashboard(context: DashboardContext) {
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, readRun, log });
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
-      addUploads(app, viewerOf, { ...uploads, log });
+      addFileRoutes(app, viewerOf, {
+        ...uploads,
+        look,
+        lookAtRun,
+        finder,
+        caps,
+        terms,
+        now: systemClock.now,
+      });
+      addUploads(app, { ...uploads, log });
     },
     onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
   });

@@ -48,6 +48,12 @@ export function runPath(id: string): string {
   return `/runs/${encodeURIComponent(id)}`;
 }
 
+/** Where the page of a file is. `fields`: choices of how it is read. */
+export function filePath(id: string, fields: readonly [string, string][] = []): string {
+  const query = fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`;
+  return `/files/${encodeURIComponent(id)}${query}`;
+}
+
 /** Above a title: what the page is about, and the way back. */
 export function Top({ children }: PropsWithChildren) {
   return (

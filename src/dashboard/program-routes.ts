@@ -7,17 +7,17 @@ import { runDocument } from '../app/status-document.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
-import { createStartedFinder, type JobFile, type Started } from '../jobs/ended-jobs.js';
+import type { FileFinder, FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
 import { isJobId } from '../jobs/job-folder.js';
 import { choiceOf } from '../jobs/plan-upload.js';
 import type { Document } from '../run/documents.js';
 import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
 import { answerError, FORGED, mayAct } from './actions.js';
+import { downloadPath } from './file-page.js';
 import { answerText, type GatedApp } from './gate.js';
-import { jobPath } from './job-page.js';
 import type { RunView } from './look-at-run.js';
-import { startedPath } from './started-page.js';
+import { filePath } from './plain-pages.js';
 import type { UploadParts } from './upload-routes.js';
 
 export interface ProgramRoutes extends UploadParts {
@@ -73,7 +73,7 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
       const { id, file, bytes } = await receiveAndStart(context, session.user);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file, bytes, job: id }, 'a file was sent and started by a program');
-      const links = { run: runPath(id), page: startedPath(id) };
+      const links = { run: runPath(id), page: filePath(id) };
       const document: Document<'upload'> = { id, file, links };
       context.header('location', runPath(id));
       return context.json({ version: DOCUMENT_VERSION, ...document }, 201);
@@ -108,71 +108,63 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
 /** Reads a run by its id, or that of its job. null: there is none. */
 export type RunReader = (id: string) => Promise<Document<'run'> | null | 'unavailable'>;
 
-/** `roots`: the watched folders. `expire`: the next look reads the engine. */
+/** `expire`: the next look reads the engine. */
 export function createRunReader(
-  roots: readonly string[],
+  finder: Pick<FileFinder, 'find'>,
   lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>,
   expire: () => void,
 ): RunReader {
-  const findStarted = createStartedFinder(roots);
   const seenOf = async (run: string | null) => (run === null ? null : lookAtRun(run));
 
   return async (id) => {
     const isJob = isJobId(id);
-    const sent = isJob ? await findStarted(id) : null;
-    let seen = await seenOf(isJob ? runOf(sent) : id);
+    const sent = isJob ? await finder.find(id) : null;
+    let seen = await seenOf(isJob ? (sent?.runId ?? null) : id);
     if (seen === 'unavailable') return seen;
     // The files of a job are those of its latest run.
     const job = seen?.shown.run.job ?? '';
-    const found = isJob || !isJobId(job) ? sent : await findStarted(job);
-    const started = isJob || (seen !== null && runOf(found) === seen.shown.run.id) ? found : null;
+    const found = isJob || !isJobId(job) ? sent : await finder.find(job);
+    const file = isJob || (seen !== null && found?.runId === seen.shown.run.id) ? found : null;
     // The file moves at the end of its run: what was known before has not all the counts.
-    if (started?.place === 'ended' && seen !== null && isAtWork(seen.shown)) {
+    if (file !== null && file.place !== 'processing' && seen !== null && isAtWork(seen.shown)) {
       expire();
       const anew = await seenOf(seen.shown.run.id);
       if (anew !== 'unavailable') seen = anew;
     }
     const shown = seen?.shown ?? null;
-    if (started === null && shown === null) return null;
+    if (file === null && shown === null) return null;
     const inbox = seen?.view.data?.inboxes.find(({ jobs }) => jobs.includes(shown?.run.job ?? ''));
     const closed = (shown !== null && !isAtWork(shown) && inbox?.closed) || null;
-    return programRun(id, started, shown, closed);
+    return programRun(id, file, shown, closed);
   };
 }
 
-/** The latest run of a file; null: none has begun. */
-function runOf(started: Started | null): string | null {
-  if (started?.place === 'processing') return started.run;
-  return started?.place === 'ended' ? started.job.runId : null;
-}
-
 /**
- * A run for programs. `started`: where its file is; null: it has none in the inboxes here. `shown`
- * null: no run has begun. `closed`: why its file cannot be moved; null: it can. Pure.
+ * A run for programs. `file` null: it has none in the inboxes here. `shown` null: no run has begun.
+ * `closed`: why its file cannot be moved; null: it can. Pure.
  */
 export function programRun(
   id: string,
-  started: Started | null,
+  file: FoundFile | null,
   shown: JudgedRun | null,
   closed: string | null = null,
 ): Document<'run'> {
-  const job = started?.place === 'ended' ? started.job : null;
+  const isTaken = file?.place === 'processing';
   const linkTo = (type: JobFile['type']) => {
-    const file = job?.files.find((each) => each.type === type);
-    return job && file ? `${jobPath(job)}${encodeURIComponent(file.name)}` : null;
+    const linked = isTaken ? undefined : file?.files.find((each) => each.type === type);
+    return file && linked ? downloadPath(file.id, linked.name) : null;
   };
   const run = shown && runDocument(shown);
   return {
     id,
-    state: stateOf(started, shown),
-    isEnded: started === null ? shown !== null && !isAtWork(shown) : job !== null && job.place !== 'waiting',
-    file: started === null || started.place === 'ended' ? (job?.file ?? null) : started.file,
-    reason: job?.reason.headline || (closed ?? run?.reason ?? null),
+    state: stateOf(file, shown),
+    isEnded: file === null ? shown !== null && !isAtWork(shown) : !isTaken && file.place !== 'waiting',
+    file: file?.file ?? null,
+    reason: (!isTaken && file?.reason.headline) || (closed ?? run?.reason ?? null),
     run,
     links: {
       run: runPath(id),
-      // Until a run begins it is the id of a job.
-      page: run === null ? startedPath(id) : `/runs/${run.id}`,
+      page: file === null ? `/runs/${run?.id ?? id}` : filePath(file.id),
       output: linkTo('output'),
       partial: linkTo('partial'),
       errors: linkTo('errors'),
@@ -183,15 +175,16 @@ export function programRun(
 }
 
 /** The place of the file tells more than its last run, which may have ended a moment ago. */
-function stateOf(started: Started | null, shown: JudgedRun | null): Document<'run'>['state'] {
+function stateOf(file: FoundFile | null, shown: JudgedRun | null): Document<'run'>['state'] {
   const judged = shown === null || shown.state === 'nothing matched' ? 'finished' : shown.state;
-  if (started === null) return judged;
-  // One that may not spend moves to the waiting files in a moment.
-  if (started.place === 'processing')
-    return judged === 'paused' && shown !== null && isAtWork(shown) ? judged : 'running';
-  switch (started.job.place) {
+  switch (file?.place) {
+    case undefined:
+      return judged;
+    case 'processing':
+      // One that may not spend moves to the waiting files in a moment.
+      return judged === 'paused' ? judged : 'running';
     case 'waiting':
-      if (shown === null && started.job.waitsFor === 'again') return 'queued';
+      if (shown === null && file.waitsFor === 'again') return 'queued';
       return judged === 'paused' ? 'paused' : 'waiting';
     case 'failed':
       return judged === 'cancelled' ? 'cancelled' : 'failed';

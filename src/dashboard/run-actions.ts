@@ -1,5 +1,4 @@
 /** What can be done with runs, with all spending of the engine, and with the account. */
-import { join } from 'node:path';
 import { countOf, moneyText } from '../core/figures.js';
 import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
@@ -24,11 +23,10 @@ import { CHECK_PATH } from './account-section.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
-import { runPath } from './plain-pages.js';
+import { filePath, runPath } from './plain-pages.js';
 import type { RunReader } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
-import { startedPath } from './started-page.js';
-import { uploadPath } from './upload-choices.js';
+import { planPath } from './upload-choices.js';
 
 export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
@@ -100,8 +98,7 @@ export function runActions(context: RunActionContext): Action[] {
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
       : `${name} is resumed${(await look()).data?.ledger?.isPaused ? ', but all spending is paused' : ''}`;
-    // A file that waits goes on in another run.
-    const path = isPaused || job === null ? runPath(id) : startedPath(run);
+    const path = job === null ? runPath(id) : filePath(run.job);
     return { path, sentence, subject: id };
   }
 
@@ -169,9 +166,8 @@ export function runActions(context: RunActionContext): Action[] {
         }
         if (job === null)
           throw new RefusedAction('not-now', 'its file does not wait any more', id, LOOK_AGAIN);
-        const { root, place, folder } = job;
-        const { file } = await goOn(root, join(root, place, folder));
-        return { path: startedPath(shown.run), sentence: `The rest of ${file} is looked up`, subject: id };
+        const { file } = await goOn(job.root, job.folder);
+        return { path: filePath(job.id), sentence: `The rest of ${file} is looked up`, subject: id };
       },
     },
     {
@@ -181,7 +177,7 @@ export function runActions(context: RunActionContext): Action[] {
         if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', id, LOOK_AGAIN);
         const { upload, fields } = await sendAgain(uploads, job);
         const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
-        return { path: uploadPath(upload, fields), sentence, subject: upload.name };
+        return { path: planPath(upload, fields), sentence, subject: upload.name };
       },
     },
     {

@@ -1,4 +1,4 @@
-/** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
+/** What a file's page says of its run: state, counts, money, speed, what can be done. Pure. */
 import type { Child } from 'hono/jsx';
 import { qualityTier } from '../brand-api/brand.js';
 import { costOf } from '../core/decimal.js';
@@ -17,26 +17,12 @@ import { isUndecided, type ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
 import type { ShownMatch } from '../run/newest-matches.js';
 import { Badge } from '../run/report/brands-section.js';
-import { htmlOf } from '../run/report/kit/page.js';
-import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures } from '../run/report/kit/parts.js';
 import { sayRun } from '../run/words/say-run.js';
-import type { Viewer } from './gate.js';
 import { isOfInbox } from './gather-dashboard.js';
-import { FileList } from './job-page.js';
 import type { RunView } from './look-at-run.js';
-import { Banners } from './overview.js';
-import {
-  ActionButton,
-  DASHBOARD_SCRIPT,
-  Moment,
-  NoticeBanner,
-  type Page,
-  runPath,
-  Top,
-} from './plain-pages.js';
-import { livePage } from './render-dashboard.js';
-import { Counts, markOf, resultFileOf } from './runs-section.js';
-import { WaitingCard } from './waiting-card.js';
+import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
+import { Counts, resultFileOf } from './runs-section.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {
@@ -45,72 +31,37 @@ export interface MoneyTerms {
   readonly currency: string | null;
 }
 
-export function renderRun(seen: RunView, viewer: Viewer, terms: MoneyTerms): Page {
-  const { name } = seen.shown.run.label;
-  const parts = `${runPath(seen.shown.run.id)}/parts`;
-  return livePage(`${name}: brand-enrich`, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
-}
-
-/** The content of the body, without scripts. */
-export function renderRunParts(seen: RunView, viewer: Viewer, terms: MoneyTerms): string {
-  return htmlOf(bodyOf(seen, viewer, terms));
-}
-
-function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
-  const { view, shown } = seen;
-  const { run } = shown;
-  const { name, host } = run.label;
-  // Those of another account are not known here.
-  const known = seen.isOnOwnAccount ? terms : null;
-  const path = runPath(run.id);
+/** The figures and the progress of a run. */
+export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }) {
+  const { run } = seen.shown;
   return (
     <>
-      <header>
-        <Top>
-          Run on <bdi>{host ?? 'an unknown machine'}</bdi>
-        </Top>
-        <Title mark={markOf(shown, seen.job?.waitsFor ?? null)} isPart>
-          <bdi>{name}</bdi>
-        </Title>
-        <p class="headline" data-part="headline">
-          {headlineOf(seen)}
-        </p>
-        <NoticeBanner notice={viewer.notice} />
-        <Banners view={view} viewer={viewer} />
-        <p class="banner bad" id="silent" hidden />
-        <Actions seen={seen} viewer={viewer} />
-      </header>
-      <main id="main" tabindex={-1}>
-        <Figures seen={seen} terms={known} />
-        <Card id="progress" title="Progress" isPart>
-          {partsOf(run).whole === 0 ? (
-            <p class="empty">The number of identifiers is not known yet.</p>
-          ) : (
-            <Counts run={run} />
-          )}
-          {seen.rows !== null && <p class="note">{rowsText(seen.rows)}</p>}
-        </Card>
-        <div data-part="caps">
-          <WaitingCard
-            job={seen.job}
-            left={partsOf(run).left}
-            caps={seen.caps}
-            currency={terms.currency}
-            viewer={viewer}
-            back={path}
-          />
-        </div>
-        <FilesCard seen={seen} />
-        <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
-        <AboutCard seen={seen} terms={known} />
-      </main>
-      <footer class="foot">
-        <p class="note" data-part="stand">
-          Run <code>{run.id}</code>, as of <Moment at={view.data?.at ?? view.now} now={view.now} />.
-        </p>
-      </footer>
+      <Figures seen={seen} terms={knownTerms(seen, terms)} />
+      <Card id="progress" title="Progress" isPart>
+        {partsOf(run).whole === 0 ? (
+          <p class="empty">The number of identifiers is not known yet.</p>
+        ) : (
+          <Counts run={run} />
+        )}
+        {seen.rows !== null && <p class="note">{rowsText(seen.rows)}</p>}
+      </Card>
     </>
   );
+}
+
+/** What is known of a run besides. */
+export function RunCards({ seen, terms }: { seen: RunView; terms: MoneyTerms }) {
+  return (
+    <>
+      <MatchesCard matches={seen.matches} isGoing={isAtWork(seen.shown)} />
+      <AboutCard seen={seen} terms={knownTerms(seen, terms)} />
+    </>
+  );
+}
+
+/** Those of another account are not known here. */
+function knownTerms({ isOnOwnAccount }: RunView, terms: MoneyTerms): MoneyTerms | null {
+  return isOnOwnAccount ? terms : null;
 }
 
 /** State and reason, in words. */
@@ -162,13 +113,15 @@ function labelOf(action: RunAction, failedRows: number): string {
   }
 }
 
-function Actions({ seen: { shown, storeNow, job, failedRows }, viewer }: { seen: RunView; viewer: Viewer }) {
+/** `back`: the page that has the buttons. */
+export function RunActions(given: { seen: RunView; viewer: Sender; back: string }) {
+  const { shown, storeNow, job, failedRows } = given.seen;
   const { run, standing } = shown;
   const path = runPath(run.id);
   return (
-    <div class="actions" data-part="actions">
+    <>
       {actionsOf(shown, job?.waitsFor ?? null, failedRows).map((action) => (
-        <ActionButton by={viewer} path={`${path}/${action}`} fields={[['back', path]]}>
+        <ActionButton by={given.viewer} path={`${path}/${action}`} fields={[['back', given.back]]}>
           {labelOf(action, failedRows)}
         </ActionButton>
       ))}
@@ -178,7 +131,7 @@ function Actions({ seen: { shown, storeNow, job, failedRows }, viewer }: { seen:
           run.
         </p>
       )}
-    </div>
+    </>
   );
 }
 
@@ -260,17 +213,8 @@ function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
   return left === 0 ? '0 s' : durationText(left / speed.perSecond);
 }
 
-function FilesCard({ seen }: { seen: RunView }) {
-  const { job } = seen;
-  return (
-    <Card id="files" title="Files" isPart>
-      {job === null ? <p class="empty">{noFilesText(seen)}</p> : <FileList job={job} />}
-    </Card>
-  );
-}
-
 /** Where the files of a run are, as far as this process knows. */
-function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
+export function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
   if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
   const { run } = shown;
   const { host } = run.label;

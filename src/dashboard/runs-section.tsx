@@ -1,7 +1,7 @@
 /** Runs, a line each: the standing by record, heartbeat and account, and identifiers by outcome. */
 import { countOf, countText, spanText } from '../core/figures.js';
 import { isOfFile, type Pause, pausedText, type RunRecord } from '../engine/stores/run-store.js';
-import type { ResultType } from '../jobs/ended-jobs.js';
+import type { ResultType } from '../jobs/find-files.js';
 import type { ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../run/facts/judge-runs.js';
 import { Bar, Card, Dot, type Mark } from '../run/report/kit/parts.js';

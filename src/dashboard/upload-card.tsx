@@ -3,8 +3,7 @@ import { agoText, countOf, sizeText } from '../core/figures.js';
 import type { Upload, Uploads } from '../jobs/uploads.js';
 import type { Action } from './actions.js';
 import type { UploadsView } from './gather-dashboard.js';
-import { ActionButton, type Fields, Folded, ItemHead, type Sender } from './plain-pages.js';
-import { uploadPath } from './upload-choices.js';
+import { ActionButton, type Fields, Folded, filePath, ItemHead, type Sender } from './plain-pages.js';
 
 const SHOWN = 3;
 
@@ -108,7 +107,7 @@ function SentFiles({ uploads, now }: { uploads: readonly Upload[]; now: number }
         <li>
           <ItemHead
             name={upload.name}
-            path={uploadPath(upload)}
+            path={filePath(upload.id)}
             when={`${sizeText(upload.size)}, ${agoText(upload.at, now)}`}
           />
         </li>

@@ -15,12 +15,18 @@ import type { Upload } from '../jobs/uploads.js';
 import { Card } from '../run/report/kit/parts.js';
 import { FIELD_LABELS, meaningOf } from '../run/words/page-words.js';
 import { readCondition } from '../settings/row-condition.js';
-import { HiddenFields } from './plain-pages.js';
+import { filePath, HiddenFields } from './plain-pages.js';
 
-/** The path of its page, with these choices. */
-export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
-  return `/uploads/${encodeURIComponent(id)}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
+/** The path of its plan, with these choices. */
+export function planPath(
+  { id, failed }: Pick<Upload, 'id' | 'failed'>,
+  fields: readonly [string, string][] = [],
+): string {
+  return filePath(id, failed === undefined ? fields : [[READ, '1'], ...fields]);
 }
+
+/** In the address of a failed file: its plan is shown, to start it with other choices. */
+export const READ = 'read';
 
 /** What a refused file needs: links that choose it, else the words of the message. */
 export function Remedies(shown: {
@@ -38,7 +44,7 @@ export function Remedies(shown: {
     const others = fieldsOf(choice).filter(([key]) => !Object.hasOwn(chosen, key));
     return (
       <li>
-        <a class="tall" href={uploadPath(upload, [...others, ...fields])}>
+        <a class="tall" href={planPath(upload, [...others, ...fields])}>
           {chosenText(chosen)}
         </a>
       </li>
@@ -142,8 +148,8 @@ export function ChoicesCard(shown: {
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   return (
     <Card id="choices" title="Read it differently">
-      <form id={PLAN_FORM} class="choices" method="get" action={uploadPath(upload)}>
-        <HiddenFields fields={kept} />
+      <form id={PLAN_FORM} class="choices" method="get" action={filePath(upload.id)}>
+        <HiddenFields fields={upload.failed === undefined ? kept : [[READ, '1'], ...kept]} />
         {columns.length > 0 && (
           <Select
             id="pick"
@@ -184,7 +190,7 @@ export function ChoicesCard(shown: {
         {Object.keys(choice).length > 0 && (
           <>
             {' '}
-            <a href={uploadPath(upload)}>Start over</a>
+            <a href={planPath(upload)}>Start over</a>
           </>
         )}
       </form>

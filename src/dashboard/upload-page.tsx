@@ -1,4 +1,5 @@
 /** The page with the plan of an uploaded file. Pure. */
+import { readFileSync } from 'node:fs';
 import { commonestOf } from '../core/counter.js';
 import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
@@ -10,9 +11,18 @@ import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
 import { NoticeBanner, type Page, page, SkipLink, UPLOAD_SCRIPT } from './plain-pages.js';
-import { FOLLOWING } from './started-page.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
+
+/** Of a page that goes on by itself, with and without script: once its headline is another one. */
+const FOLLOWING = {
+  head: (
+    <noscript>
+      <meta http-equiv="refresh" content="2" />
+    </noscript>
+  ),
+  scripts: [readFileSync(new URL('follow.js', import.meta.url), 'utf8')],
+};
 
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {

@@ -1,4 +1,4 @@
-/** Receiving files on the dashboard, their plans, and starting or discarding them. */
+/** Receiving files on the dashboard, and starting them. */
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -6,34 +6,28 @@ import type { Context } from 'hono';
 import { BrandEnrichError } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { findFailed } from '../jobs/ended-jobs.js';
 import { withTableEnding } from '../jobs/inbox-file.js';
 import { newJobId } from '../jobs/job-folder.js';
-import { type Choice, choiceOf, fieldsOf, type UploadPlans } from '../jobs/plan-upload.js';
+import type { Choice, UploadPlans } from '../jobs/plan-upload.js';
 import { tryAgain } from '../jobs/try-again.js';
 import type { Upload, Uploads } from '../jobs/uploads.js';
 import { isMoreThan } from '../run/lookups/spending.js';
-import { type Action, FORGED, mayAct, RefusedAction } from './actions.js';
-import { answerText, type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
-import { renderNotice } from './plain-pages.js';
-import { startedPath } from './started-page.js';
-import { readingText, uploadPath } from './upload-choices.js';
-import { renderUpload } from './upload-page.js';
-import { SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
+import { FORGED, mayAct } from './actions.js';
+import { answerText, type GatedApp, type Session } from './gate.js';
+import { filePath } from './plain-pages.js';
 
 export interface UploadParts {
   readonly uploads: Uploads;
   readonly plans: UploadPlans;
 }
 
-/** A file that is read for longer gets a page that renews itself. */
+/** A plan that takes longer is not waited for. */
 const PATIENCE_MS = 3_000;
 
-/** Adds pages, and requests that are not forms. `viewerOf`: with the notice of the last action. */
+/** Adds requests that are not forms. */
 export function addUploads(
   app: GatedApp,
-  viewerOf: (context: Context) => Promise<Viewer>,
-  { uploads, plans, log }: UploadParts & { readonly log: Log },
+  { uploads, log }: Pick<UploadParts, 'uploads'> & { readonly log: Log },
 ): void {
   app.post('/uploads/check', (context) =>
     answering(context, context.get('session'), async (asked) => {
@@ -50,27 +44,9 @@ export function addUploads(
       const upload = await uploads.receive(sent, incoming as IncomingMessage);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file: upload.name, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
-      return context.json({ path: uploadPath(upload) }, 201);
+      return context.json({ path: filePath(upload.id) }, 201);
     });
   });
-
-  app.get('/uploads/:id', async (context) => {
-    const upload = await findUpload(uploads, context.req.param('id'));
-    if (upload === null) return sendPage(context, renderNotice('It is not here any more', GONE_PAGE), 404);
-    const choice = choiceOf(new URL(context.req.url).searchParams);
-    const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
-    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
-  });
-}
-
-const GONE = 'this file was started or discarded, or is no longer there';
-/** Where the browser's way back leads after a start. */
-const GONE_PAGE =
-  'This file was started or discarded. If it was started, it is among the runs of the dashboard.';
-
-/** One that was sent, or a failed file. */
-async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
-  return (await uploads.find(id)) ?? findFailed(uploads.roots, id);
 }
 
 /** Reads what is asked, and answers an error of ours in words. */
@@ -136,49 +112,4 @@ export async function startUpload(
   const name = withTableEnding(upload.name, format);
   await uploads.start(upload, name, settings, by);
   return { job: upload.id, name, found };
-}
-
-/** Forms of the plan's page. */
-export function uploadActions({ uploads, plans }: UploadParts): Action[] {
-  function known(id: string, upload: Upload | null): Upload {
-    if (upload !== null) return upload;
-    throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
-  }
-  return [
-    {
-      path: '/uploads/:id/start',
-      async carryOut({ user, params: { id = '' }, fields }) {
-        const upload = known(id, await findUpload(uploads, id));
-        const choice = choiceOf(fields);
-        const read = fields.get(SHOWN_READING);
-        const isChanged = read !== null && read !== readingText(choice);
-        const started = isChanged
-          ? 'it would be read in another way now; this is its plan'
-          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST), user);
-        /** Nothing is started; its page shows why, with what was chosen. */
-        if (typeof started === 'string')
-          return {
-            path: uploadPath(upload, fieldsOf(choice)),
-            sentence: `${upload.name} was not started: ${started}`,
-            isRefused: true,
-            subject: upload.name,
-          };
-        const { job, name, found } = started;
-        const where = upload.failed ? 'is tried again' : 'is started';
-        return {
-          path: startedPath(job),
-          sentence: `${name} ${where}: ${startedText(found)}.`,
-          subject: name,
-        };
-      },
-    },
-    {
-      path: '/uploads/:id/discard',
-      async carryOut({ params: { id = '' } }) {
-        const upload = known(id, await uploads.find(id));
-        await uploads.discard(upload);
-        return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
-      },
-    },
-  ];
 }

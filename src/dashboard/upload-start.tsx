@@ -8,8 +8,8 @@ import { Bar, Card, type Fact, Facts } from '../run/report/kit/parts.js';
 import { priorityValueOf } from '../run/scan/priorities.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
 import type { Viewer } from './gate.js';
-import { ActionButton } from './plain-pages.js';
-import { type Option, PLAN_FORM, readingText, Select, uploadPath } from './upload-choices.js';
+import { ActionButton, filePath } from './plain-pages.js';
+import { type Option, PLAN_FORM, planPath, readingText, Select } from './upload-choices.js';
 
 type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
 
@@ -88,7 +88,7 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
   const query = new URLSearchParams([
     [SHOWN_COST, plan.spending?.maxCost ?? ''],
     [SHOWN_READING, readingText(choice)],
-    ['back', uploadPath(upload, fieldsOf(choice))],
+    ['back', planPath(upload, fieldsOf(choice))],
   ]);
   return (
     <Card id="cost" title="What it costs" more="side">
@@ -104,7 +104,7 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
               class="main"
               form={PLAN_FORM}
               formmethod="post"
-              formaction={`${uploadPath(upload)}/start?${query}`}
+              formaction={`${filePath(upload.id)}/start?${query}`}
               name="token"
               value={viewer.formToken}
             >
@@ -126,7 +126,7 @@ export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
   if (upload.failed !== undefined) return null;
   return (
     <div class="ends">
-      <ActionButton by={viewer} path={`${uploadPath(upload)}/discard`}>
+      <ActionButton by={viewer} path={`${filePath(upload.id)}/discard`}>
         Discard
       </ActionButton>
     </div>

@@ -1,40 +1,34 @@
 /** The caps of a file that waits with "Go on", and that button. Pure. */
 import { countOf } from '../core/figures.js';
-import type { EndedJob } from '../jobs/ended-jobs.js';
 import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
+import type { FoundFile } from '../jobs/find-files.js';
 import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
 import { hasGoOn } from '../jobs/job-folder.js';
 import { Card } from '../run/report/kit/parts.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
-import { HiddenFields, type Sender } from './plain-pages.js';
+import { filePath, HiddenFields, type Sender } from './plain-pages.js';
 import { Cap } from './upload-start.js';
-
-/** Where its form is posted. */
-export const GO_ON_PATH = '/waiting/go-on';
 
 /**
  * `caps` null: its settings cannot be read. `left`: identifiers without an answer; null: not known
- * here. `back`: the page that has the card.
+ * here.
  */
 export function WaitingCard(shown: {
-  job: EndedJob | null;
+  file: FoundFile;
   left: number | null;
   caps: ShownCaps | null;
   currency: string | null;
   viewer: Sender;
-  back: string;
 }) {
-  const { job, left, caps, currency, viewer, back } = shown;
-  if (job === null || !hasGoOn(job.waitsFor) || caps === null || job.file === null) return null;
-  const isCrashed = job.waitsFor === 'crashed';
+  const { file, left, caps, currency, viewer } = shown;
+  if (!hasGoOn(file.waitsFor) || caps === null || file.file === null) return null;
+  const isCrashed = file.waitsFor === 'crashed';
   // Otherwise no settings can stand beside a file of such a name.
-  const hasCaps = isSideFile(sideFileOf(job.file));
+  const hasCaps = isSideFile(sideFileOf(file.file));
   if (!hasCaps && !isCrashed) return null;
   const { maxRequests, maxCost } = caps;
   const fields = [
-    ['inbox', String(job.inbox)],
-    ['folder', job.folder],
-    ['back', `${back}#caps`],
+    ['back', `${filePath(file.id)}#caps`],
     ['token', viewer.formToken],
   ] as const;
   const unit = currency === null ? '' : ` in ${currency}`;
@@ -43,12 +37,12 @@ export function WaitingCard(shown: {
     maxCost && mostText(maxCost, currency ?? 'of overage'),
   ].filter((text) => text !== null);
   return (
-    <Card id="caps" title={isCrashed ? 'Read it again' : job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
+    <Card id="caps" title={isCrashed ? 'Read it again' : file.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
       <p class="note">
         {left !== null && `${countOf(left, 'identifier')} of it are left. `}
-        {isCrashed ? CRASHED : job.isAtOwnCap ? AT_CAP : AT_LIMIT}
+        {isCrashed ? CRASHED : file.isAtOwnCap ? AT_CAP : AT_LIMIT}
       </p>
-      <form class="choices" method="post" action={GO_ON_PATH}>
+      <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
         <HiddenFields fields={fields} />
         {hasCaps && (
           <div class="fields">
@@ -62,7 +56,7 @@ export function WaitingCard(shown: {
             that.
           </p>
         )}
-        <button type="submit" class={job.isAtOwnCap ? 'main' : undefined}>
+        <button type="submit" class={file.isAtOwnCap ? 'main' : undefined}>
           Go on
         </button>
       </form>

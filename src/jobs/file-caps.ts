@@ -4,7 +4,7 @@ import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import type { EndedJob } from './ended-jobs.js';
+import type { FoundFile } from './find-files.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
@@ -15,7 +15,7 @@ import {
 import type { GivenCaps } from './try-again.js';
 
 /** A waiting file whose original is known. */
-type CappedJob = Pick<EndedJob, 'root' | 'place' | 'folder' | 'file' | 'under'>;
+type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
 
 /** A cap: `own` of the file, `most` of its inbox. null: none. */
 export interface FileCap {
@@ -32,18 +32,18 @@ export interface ShownCaps {
 export type FileCaps = ReturnType<typeof createFileCaps>;
 
 export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded' | 'service'>) {
-  const inboxOf = ({ root, under }: CappedJob) => readFolderSettings(settingsFilesOf(root, under), loaded);
+  const inboxOf = ({ root, under }: CappedFile) => readFolderSettings(settingsFilesOf(root, under), loaded);
 
-  async function ownOf({ root, place, folder, file }: CappedJob) {
-    const side = sideFileOf(join(root, place, folder, file ?? ''));
+  async function ownOf({ folder, file }: CappedFile) {
+    const side = sideFileOf(join(folder, file ?? ''));
     return (await readOwnSettings(side))?.values ?? {};
   }
 
   return {
     /** null: settings of its inbox, or its own, cannot be read. */
-    async read(job: CappedJob): Promise<ShownCaps | null> {
+    async read(file: CappedFile): Promise<ShownCaps | null> {
       try {
-        const [inbox, own] = await Promise.all([inboxOf(job), ownOf(job)]);
+        const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
         const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
           const [mine, most] = [own[key] ?? null, inbox[key]];
           return { own: mine === null ? null : String(mine), most: most === null ? null : String(most) };
@@ -61,8 +61,8 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
      * The settings of its next run with these caps. Throws `NeverStartError` for values that cannot
      * be, and for more than its inbox allows, which would be without effect.
      */
-    async check(job: CappedJob, caps: GivenCaps): Promise<RunSettings> {
-      const [inbox, own] = await Promise.all([inboxOf(job), ownOf(job)]);
+    async check(file: CappedFile, caps: GivenCaps): Promise<RunSettings> {
+      const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
       const values = Object.fromEntries(
         Object.entries({ ...own, ...caps }).filter(([, value]) => value !== null),
       );

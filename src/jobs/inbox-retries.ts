@@ -11,7 +11,8 @@ import type { Orders, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { periodOf } from '../ledger/period.js';
 import { judgeAccount } from '../run/facts/judge-account.js';
-import { type ParkedJob, type ParkState, waitsForPerson } from './job-folder.js';
+import type { ParkedJob } from './find-files.js';
+import { type ParkState, waitsForPerson } from './job-folder.js';
 
 /** The account with the policy of the folder's files. */
 export interface AccountView {

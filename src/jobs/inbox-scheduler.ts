@@ -4,11 +4,12 @@
  */
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
+import type { ParkedJob } from './find-files.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
 import { arrivalOf, CRASHED, type JobEnd, refusalOf } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
-import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
+import { arrive, claim, type Job, putBack, take } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */

@@ -177,7 +177,7 @@ function undecided(why: ParkState['why'], headline: string, details: string): Jo
   return { type: 'parked', reason: reasonOf(headline, details), state: { why, capMark: null }, holdMs: 0 };
 }
 
-const THE_REST = 'To look up the rest, press "Look up the rest" on the page of its run on the dashboard';
+const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard';
 
 const STORED = 'Paid answers are stored: they are not bought again.';
 

@@ -20,12 +20,13 @@ import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import type { Settings } from '../settings/settings.js';
 import { ordersOf } from './file-orders.js';
+import type { ParkedJob } from './find-files.js';
 import { assertOneEngine } from './inbox-engine.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
-import { type Job, type JobRecord, type ParkedJob, writeRecord } from './job-folder.js';
+import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 import { beginReading } from './reading-turns.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
 

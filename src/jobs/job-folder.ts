@@ -11,21 +11,17 @@
  *
  * Only a file in `inbox/` is new: whatever goes back goes to `waiting/`, and keeps its id.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import pLimit from 'p-limit';
 import { z } from 'zod';
 import { readJson } from '../core/json-text.js';
 import { makeFolder } from '../core/make-folder.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import {
-  isLeftAlone,
   isSameFile,
-  isSideFile,
-  isTable,
   jobName,
   lookAt,
   placeOf,
@@ -354,7 +350,12 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   const file = originalAmong(names);
   return file === null
     ? null
-    : { id: newJobId(), run: null, file, reason: null, parked: null, isDerived: true };
+    : { id: derivedId(folder), run: null, file, reason: null, parked: null, isDerived: true };
+}
+
+/** The id of a job without a readable record: that of its folder's name. */
+export function derivedId(folder: string): string {
+  return `j-${createHash('sha256').update(basename(folder)).digest('hex').slice(0, 16)}`;
 }
 
 /** The only name of these that may be an original; null if there is none, or more than one. */
@@ -375,56 +376,4 @@ export function isOurs(name: string): boolean {
   const isResult =
     /\.enriched(\.partial)?\.[^.]+(\.gz)?$|\.errors\.[^.]+(\.gz)?$|\.report\.(json|html)$/.test(name);
   return name.startsWith('.') || name === REASON_FILE || isResult;
-}
-
-/**
- * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
- * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty
- * if the folder cannot be read.
- */
-export async function listQueued(root: string) {
-  const filesIn = async (folder: string) => {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    return entries.flatMap((entry) => (entry.isFile() && !isLeftAlone(entry.name) ? [entry.name] : []));
-  };
-  const names = await filesIn(join(root, 'inbox'));
-  const watchers = await jobFoldersIn(join(root, 'processing'));
-  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
-  const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
-  return {
-    queued: names.filter((name) => !isSideFile(name)).sort(),
-    misplaced: (await filesIn(root)).filter((name) => isTable(name)).sort(),
-    inProgress: records.flatMap((record) => record?.file ?? []).sort(),
-    /** The ids of the latter. */
-    jobs: records.flatMap((record) => record?.id ?? []),
-  };
-}
-
-export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
-  readonly parkedAt: number;
-  /** When it was first parked. */
-  readonly waitingSince: number;
-  readonly state: ParkState;
-  /** Why it waits, for people; null: not noted. */
-  readonly headline: string | null;
-}
-
-/** Of one whose record was lost: it waits for the account. */
-const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
-
-const AT_ONCE = 16;
-
-/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
-export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
-  const limit = pLimit(AT_ONCE);
-  const readParked = async (folder: string) => {
-    const record = await readRecord(folder).catch(() => null);
-    if (record === null) return null;
-    const { id, run, file, under, reason, parked } = record;
-    const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
-    const headline = reason?.headline ?? null;
-    return { folder, file, under, id, run, parkedAt: at, waitingSince: since, state, headline };
-  };
-  const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
-  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
 }

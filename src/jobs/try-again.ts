@@ -11,7 +11,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
-import { type EndedJob, openJobFile } from './ended-jobs.js';
+import { type FoundFile, openJobFile } from './find-files.js';
 import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
 import {
@@ -165,21 +165,21 @@ const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
  */
 export async function sendAgain(
   uploads: Uploads,
-  job: EndedJob,
+  found: FoundFile,
 ): Promise<{ readonly upload: Upload; readonly fields: [key: string, value: string][] }> {
-  const { root, inbox, place, folder, under } = job;
-  const original = job.files.find(({ type }) => type === 'original');
-  const opened = original && (await openJobFile(job, original));
+  const { inbox, folder, file, under } = found;
+  const original = found.files.find(({ type }) => type === 'original');
+  const opened = original && (await openJobFile(found, original));
   if (original === undefined || !opened) {
     const what = 'the file is no longer there';
-    throw new NeverStartError(usageProblem(what, job.file ?? folder, 'send it again'));
+    throw new NeverStartError(usageProblem(what, file ?? basename(folder), 'send it again'));
   }
   const { handle, size } = opened;
   const bytes = handle.createReadStream({ start: 0, end: Math.max(0, size - 1) });
   const upload = await uploads
     .receive({ inbox, name: original.name, under, length: size }, bytes)
     .finally(() => bytes.destroy());
-  const side = sideFileOf(join(root, place, folder, original.name));
+  const side = sideFileOf(join(folder, original.name));
   const kept = Object.entries({ ...(await valuesIn(side)), ...KEEPING }).filter(
     ([key]) => INBOX_KEYS.has(key) && !OF_ITS_RUN.includes(key),
   );

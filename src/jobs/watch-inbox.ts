@@ -19,12 +19,13 @@ import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
+import { listQueued, listWaiting } from './find-files.js';
 import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
 import { createInboxFiles } from './inbox-files.js';
 import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
-import { listQueued, listWaiting, queued } from './job-folder.js';
+import { queued } from './job-folder.js';
 
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;

@@ -3,6 +3,7 @@
  * a run of a schedule and a command, each placed, placed again, and looked at in the same way.
  */
 import { expect } from 'vitest';
+import { readNoted } from '../../src/jobs/job-folder.js';
 import type { Document } from '../../src/run/documents.js';
 import { ends } from '../e2e/commands.js';
 import { type InboxScene, readReason } from '../jobs/inbox-scene.js';
@@ -149,7 +150,8 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
     /** Places it anew after a cancel: a new drop, `Try again`, the next tick, the command. */
     async placeAgain(isTriedAgain: boolean): Promise<void> {
       const [failed] = hasInbox ? await scene.list('failed') : [];
-      if (failed !== undefined && isTriedAgain) await press('/failed/again', { inbox: '0', folder: failed });
+      if (failed !== undefined && isTriedAgain)
+        await press(`/files/${(await readNoted(scene.path(`failed/${failed}`)))?.id}/again`, {});
       else await place();
     },
     /** It completes; a command that is not running is typed again. */

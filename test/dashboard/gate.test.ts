@@ -5,7 +5,7 @@ import { ownPath, SESSION_MS } from '../../src/dashboard/gate.js';
 import { ask, basic, cookieOf, PAGE, sessionOf, signIn } from './asking.js';
 import { LINK_TOKEN, PASSWORD, type ServedDashboard, startCrowded, startDashboard } from './served.js';
 
-const PATHS = ['/', '/status.json', '/runs/x', '/uploads/x', '/x'];
+const PATHS = ['/', '/status.json', '/runs/x', '/files/x', '/x'];
 
 it.each(PATHS)('refuses %s without the password', async (path) => {
   const served = await startDashboard();

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { addProgramRoutes, programRun } from '../../src/dashboard/program-routes.js';
 import { addUploads } from '../../src/dashboard/upload-routes.js';
-import type { EndedJob, Started } from '../../src/jobs/ended-jobs.js';
+import type { FoundFile } from '../../src/jobs/find-files.js';
 import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { faultsOf } from '../support/schemas.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
 import { noUploads, PASSWORD, startDashboard } from './served.js';
-import { dashboardData, endedJob, NOW, runRecord } from './views.js';
+import { dashboardData, foundFile, NOW, runRecord } from './views.js';
 
 const ORDER = { by: 'Ada', at: NOW };
 
@@ -22,16 +22,16 @@ function judged(parts: Parameters<typeof runRecord>[0]) {
 }
 
 function ended(
-  place: EndedJob['place'],
-  ...names: [name: string, type: EndedJob['files'][number]['type']][]
-): Started {
+  place: FoundFile['place'],
+  ...names: [name: string, type: FoundFile['files'][number]['type']][]
+): FoundFile {
   const files = names.map(([name, type]) => ({ name, type, size: 1 }));
   const reason = { headline: place === 'done' ? '' : 'why', details: '' };
-  return { place: 'ended', job: endedJob({ place, reason, files }) };
+  return foundFile({ place, reason, files });
 }
 
-const QUEUED: Started = { place: 'ended', job: endedJob({ place: 'waiting', waitsFor: 'again' }) };
-const PROCESSING: Started = { place: 'processing', root: '/in', file: 'list.csv', run: 'r-1' };
+const QUEUED = foundFile({ place: 'waiting', waitsFor: 'again' });
+const PROCESSING = foundFile({ place: 'processing' });
 const LIVE = judged({});
 const DONE = judged({ status: 'completed' });
 const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });
@@ -39,7 +39,7 @@ const STOPPED_PAUSED = judged({ status: 'stopped', stop: { type: 'stopped' }, pa
 const CANCELLED = judged({ status: 'cancelled', cancelled: ORDER });
 
 describe('a run for programs', () => {
-  it.each<[string, boolean, Started | null, ReturnType<typeof judged>]>([
+  it.each<[string, boolean, FoundFile | null, ReturnType<typeof judged>]>([
     ['queued', false, QUEUED, null],
     ['waiting', false, QUEUED, STOPPED],
     ['running', false, PROCESSING, null],
@@ -69,12 +69,12 @@ describe('a run for programs', () => {
     const place = ended('done', ['Kunden 1#?.enriched.csv', 'output'], ['a.report.html', 'page']);
     expect(programRun('j-1', place, DONE).links).toEqual({
       run: '/runs/j-1.json',
-      page: `/runs/${DONE?.run.id}`,
-      output: '/inboxes/0/done/list-2026/Kunden%201%23%3F.enriched.csv',
+      page: '/files/j-done',
+      output: '/files/j-done/Kunden%201%23%3F.enriched.csv',
       partial: null,
       errors: null,
       report: null,
-      reportPage: '/inboxes/0/done/list-2026/a.report.html',
+      reportPage: '/files/j-done/a.report.html',
     });
   });
 });
@@ -86,9 +86,9 @@ describe('a file that a program sends', () => {
     for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
     const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
     const served = await startDashboard({
-      addPages(app, viewerOf) {
+      addPages(app) {
         addProgramRoutes(app, { ...parts, readRun: async () => null });
-        addUploads(app, viewerOf, parts);
+        addUploads(app, parts);
       },
     });
     const send = (query: string) =>

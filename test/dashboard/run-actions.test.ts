@@ -6,7 +6,7 @@ import { runActions } from '../../src/dashboard/run-actions.js';
 import type { Pause } from '../../src/engine/stores/run-store.js';
 import type { Document } from '../../src/run/documents.js';
 import { ledgerState } from '../run/ledger-state.js';
-import { NO_CAPS, noUploads } from './served.js';
+import { NO_FILES, noUploads } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const ID = 'r-20261120-8ce9ee49';
@@ -39,7 +39,7 @@ function actionsOn(
   } as never;
   const data = dashboardData({ runs: [runRecord(parts)], ledger });
   const look = async () => dashboardView({ data, outageNoticedAt });
-  const lookAtRun = createRunLook({ engine, look, inboxes: [], caps: NO_CAPS });
+  const lookAtRun = createRunLook({ engine, look, finder: NO_FILES });
   const { uploads } = noUploads();
   const actions = runActions({ engine, look, lookAtRun, readRun, terms: TERMS, uploads });
   const input = (id = ID) => ({ user: 'ada', params: { id }, fields: new URLSearchParams() });

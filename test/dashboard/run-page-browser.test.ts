@@ -2,19 +2,20 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fileActions } from '../../src/dashboard/file-actions.js';
+import { addFileRoutes } from '../../src/dashboard/file-routes.js';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
 import { runActions } from '../../src/dashboard/run-actions.js';
-import { addRunRoutes, failedActions } from '../../src/dashboard/run-routes.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
-import { createFailedLister } from '../../src/jobs/ended-jobs.js';
+import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../src/jobs/job-folder.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { LINK_TOKEN, NO_CAPS, noUploads, startDashboard } from './served.js';
+import { LINK_TOKEN, NO_CAPS, ROUTES, startDashboard } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const DONE = 'newsletter subscribers (Q4)';
@@ -64,11 +65,11 @@ async function serve() {
   });
   const order = { by: 'ada', at: 1 };
   const paused = runRecord({ id: 'r-paused', paused: order, tally: { matched: 610, billed: 610 } });
-  const inboxes = [root];
+  const finder = createFileFinder([root]);
   let data = dashboardData({
     runs: [paused, triedRun, ...runs],
     inboxes: places.map((each) => ({ ...each, folder: root })),
-    failed: await createFailedLister([root])(),
+    failed: await finder.listFailed(),
   });
   const look = async () => dashboardView({ data });
   const engine = {
@@ -77,17 +78,13 @@ async function serve() {
     keyValues: { list: async () => [{ name: 'r-tried', text: JSON.stringify(MATCHED), ageMs: 0 }] },
     outcomes: { read: async (keys: readonly string[]) => keys.map(() => BRAND) },
   } as never;
-  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
+  const lookAtRun = createRunLook({ engine, look, finder });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
-  const { uploads } = noUploads();
+  const parts = { ...ROUTES, engine, look, lookAtRun, finder, caps, terms };
   const served = await startDashboard({
     view: await look(),
-    actions: [
-      ...runActions({ engine, look, lookAtRun, readRun: async () => null, terms, uploads }),
-      ...failedActions(inboxes, noUploads().plans),
-    ],
-    addPages: (app, viewerOf) =>
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: () => NOW }),
+    actions: [...runActions({ ...parts, look, readRun: async () => null }), ...fileActions(parts)],
+    addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts };
@@ -105,8 +102,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       const { page, complaints, requests } = await openPage({ viewport, colorScheme });
       await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
       const runs = ['r-tried', 'r-paused', 'r-20261120-000002', 'r-20261120-000003', 'r-none'];
-      const folders = [`failed/${FAILED}`, `waiting/${CAPPED}`].map((each) => `inboxes/0/${each}/`);
-      for (const path of ['', 'started/j-new', ...folders, ...runs.map((each) => `runs/${each}`)]) {
+      const files = ['j-new', 'j-1', 'j-capped'].map((each) => `files/${each}`);
+      for (const path of ['', ...files, ...runs.map((each) => `runs/${each}`)]) {
         await page.goto(served.url + path);
         const name = `${path} ${viewport.width}`;
         if (process.env.SCREENSHOTS) {

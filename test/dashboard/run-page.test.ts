@@ -1,13 +1,14 @@
 /** The page of one run: what it says of state, money, speed and files, and what it offers. */
 import { describe, expect, it } from 'vitest';
+import { renderFile, renderFileParts } from '../../src/dashboard/file-page.js';
 import { createLooks, createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
-import { actionsOf, headlineOf, renderRun, renderRunParts } from '../../src/dashboard/run-page.js';
+import { actionsOf, headlineOf } from '../../src/dashboard/run-page.js';
 import type { RunRecord } from '../../src/engine/stores/run-store.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS, stoppedBy } from '../support/halts.js';
-import { NO_CAPS } from './served.js';
-import { dashboardData, dashboardView, endedJob, NOW, runRecord, VIEWER } from './views.js';
+import { NO_FILES } from './served.js';
+import { dashboardData, dashboardView, foundFile, NOW, runAlone, runRecord, VIEWER } from './views.js';
 
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 const MINUTE = 60_000;
@@ -29,7 +30,6 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     newer: null,
     isOnOwnAccount: true,
     job: null,
-    caps: null,
     rows: null,
     failedRows: 0,
     matches: [],
@@ -38,7 +38,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
   };
 }
 
-const partsOf = (view: RunView) => renderRunParts(view, VIEWER, TERMS);
+const partsOf = (view: RunView) => renderFileParts(runAlone(view), VIEWER, TERMS);
 const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
 
 describe('the headline', () => {
@@ -210,9 +210,7 @@ describe('the money', () => {
       ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
       runs: {},
     } as never;
-    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [], caps: NO_CAPS })(
-      run.id,
-    );
+    const seenRun = await createRunLook({ engine, look: async () => view, finder: NO_FILES })(run.id);
     if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
     expect(seenRun.ledger?.quota).toBe(500);
     expect(seenRun.shown.standing).toBe('running');
@@ -311,16 +309,15 @@ describe('the files', () => {
   });
 
   it('of an inbox are linked by their names', () => {
-    const job = endedJob({
-      inbox: 1,
-      folder: 'Kunden März-2026-11-20T11-22-47Z',
+    const file = foundFile({
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
         { name: 'a"><b>.csv', type: 'other', size: 1 },
       ],
     });
-    const page = partsOf(seen(runRecord({ status: 'completed' }), { job }));
-    const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
+    const run = seen(runRecord({ status: 'completed' }), { job: file });
+    const page = renderFileParts({ ...runAlone(run), file }, VIEWER, TERMS);
+    const path = '/files/j-done/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html" target="_blank">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
     expect(page).toContain('120\u00a0kB');
@@ -339,7 +336,7 @@ it('escapes all data, and has the same parts whatever the data', () => {
     settings,
   });
   const view = seen(run, { newer: runRecord({ id: attack }) });
-  const page = renderRun(view, { ...VIEWER, notice: attack }, TERMS).html;
+  const page = renderFile(runAlone(view), { ...VIEWER, notice: attack }, TERMS).html;
   expect(page.match(/<script/g)).toHaveLength(1);
   expect(page).not.toContain('<img');
   const parts = (text: string) => [...text.matchAll(/data-part="([a-z]+)"/g)].map(([, name]) => name);
@@ -353,8 +350,7 @@ describe('a look at a run', () => {
     createRunLook({
       engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
       look: async () => dashboardView({ outageNoticedAt }),
-      inboxes: [],
-      caps: NO_CAPS,
+      finder: NO_FILES,
     });
 
   it('finds listed runs, older ones in the engine, and their account', async () => {

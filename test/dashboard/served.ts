@@ -3,11 +3,14 @@
 import { expect, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
+import { addFileRoutes, type FileRoutes } from '../../src/dashboard/file-routes.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import type { RunView } from '../../src/dashboard/look-at-run.js';
 import type { DashboardContext } from '../../src/dashboard/open-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import type { FileCaps } from '../../src/jobs/file-caps.js';
+import { createFileFinder } from '../../src/jobs/find-files.js';
 import { createUploads, type Uploads } from '../../src/jobs/uploads.js';
 import { ask, basic, sessionOf, signIn } from './asking.js';
 import { dashboardView, NOW } from './views.js';
@@ -36,6 +39,9 @@ export function noUploads(): UploadParts {
   };
 }
 
+/** Nothing is in an inbox. */
+export const NO_FILES = createFileFinder([]);
+
 /** Nothing waits at a cap. */
 export const NO_CAPS: FileCaps = {
   read: async () => null,
@@ -48,9 +54,23 @@ export function emptyContext() {
   return { names: null, inboxes: [], uploads: noUploads(), caps: NO_CAPS, log: silentLog(), stop };
 }
 
+/** What routes of files need, where there are none; `look` shows no data. */
+export const ROUTES = {
+  ...noUploads(),
+  look: async (): Promise<Pick<DashboardView, 'data'>> => ({ data: null }),
+  lookAtRun: async (): Promise<RunView | null | 'unavailable'> => null,
+  finder: NO_FILES,
+  caps: NO_CAPS,
+  terms: { overagePrice: '0.1', currency: null },
+  now: () => NOW,
+} satisfies FileRoutes;
+
 /** The pages of these uploads, without plans. */
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
-  return (app, viewerOf) => addUploads(app, viewerOf, { ...noUploads(), uploads, log: silentLog() });
+  return (app, viewerOf) => {
+    addFileRoutes(app, viewerOf, { ...ROUTES, uploads });
+    addUploads(app, { uploads, log: silentLog() });
+  };
 }
 
 export async function startDashboard(

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     });
     const { page } = await openPage(options);
     // There is no plan in this test.
-    await page.route('**/uploads/*', (route) =>
+    await page.route('**/files/*', (route) =>
       route.request().method() === 'GET' ? route.fulfill({ body: 'OPENED' }) : route.continue(),
     );
     await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByText('OPENED').waitFor();
     const [upload] = await uploads.list();
     expect(upload).toMatchObject({ name: 'Kunden März.csv', root: roots[1], size: 17 });
-    expect(page.url()).toContain(`/uploads/${upload?.id}`);
+    expect(page.url()).toContain(`/files/${upload?.id}`);
   });
 
   it('sends several files, and goes on to their list; one that is refused stops none', LONG, async () => {

@@ -10,16 +10,15 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
-import { failedActions } from '../../src/dashboard/run-routes.js';
-import { uploadActions } from '../../src/dashboard/upload-routes.js';
-import { failedId, findFailed } from '../../src/jobs/ended-jobs.js';
-import { listWaiting, readNoted } from '../../src/jobs/job-folder.js';
+import { type FileActionContext, fileActions } from '../../src/dashboard/file-actions.js';
+import { createFileFinder, draftOf, listWaiting } from '../../src/jobs/find-files.js';
+import { derivedId, readNoted } from '../../src/jobs/job-folder.js';
 import { planKey } from '../../src/jobs/plan-upload.js';
 import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
 import { ask, basic, cookieOf, sessionFor } from './asking.js';
-import { PASSWORD, type ServedDashboard, startDashboard, uploadPages } from './served.js';
+import { PASSWORD, ROUTES, type ServedDashboard, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
 type AssertRoom = NonNullable<Parameters<typeof createUploads>[2]>;
@@ -44,10 +43,14 @@ const NO_LIMITS = { trial: null, maxRequests: null };
 const FOUND = { plan: PLAN, format: 'csv', overage: 0, settings: NO_LIMITS };
 const PLANS = { made: () => ({ found: FOUND }) } as never;
 
+/** What can be done with files of these inboxes. */
+const actionsOf = (parts: Pick<FileActionContext, 'uploads' | 'plans'>) =>
+  fileActions({ ...ROUTES, ...parts, engine: {} as never, finder: createFileFinder(parts.uploads.roots) });
+
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** Where a start leads. */
-const STARTED = /^\/started\/j-[0-9a-f]{16}$/;
+const STARTED = /^\/files\/j-[0-9a-f]{16}$/;
 
 const BASIC = basic(PASSWORD, 'job');
 
@@ -85,7 +88,7 @@ describe('an upload', () => {
     const answer = await send(served, 'Kunden März.csv', 'website\nacme.com\n', headers);
     expect(answer.status).toBe(201);
     const [upload] = await uploads.list();
-    expect(JSON.parse(answer.text)).toEqual({ path: `/uploads/${upload?.id}` });
+    expect(JSON.parse(answer.text)).toEqual({ path: `/files/${upload?.id}` });
     expect(upload).toMatchObject({ name: 'Kunden März.csv', size: 17, root });
     expect(await readFile(upload?.path ?? '', 'utf8')).toBe('website\nacme.com\n');
     const paths = [join(root, DRAFTS_FOLDER), upload?.folder ?? '', upload?.path ?? ''];
@@ -297,13 +300,13 @@ describe('a start', () => {
     // Earlier starts cost 2.5, which counts towards the cap.
     const plan = { ...PLAN, spending, cap: '4', requests: { least: 24, most: 24 } };
     const plans = { made: () => ({ found: { ...FOUND, plan, overage: 30 } }) } as never;
-    const [start] = uploadActions({ uploads, plans });
+    const [start] = actionsOf({ uploads, plans });
     const press = (shown: string) => {
       const fields = new URLSearchParams({ 'shown-cost': shown });
       return start?.carryOut({ user: 'ada', params: { id: upload.id }, fields });
     };
     expect(await press('0')).toMatchObject({
-      path: `/uploads/${upload.id}`,
+      path: `/files/${upload.id}`,
       sentence: expect.stringContaining('it may cost more now than the page showed'),
     });
     expect(await readdir(join(root, 'waiting'))).toEqual([]);
@@ -324,9 +327,9 @@ describe('a failed file', () => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, name), 'symbol\nMETA\n');
     await writeFile(join(folder, 'reason.txt'), 'Unclear.\n');
-    const [start, discard] = uploadActions({ uploads: scene.uploads, plans: PLANS });
+    const [start, discard] = actionsOf({ uploads: scene.uploads, plans: PLANS });
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
-    const asked = { user: 'ada', params: { id: failedId(0, JOB) }, fields };
+    const asked = { user: 'ada', params: { id: derivedId(JOB) }, fields };
     /** Those of the file at the place to which it moved. */
     const settings = async () => {
       const [folder = ''] = await readdir(join(scene.root, 'waiting'));
@@ -359,8 +362,9 @@ describe('a failed file', () => {
   it('that was corrected since its plan needs another one', async () => {
     const { folder, root } = await withFailed();
     const keyNow = async () => {
-      const found = await findFailed([root], failedId(0, JOB));
-      return found && planKey(found, {});
+      const found = await createFileFinder([root]).find(derivedId(JOB));
+      const draft = found && (await draftOf(found));
+      return draft && planKey(draft, {});
     };
     const before = await keyNow();
     expect(await keyNow()).toBe(before);
@@ -376,13 +380,10 @@ describe('a failed file', () => {
     await expect(start?.carryOut(other)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it.each(['failed-0-..', 'failed-0-../done', 'failed-9-list', 'failed--1-x', 'failed-0-'])(
-    '%j is none',
-    async (id) => {
-      const { start, asked } = await withFailed();
-      await expect(start?.carryOut({ ...asked, params: { id } })).rejects.toBeInstanceOf(NeverStartError);
-    },
-  );
+  it.each(['..', 'j-none', '__proto__'])('%j is none', async (id) => {
+    const { start, asked } = await withFailed();
+    await expect(start?.carryOut({ ...asked, params: { id } })).rejects.toBeInstanceOf(NeverStartError);
+  });
 });
 
 describe('on a full disk', () => {
@@ -393,7 +394,7 @@ describe('on a full disk', () => {
     if (disk === null) return null;
     for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
     const uploads = createUploads([root], { now: () => Date.now() }, async () => undefined);
-    const actions = [...uploadActions({ uploads, plans: PLANS }), ...failedActions([root], PLANS)];
+    const actions = actionsOf({ uploads, plans: PLANS });
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {
@@ -413,13 +414,13 @@ describe('on a full disk', () => {
     expect((await send(served, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
     const [upload] = await uploads.list();
     disk.fill();
-    const said = await press(`uploads/${upload?.id}/start`);
+    const said = await press(`files/${upload?.id}/start`);
     expect(said).toMatch(/The file cannot be started now, and is kept.*the disk is full/);
     expect(said).toContain('free disk space, then start it again');
     expect(await readdir(join(root, 'waiting'))).toEqual([]);
     expect(await uploads.list()).toEqual([upload]);
     disk.free();
-    expect(await press(`uploads/${upload?.id}/start`)).toContain('list.csv is started');
+    expect(await press(`files/${upload?.id}/start`)).toContain('list.csv is started');
     expect(await readdir(join(root, 'waiting'))).toHaveLength(1);
     expect(served.errors).toEqual([]);
   });
@@ -434,9 +435,7 @@ describe('on a full disk', () => {
     expect(answer.status).toBe(507);
     expect(answer.text).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
     expect(await uploads.list()).toHaveLength(1);
-    expect(await press(`uploads/${(await uploads.list())[0]?.id}/discard`)).toContain(
-      'list.csv was discarded',
-    );
+    expect(await press(`files/${(await uploads.list())[0]?.id}/discard`)).toContain('list.csv was discarded');
     expect(await readdir(join(root, DRAFTS_FOLDER))).toEqual([]);
     expect(served.errors).toEqual([]);
   });
@@ -451,11 +450,11 @@ describe('on a full disk', () => {
     await writeFile(join(root, 'failed', folder, 'list.csv.json'), '{"maxCost":"1"}');
     disk.fill();
     const full = /stays where it is: the disk is full.*free disk space, then try again/;
-    expect(await press(`uploads/${failedId(0, folder)}/start`, { column: 'symbol' })).toMatch(full);
-    expect(await press('failed/again', { inbox: '0', folder })).toMatch(full);
+    expect(await press(`files/${derivedId(folder)}/start`, { column: 'symbol' })).toMatch(full);
+    expect(await press(`files/${derivedId(folder)}/again`)).toMatch(full);
     expect(await readdir(join(root, 'waiting'))).toEqual([]);
     disk.free();
-    expect(await press('failed/again', { inbox: '0', folder })).toContain('list.csv is tried again');
+    expect(await press(`files/${derivedId(folder)}/again`)).toContain('list.csv is tried again');
     const [moved = ''] = await readdir(join(root, 'waiting'));
     expect(await readdir(join(root, 'waiting', moved))).toContain('list.csv.json');
     expect(served.errors).toEqual([]);
@@ -485,12 +484,12 @@ describe('the dashboard', () => {
     served.show(dashboardView({ uploads: { roots: [root], received: await uploads.list() } }));
     const pageOf = (path: string) => ask(served, path, { headers: BASIC });
     const page = await pageOf('/');
-    expect(page.text).toContain(`href="/uploads/${(await uploads.list())[0]?.id}"`);
+    expect(page.text).toContain(`href="/files/${(await uploads.list())[0]?.id}"`);
     expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
     expect(page.text).toContain('needs JavaScript');
     served.show(dashboardView({ uploads: { roots: [], received: [] } }));
     expect((await pageOf('/')).text).toContain('<code>--inbox DIR</code>');
-    expect((await pageOf('/uploads/nothing')).status).toBe(404);
+    expect((await pageOf('/files/nothing')).status).toBe(404);
   });
 });
 

@@ -1,7 +1,9 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
+import type { FileView } from '../../src/dashboard/file-page.js';
 import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
+import type { RunView } from '../../src/dashboard/look-at-run.js';
 import type { RunRecord, Tally } from '../../src/engine/stores/run-store.js';
-import type { EndedJob } from '../../src/jobs/ended-jobs.js';
+import type { FoundFile } from '../../src/jobs/find-files.js';
 import type { ParkState } from '../../src/jobs/job-folder.js';
 import type { EndedRun, ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
 import type { Schedule } from '../../src/jobs/schedules/schedule-files.js';
@@ -119,12 +121,13 @@ export function waitingFile(
 }
 
 /** A file of an inbox that was done; nothing lies in its folder. */
-export function endedJob(parts: Partial<EndedJob> = {}): EndedJob {
+export function foundFile(parts: Partial<FoundFile> = {}): FoundFile {
   return {
+    id: 'j-done',
     root: '/data/brands',
     inbox: 0,
     place: 'done',
-    folder: 'list-2026',
+    folder: '/data/brands/done/list-2026',
     file: 'list.csv',
     endedAt: NOW,
     reason: { headline: '', details: '' },
@@ -137,6 +140,11 @@ export function endedJob(parts: Partial<EndedJob> = {}): EndedJob {
     files: [],
     ...parts,
   };
+}
+
+/** A run that has no file here. */
+export function runAlone(run: RunView): FileView {
+  return { file: null, run, caps: null, closed: null, isPaused: false, now: NOW };
 }
 
 const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
@@ -306,6 +314,7 @@ export function crowdedView(): DashboardView {
     }),
   );
   const failed = Array.from({ length: 5 }, (_, at) => ({
+    id: `j-supplier-${at}`,
     file: at === 4 ? null : `supplier list ${at + 1}.csv`,
     folder: `supplier list ${at + 1}-2026-11-20T1${at}-00-00Z`,
     failedAt: NOW - (at + 1) * HOUR,

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readRecord } from '../../src/jobs/job-folder.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
@@ -91,7 +92,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     // Its page says so, and its button has it read again.
     const { get, press } = await signIn(dashboardUrl(up));
     expect(await get('/')).toContain('1 file waits for your word');
-    const page = await get(`/inboxes/0/waiting/${basename(waiting)}/`);
+    const page = await get(`/files/${(await readRecord(waiting))?.id}`);
     expect(page).toContain('The program ended three times while it read this file and no other');
     await press(await (await press(page, 'Go on')).text(), 'Go on');
     await scene.until('done', 4);

@@ -36,7 +36,7 @@ export function askAs(user: string, up: CliProcess) {
   return (path: string, form?: Record<string, string>) =>
     fetch(new URL(path, dashboardUrl(up)), {
       headers: { authorization },
-      redirect: 'manual',
+      redirect: form ? 'manual' : 'follow',
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
 }

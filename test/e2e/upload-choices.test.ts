@@ -3,7 +3,7 @@
  * the format, what failed once more. Counted at the service.
  */
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
@@ -28,17 +28,11 @@ async function startScene(
 
 const PATIENCE = { timeout: 50_000, interval: 100 };
 
-/** Follows a start to the page of its run; its path. */
-async function runAfter({ ask }: Person, answer: Response): Promise<string> {
-  let path = answer.headers.get('location') ?? '';
-  expect(path).toMatch(/^\/started\/j-/);
-  const look = async () => {
-    const next = await ask(path);
-    path = next.headers.get('location') ?? path;
-    // What it waits for, where it waits in vain.
-    return next.status === 303 ? path : /class="headline">([^<]*)/.exec(await next.text())?.[1];
-  };
-  await expect.poll(look, PATIENCE).toMatch(/^\/runs\//);
+/** Waits until a file that was started has a run; the path of its page. */
+async function runAfter({ get }: Person, answer: Response): Promise<string> {
+  const path = answer.headers.get('location') ?? '';
+  expect(path).toMatch(/^\/files\/j-/);
+  await expect.poll(() => get(path), PATIENCE).toContain('Run <code>');
   return path;
 }
 
@@ -72,11 +66,10 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   expect(question).toContain('40 identifiers are left.');
   expect(meter.requests).toHaveLength(20);
   const rest = await runAfter(person, await person.press(question, 'Look up the rest'));
-  expect(rest).not.toBe(run);
+  expect(rest).toBe(run);
   await scene.until('done', 1);
   expect([meter.billed, meter.mostBilledOnce()]).toEqual([60, 1]);
-  const later = () => person.get(run);
-  await expect.poll(later, PATIENCE).toContain('The same file was started again later.');
+  await expect.poll(() => person.get(run), PATIENCE).toContain('>Finished<');
 });
 
 test('a try whose answers are lost sends no more than it says', async () => {
@@ -161,7 +154,7 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   const { scene, up, person } = await startScene();
   const { meter } = scene.service;
   const run = await begin(person, 'capped.csv', domainList(30), { maxRequests: '7' });
-  const [waiting = ''] = await scene.until('waiting', 1);
+  await scene.until('waiting', 1);
   await expect.poll(() => person.get(run), PATIENCE).toContain('>Go on<');
   const page = await person.get(run);
   expect(page).toContain('It waits at a cap of its own.');
@@ -170,9 +163,8 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   const same = await person.press(page, 'Go on');
   expect([same.status, same.headers.get('location')]).toEqual([303, `${run}#caps`]);
 
-  const file = `/inboxes/0/waiting/${encodeURIComponent(basename(waiting))}/`;
-  await expect.poll(() => person.get('/'), PATIENCE).toContain(`href="${file}#caps"`);
-  const question = await (await person.press(await person.get(file), 'Go on', { maxRequests: '12' })).text();
+  await expect.poll(() => person.get('/'), PATIENCE).toContain(`href="${run}#caps"`);
+  const question = await (await person.press(await person.get(run), 'Go on', { maxRequests: '12' })).text();
   expect(question).toContain('Go on with capped.csv?');
   expect(question).toContain('At most 5 of them are looked up now.');
   expect(meter.requests).toHaveLength(7);

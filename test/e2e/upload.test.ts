@@ -77,7 +77,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   const started = await press(page, 'Start');
   expect([started.status, started.headers.get('location')]).toEqual([
     303,
-    expect.stringMatching(/^\/started\/j-[0-9a-f]{16}$/),
+    expect.stringMatching(/^\/files\/j-[0-9a-f]{16}$/),
   ]);
   const workbook = await doneFile(scene, 1, 'Kunden März.xlsx');
   expect((await readFile(workbook)).subarray(0, 2).toString()).toBe('PK');

@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { derivedId } from '../../src/jobs/job-folder.js';
 import { kill } from '../e2e/commands.js';
 import { signIn } from '../e2e/person.js';
 import { dashboardUrl, PASSWORD } from '../e2e/start-up.js';
@@ -85,23 +86,21 @@ const NAMES = wordsOf('list.csv list.enriched.csv reason.txt .hidden link.csv ou
 const PATHS = [
   ...wordsOf('/ /parts /status.json /sign-in /sign-in?next=/status.json'),
   ...wordsOf(
-    '/runs/x /runs/x/parts /uploads/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
+    '/runs/x /parts/runs/x /files/x /parts/files/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
   ),
-  ...['done', 'failed', 'waiting', 'inbox', '.drafts', '..'].flatMap((kind) => [
-    `/inboxes/0/${kind}/${JOB}/`,
-    ...NAMES.map((name) => `/inboxes/0/${kind}/${JOB}/${name}`),
-    `/inboxes/0/${kind}/up-${JOB}/outside.csv`,
-    `/inboxes/0/${kind}/..%2f..%2foutside.csv`,
-    `/inboxes/0/${kind}/%2e%2e/outside.csv`,
+  ...[derivedId(JOB), derivedId(`up-${JOB}`), '..', '%2e%2e'].flatMap((id) => [
+    `/files/${id}`,
+    ...NAMES.map((name) => `/files/${id}/${name}`),
+    `/files/${id}/..%2f..%2foutside.csv`,
+    `/files/${id}/%2e%2e/outside.csv`,
   ]),
-  ...wordsOf('/inboxes/1/done/x/ /inboxes/-1/done/x/y'),
   ...wordsOf('/?token=wrong /?token=wrong&name=x /%00 /%zz'),
   ...wordsOf('//elsewhere.example/ http://elsewhere.example/ *'),
   '',
 ];
 const POSTS = [
-  ...wordsOf('/sign-in /sign-out /pause /resume /runs/x/pause /runs/x/cancel /failed/again /uploads'),
-  ...['/uploads?name=a.csv', '/uploads/check?name=../b.csv', '/uploads/x/start', '/uploads/x/discard'],
+  ...wordsOf('/sign-in /sign-out /pause /resume /runs/x/pause /runs/x/cancel /files/x/again /uploads'),
+  ...['/uploads?name=a.csv', '/uploads/check?name=../b.csv', '/files/x/start', '/files/x/discard'],
   ...['/uploads?inbox=0&name=..%2f..%2foutside.csv', '/uploads?inbox=7&name=a.csv', '/schedules/x/run'],
 ];
 const WORDS = [

@@ -27,7 +27,7 @@ async function waiting(own: string | null, inbox: string | null, flags: Record<s
   });
   const service = { service: 'http://127.0.0.1:9', account: 'a', isLoopback: true, ownDomain: null };
   const caps = createFileCaps({ loaded, service } as unknown as DaemonContext);
-  const job = { root, place: 'waiting', folder: 'list', file: 'list.csv', under: undefined } as const;
+  const job = { root, folder: join(root, 'waiting', 'list'), file: 'list.csv', under: undefined };
   return {
     read: () => caps.read(job),
     check: (given: Record<string, string | null>) => caps.check(job, given),

@@ -1,7 +1,8 @@
 /** When parked files of an inbox are retried. */
 import { describe, expect, it, test } from 'vitest';
+import type { ParkedJob } from '../../src/jobs/find-files.js';
 import { type AccountView, chooseRetries, followOrders, parkStateOf } from '../../src/jobs/inbox-retries.js';
-import type { ParkedJob, ParkState } from '../../src/jobs/job-folder.js';
+import type { ParkState } from '../../src/jobs/job-folder.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';

@@ -2,13 +2,13 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { listWaiting } from '../../src/jobs/find-files.js';
 import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
 import { type InboxFolders, openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import {
   arrive,
   claim,
   type Job,
-  listWaiting,
   putBack,
   readRecord,
   take,

@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listWaiting } from '../../src/jobs/job-folder.js';
+import { listWaiting } from '../../src/jobs/find-files.js';
 import { ends, engineOfFile, expectPaidOnce } from '../e2e/commands.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';

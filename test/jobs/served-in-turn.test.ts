@@ -1,7 +1,7 @@
 /** Small files do not wait for big ones, shown by the order of requests at the service. */
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { listQueued } from '../../src/jobs/job-folder.js';
+import { listQueued } from '../../src/jobs/find-files.js';
 import { LONG, onEngines } from '../e2e/commands.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';

@@ -7,14 +7,16 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { fileActions } from '../../src/dashboard/file-actions.js';
+import { addFileRoutes, attachmentOf, contentTypeOf } from '../../src/dashboard/file-routes.js';
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
-import { addRunRoutes, attachmentOf, contentTypeOf, failedActions } from '../../src/dashboard/run-routes.js';
+import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
-import { writeRecord } from '../../src/jobs/job-folder.js';
+import { derivedId, writeRecord } from '../../src/jobs/job-folder.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
-import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
+import { PASSWORD, ROUTES, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
@@ -22,15 +24,14 @@ const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
 /** A dashboard with one inbox; `get` asks as a program does. */
 async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test'))) {
   const folders = await openFolders(await temporaryFolder());
-  const inboxes = [folders.root];
+  const finder = createFileFinder([folders.root]);
   const engine = { runs: { get: async () => null }, ledger: {} } as never;
   const look = async () => dashboardView();
-  const lookAtRun = createRunLook({ engine, look, inboxes, caps: NO_CAPS });
-  const terms = { overagePrice: '0.1', currency: null };
+  const lookAtRun = createRunLook({ engine, look, finder });
+  const parts = { ...ROUTES, look, lookAtRun, finder, engine, plans: { ...ROUTES.plans, plan } };
   const dashboard = await startDashboard({
-    actions: failedActions(inboxes, { plan }),
-    addPages: (app, viewerOf) =>
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps: NO_CAPS, terms, now: () => NOW }),
+    actions: fileActions(parts),
+    addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
   });
   /** The path goes out as it is: `fetch` would resolve its dots. */
   const get = (path: string, method = 'GET', body = '') =>
@@ -55,7 +56,7 @@ async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error
   const done = join(folders.done, JOB);
   await mkdir(done);
   const put = (name: string, content: string | Buffer = 'x') => writeFile(join(done, name), content);
-  return { folders, dashboard, get, put, done, path: `/inboxes/0/done/${encodeURIComponent(JOB)}/` };
+  return { folders, dashboard, get, put, done, path: `/files/${derivedId(JOB)}/` };
 }
 
 describe('a download', () => {
@@ -77,7 +78,7 @@ describe('a download', () => {
     });
     const head = await get(path + encodeURIComponent(name), 'HEAD');
     expect([head.status, head.bytes.length, head.headers['content-length']]).toEqual([200, 0, '3000000']);
-    expect((await get(path)).text).toContain(encodeURIComponent(name));
+    expect((await get(path.slice(0, -1))).text).toContain(encodeURIComponent(name));
     expect(dashboard.errors).toEqual([]);
   });
 
@@ -136,9 +137,9 @@ describe('a download', () => {
     await symlink(elsewhere, join(folders.done, 'linked'));
     execFileSync('mkfifo', [join(done, 'pipe.csv')]);
     await put('.hidden');
-    for (const other of [folders.inbox, folders.processing]) {
-      await mkdir(join(other, JOB));
-      await writeFile(join(other, JOB, 'a.csv'), 'secret');
+    for (const other of [folders.inbox, join(folders.processing, 'one')]) {
+      await mkdir(join(other, 'other'), { recursive: true });
+      await writeFile(join(other, 'other', 'a.csv'), 'secret');
     }
     const job = encodeURIComponent(JOB);
     const up = encodeURIComponent('../daemon/');
@@ -150,8 +151,7 @@ describe('a download', () => {
       `${path}folder`,
       `${path}folder%2Fsecret.csv`,
       `${path}folder/secret.csv`,
-      '/inboxes/0/done/linked/',
-      '/inboxes/0/done/linked/secret.csv',
+      `/files/${derivedId('linked')}/secret.csv`,
       `${path}..%2F..%2F..%2Fetc%2Fpasswd`,
       `${path}../../../../etc/passwd`,
       `${path}%2e%2e/%2e%2e/a.csv`,
@@ -159,16 +159,11 @@ describe('a download', () => {
       `${path}%2Fetc%2Fpasswd`,
       `${path}a.csv%00`,
       `${path}%c3%28`,
-      `/inboxes/0/done/${up}done/${job}/a.csv`,
-      `/inboxes/0/done/${up}done%2F${job}/a.csv`,
-      '/inboxes/0/done/%2e/a.csv',
-      `/inboxes/0/inbox/${job}/a.csv`,
-      `/inboxes/0/processing/${job}/a.csv`,
-      `/inboxes/1/done/${job}/a.csv`,
-      `/inboxes/-1/done/${job}/a.csv`,
-      `/inboxes/length/done/${job}/a.csv`,
-      `/inboxes/__proto__/done/${job}/a.csv`,
-      `/inboxes/0/constructor/${job}/a.csv`,
+      `/files/${up}done/a.csv`,
+      `/files/${job}/a.csv`,
+      '/files/%2e/a.csv',
+      `/files/${derivedId('other')}/a.csv`,
+      '/files/__proto__/a.csv',
     ]) {
       const { status, text } = await get(wrong);
       expect([status, text.includes('secret') || text.includes('root:')], wrong).toEqual([404, false]);
@@ -184,10 +179,10 @@ it('shows a run that is known, and says where to go when it is not', async () =>
   const page = await get('/runs/r-20261120-000001');
   expect(page.status).toBe(200);
   expect(page.text).toContain('<bdi>customers.csv</bdi>');
-  expect(page.text).toContain('content="/runs/r-20261120-000001/parts"');
-  const parts = await get('/runs/r-20261120-000001/parts');
+  expect(page.text).toContain('content="/parts/runs/r-20261120-000001"');
+  const parts = await get('/parts/runs/r-20261120-000001');
   expect([parts.status, parts.headers['content-security-policy']]).toEqual([200, "default-src 'none'"]);
-  for (const path of ['/runs/r-none', '/runs/r-none/parts', '/runs/..%2f', '/runs/%00']) {
+  for (const path of ['/runs/r-none', '/parts/runs/r-none', '/runs/..%2f', '/runs/%00']) {
     const missing = await get(path);
     expect([missing.status, missing.text.includes('There is no such run')], path).toEqual([404, true]);
     expect(missing.text).toContain('<a href="/">Back to the dashboard</a>');
@@ -199,14 +194,14 @@ describe('from the start of a file to its run', () => {
   const JOB_ID = 'j-0123456789abcdef';
   const record = { id: JOB_ID, run: null, file: 'list.csv', reason: null, parked: null };
 
-  it('says that it is starting wherever its file is, and goes on to its run', async () => {
+  it('says where the file is, and keeps its address', async () => {
     const { get, folders } = await served();
     const { processing, waiting, done } = folders;
-    const path = `/started/${JOB_ID}`;
+    const path = `/files/${JOB_ID}`;
     expect((await get(path)).status).toBe(404);
-    const expectStarting = async (words: string, at = path) => {
-      const page = await get(at);
-      expect([page.status, page.text.includes('>Starting<')]).toEqual([200, true]);
+    const expectStarting = async (words: string, mark = 'Starting') => {
+      const page = await get(path);
+      expect([page.status, page.text.includes(`>${mark}<`)]).toEqual([200, true]);
       expect(page.text).toContain('<bdi>list.csv</bdi>');
       expect(page.text).toContain(words);
       expect(page.text).toContain('http-equiv="refresh"');
@@ -223,26 +218,26 @@ describe('from the start of a file to its run', () => {
     await mkdir(join(processing, 'one'));
     await rename(queued, own);
     await writeRecord(own, record);
-    await expectStarting('Its file is being read.');
+    await expectStarting('Its file is being read.', 'Reading');
 
     // Resumed, or ordered to go on: the watcher has not taken it yet.
     await rename(own, queued);
     await writeRecord(queued, { ...record, run: 'r-1', parked });
-    await expectStarting('as soon as there is room', `${path}?after=r-1`);
+    await expectStarting('as soon as there is room');
 
     await rename(queued, join(done, FOLDER));
     await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
-    const ended = await get(`${path}?after=r-1`);
-    expect([ended.status, ended.headers.location]).toEqual([303, '/runs/r-2']);
+    expect((await get(path)).text).toContain('>Finished<');
   });
 
   it('shows why it ended when it has no run', async () => {
     const { get, folders } = await served();
     await mkdir(join(folders.failed, FOLDER));
     await writeFile(join(folders.failed, FOLDER, 'list.csv'), 'x');
-    await writeRecord(join(folders.failed, FOLDER), record);
-    const answer = await get(`/started/${JOB_ID}`);
-    expect([answer.status, answer.headers.location]).toEqual([303, `/inboxes/0/failed/${FOLDER}/`]);
+    const reason = { headline: 'It has no rows.', details: '' };
+    await writeRecord(join(folders.failed, FOLDER), { ...record, reason });
+    const { status, text } = await get(`/files/${JOB_ID}`);
+    expect([status, text.includes('>Failed<'), text.includes('It has no rows.')]).toEqual([200, true, true]);
   });
 });
 
@@ -256,7 +251,7 @@ it.each([
   const reason = { headline: 'It is a PDF document.', details: '', code };
   const ids = { id: 'j-1', run: null, file: 'list.csv', reason, parked: null };
   await writeRecord(join(folders.failed, JOB), ids);
-  const page = await get(`/inboxes/0/failed/${encodeURIComponent(JOB)}/`);
+  const page = await get('/files/j-1');
   expect(page.text).toContain('It is a PDF document.');
   expect([page.text.includes('Try again'), page.text.includes('Read it differently')]).toEqual([
     canBe,
@@ -275,25 +270,25 @@ describe('trying a failed file again', () => {
     await mkdir(join(scene.folders.failed, folder));
     await writeFile(join(scene.folders.failed, folder, 'list.csv'), 'website\n');
     await writeFile(join(scene.folders.failed, folder, 'reason.txt'), 'The file is <b>odd</b>.\n\nLook.\n');
-    return { ...scene, fields: `inbox=0&folder=${folder}`, page: `/inboxes/0/failed/${folder}/` };
+    return { ...scene, page: `/files/${derivedId(folder)}` };
   };
 
   it('asks first, then moves it to the waiting files', async () => {
-    const { get, fields, page, folders } = await withFailed();
+    const { get, page, folders } = await withFailed();
     const job = await get(page);
     expect(job.text).toContain('The file is &lt;b&gt;odd&lt;/b&gt;.');
     expect(job.text).toContain('Try again');
-    const question = await get('/failed/again', 'POST', fields);
+    const question = await get(`${page}/again`, 'POST');
     expect(question.text).toContain('Try list.csv again?');
     expect(question.text).toContain(
       'Now 12 rows: at most 7 requests now and 2 more when quota or budget allow them, at most 0.40\u00a0EUR of overage.',
     );
     expect(question.text).toContain('Stored answers cost nothing.');
     expect(await readdir(folders.waiting)).toEqual([]);
-    const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
+    const answer = await get(`${page}/again`, 'POST', 'confirmed=yes');
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       200,
-      { links: { page: expect.stringMatching(/^\/started\/j-[0-9a-f]{16}$/) } },
+      { links: { page: expect.stringMatching(/^\/files\/j-[0-9a-f]{16}$/) } },
     ]);
     expect(await readdir(folders.waiting)).toHaveLength(1);
     expect(await readdir(folders.failed)).toEqual([]);
@@ -308,28 +303,25 @@ describe('trying a failed file again', () => {
       'It cannot be planned: no column holds domains: a, b.',
     ],
   ])('asks with %s', async (_, planned, line) => {
-    const { get, fields } = await withFailed(planned);
-    expect((await get('/failed/again', 'POST', fields)).text).toContain(line);
+    const { get, page } = await withFailed(planned);
+    expect((await get(`${page}/again`, 'POST')).text).toContain(line);
   });
 
   it('names no cost where newer settings in the inbox count', async () => {
-    const { get, fields, folders } = await withFailed();
+    const { get, page, folders } = await withFailed();
     await writeFile(join(folders.inbox, 'list.csv.json'), '{}');
-    const { text } = await get('/failed/again', 'POST', fields);
+    const { text } = await get(`${page}/again`, 'POST');
     expect(text).toContain('list.csv.json in the inbox counts: what it costs at most is not known yet.');
     expect(text).not.toContain('Now 12 rows');
   });
 
-  it.each(['inbox=0&folder=..', 'inbox=9&folder=x', 'inbox=0&folder=../inbox', ''])(
-    'is refused for %j',
-    async (fields) => {
-      const { get, folders } = await withFailed();
-      const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toContain('no longer among the failed ones');
-      expect(await readdir(folders.failed)).toHaveLength(1);
-    },
-  );
+  it.each(['..%2f', 'j-none', '__proto__'])('is refused for %j', async (id) => {
+    const { get, folders } = await withFailed();
+    const answer = await get(`/files/${id}/again`, 'POST', 'confirmed=yes');
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain('no longer among the failed ones');
+    expect(await readdir(folders.failed)).toHaveLength(1);
+  });
 });
 
 it.each([

@@ -1,0 +1,203 @@
+/** What people do with a file: start, discard, try again, put away, go on. */
+import { basename } from 'node:path';
+import { countOf, countText, sentenceOf } from '../core/figures.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Engine } from '../engine/engine.js';
+import type { FileCaps } from '../jobs/file-caps.js';
+import { draftOf, type FileFinder, type FoundFile } from '../jobs/find-files.js';
+import { placeOf } from '../jobs/inbox-file.js';
+import { hasGoOn, newerSettings, newJobId } from '../jobs/job-folder.js';
+import { choiceOf, fieldsOf } from '../jobs/plan-upload.js';
+import { dismiss, type GivenCaps, goOn, tryAgain } from '../jobs/try-again.js';
+import type { Upload } from '../jobs/uploads.js';
+import { partsOf } from '../run/facts/judge-runs.js';
+import { requestsLeft } from '../run/lookups/spending.js';
+import { type Action, RefusedAction } from './actions.js';
+import { PATIENCE_MS } from './file-routes.js';
+import { filePath } from './plain-pages.js';
+import { accountWith, costLine, STORED } from './run-actions.js';
+import type { MoneyTerms } from './run-page.js';
+import { planPath, readingText } from './upload-choices.js';
+import { startUpload, type UploadParts } from './upload-routes.js';
+import { costText, SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
+
+export interface FileActionContext extends UploadParts {
+  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly finder: Pick<FileFinder, 'find'>;
+  readonly caps: FileCaps;
+  readonly terms: MoneyTerms;
+}
+
+const GONE = 'this file was started or discarded, or is no longer there';
+
+export function fileActions({ uploads, plans, engine, finder, caps, terms }: FileActionContext): Action[] {
+  function known(id: string, upload: Upload | null): Upload {
+    if (upload !== null) return upload;
+    throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
+  }
+
+  async function findFailed(id: string): Promise<FoundFile> {
+    const file = await finder.find(id);
+    if (file?.place === 'failed') return file;
+    const what = 'this file is no longer among the failed ones';
+    throw new RefusedAction('not-found', what, id, 'reload the page');
+  }
+
+  /** One that was sent, or a failed file. */
+  async function findUpload(id: string): Promise<Upload> {
+    const draft = await uploads.find(id);
+    const file = draft === null ? await finder.find(id) : null;
+    return known(id, draft ?? (file && (await draftOf(file))));
+  }
+
+  /** What a failed file would cost as things are now. */
+  async function failedCostLine(file: FoundFile): Promise<string> {
+    const upload = await draftOf(file);
+    const newer = upload && (await newerSettings(placeOf(`${upload.root}/inbox`, upload)));
+    if (newer) return `${basename(newer)} in the inbox counts: what it costs at most is not known yet.`;
+    const made = upload && (await withinDeadline(plans.plan(upload, {}), PATIENCE_MS));
+    if (!made) return 'What it costs at most is not known yet.';
+    const { found, refusal } = made;
+    if (found === null) return sentenceOf(`It cannot be planned: ${refusal.what}: ${refusal.subject}`);
+    const { plan, settings } = found;
+    return `Now ${countOf(plan.rows.total, 'row')}: ${costText(plan, settings.maxRequests)}.`;
+  }
+
+  /**
+   * `asked`: requests that a waiting file may send now; null where that is not known. Throws where
+   * it may not go on.
+   */
+  async function findWaiting(id: string, fields: URLSearchParams) {
+    const file = await finder.find(id);
+    if (file === null || !hasGoOn(file.waitsFor))
+      throw new RefusedAction(
+        'not-now',
+        'this file does not wait for that any more',
+        id,
+        'go back to the dashboard',
+      );
+    const given = capsOf(fields);
+    const settings = await caps.check(file, given);
+    const run = file.runId === null ? null : await engine.runs.get(file.runId);
+    // The engine may have forgotten it.
+    const state = run && (await accountWith(engine, run.id, settings));
+    const asked = state && requestsLeft(state);
+    if (file.isAtOwnCap && state !== null && asked === 0) {
+      const sent = state.run?.requests ?? 0;
+      throw new RefusedAction(
+        'not-now',
+        'with these caps nothing more is sent',
+        `${file.file}, ${sent} sent`,
+        'raise the cap',
+      );
+    }
+    return { file, given, asked, run: run && { ...run, settings: { ...run.settings, ...settings } } };
+  }
+
+  return [
+    {
+      path: '/files/:id/start',
+      async carryOut({ user, params: { id = '' }, fields }) {
+        const upload = await findUpload(id);
+        const choice = choiceOf(fields);
+        const read = fields.get(SHOWN_READING);
+        const isChanged = read !== null && read !== readingText(choice);
+        const started = isChanged
+          ? 'it would be read in another way now; this is its plan'
+          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST), user);
+        /** Nothing is started; its page shows why, with what was chosen. */
+        if (typeof started === 'string')
+          return {
+            path: planPath(upload, fieldsOf(choice)),
+            sentence: `${upload.name} was not started: ${started}`,
+            isRefused: true,
+            subject: upload.name,
+          };
+        const { job, name, found } = started;
+        const where = upload.failed ? 'is tried again' : 'is started';
+        return { path: filePath(job), sentence: `${name} ${where}: ${startedText(found)}.`, subject: name };
+      },
+    },
+    {
+      path: '/files/:id/discard',
+      async carryOut({ params: { id = '' } }) {
+        const upload = known(id, await uploads.find(id));
+        await uploads.discard(upload);
+        return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
+      },
+    },
+    {
+      path: '/files/:id/again',
+      async ask({ params: { id = '' } }) {
+        const failed = await findFailed(id);
+        return {
+          title: `Try ${failed.file ?? basename(failed.folder)} again?`,
+          lines: [
+            await failedCostLine(failed),
+            'The file is taken as soon as there is room for it, and its earlier results are removed.',
+            'Stored answers cost nothing. Every other identifier needs a request, which can cost ' +
+              'money up to the budget.',
+          ],
+          yes: 'Try again',
+        };
+      },
+      async carryOut({ user: by, params: { id = '' } }) {
+        const { root, folder } = await findFailed(id);
+        const job = newJobId();
+        const file = await tryAgain(root, folder, Date.now(), { job, by });
+        return { path: filePath(job), sentence: `${file} is tried again`, subject: file };
+      },
+    },
+    {
+      path: '/files/:id/dismiss',
+      async carryOut({ params: { id = '' } }) {
+        const { root, folder } = await findFailed(id);
+        const file = await dismiss(folder);
+        const sentence = `${file} is put away; it stays in ${root}/failed`;
+        return { path: '/', sentence, subject: file };
+      },
+    },
+    {
+      path: '/files/:id/go-on',
+      async ask({ params: { id = '' }, fields }) {
+        const { file, given, run, asked } = await findWaiting(id, fields);
+        const cost = run === null ? UNKNOWN : await costLine(engine, run, terms);
+        const isPart = run !== null && asked !== null && asked < partsOf(run).left;
+        const part = isPart ? [`At most ${countText(asked)} of them are looked up now.`] : [];
+        const lines = [cost, ...part, capLine(given), STORED];
+        return { title: `Go on with ${file.file}?`, lines, yes: 'Go on' };
+      },
+      async carryOut({ params: { id = '' }, fields }) {
+        const { file: waiting, given } = await findWaiting(id, fields);
+        const { file } = await goOn(waiting.root, waiting.folder, given);
+        return { path: filePath(waiting.id), sentence: `${file} goes on${capsText(given)}`, subject: file };
+      },
+    },
+  ];
+}
+
+const UNKNOWN =
+  'Every identifier without a stored answer needs a request, which can cost money up to the budget.';
+
+/** Empty fields are no caps; absent ones stay as they are. */
+function capsOf(fields: URLSearchParams): GivenCaps {
+  return Object.fromEntries(
+    ['maxRequests', 'maxCost'].flatMap((key) => {
+      const value = fields.get(key)?.trim();
+      return value === undefined ? [] : [[key, value === '' ? null : value]];
+    }),
+  );
+}
+
+/** What its caps are from now on. */
+function capLine(given: GivenCaps): string {
+  const text = capsText(given);
+  return text === '' ? 'It has no cap of its own then.' : `In all of its starts together${text}.`;
+}
+
+function capsText({ maxRequests, maxCost }: GivenCaps): string {
+  const requests = maxRequests != null && `at most ${maxRequests} requests`;
+  const cost = maxCost != null && `at most ${maxCost} of overage`;
+  const words = [requests, cost].filter(Boolean).join(' and ');
+  return words === '' ? '' : `: ${words}`;
+}

@@ -1,0 +1,245 @@
+/**
+ * The page of a file, and of a run without one: where it stands, what can be done, and its files.
+ * Pure.
+ */
+import { basename } from 'node:path';
+import { sizeText } from '../core/figures.js';
+import type { ShownCaps } from '../jobs/file-caps.js';
+import type { FoundFile, JobFile } from '../jobs/find-files.js';
+import { isSideFile } from '../jobs/inbox-file.js';
+import { CANCELLED, reasonText } from '../jobs/job-folder.js';
+import { isAtWork, partsOf } from '../run/facts/judge-runs.js';
+import { htmlOf } from '../run/report/kit/page.js';
+import { Card, type Mark, Title } from '../run/report/kit/parts.js';
+import { FailedActions } from './files-section.js';
+import type { Viewer } from './gate.js';
+import type { RunView } from './look-at-run.js';
+import { Banners } from './overview.js';
+import { DASHBOARD_SCRIPT, filePath, Moment, NoticeBanner, type Page, runPath, Top } from './plain-pages.js';
+import { livePage } from './render-dashboard.js';
+import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
+import { markOf } from './runs-section.js';
+import { WaitingCard } from './waiting-card.js';
+
+/** What is known of a file; one of `file` and `run` is there. */
+export interface FileView {
+  /** null for a run without a file in the inboxes here. */
+  readonly file: FoundFile | null;
+  /** The latest run; null before the first, and where the engine has forgotten it. */
+  readonly run: RunView | null;
+  /** Of a file that waits at a limit; null where there are none, or they cannot be read. */
+  readonly caps: ShownCaps | null;
+  /** Why its inbox takes no files; null while it does. */
+  readonly closed: string | null;
+  /** True if a person has paused it. */
+  readonly isPaused: boolean;
+  /** By this machine's clock, which dates folders. */
+  readonly now: number;
+}
+
+/** Where a file of a job is downloaded; the report's links to the others are relative. */
+export function downloadPath(job: string, name: string): string {
+  return `${filePath(job)}/${encodeURIComponent(name)}`;
+}
+
+function pathOf({ file, run }: FileView): string {
+  return file === null ? runPath(run?.shown.run.id ?? '') : filePath(file.id);
+}
+
+export function renderFile(seen: FileView, viewer: Viewer, terms: MoneyTerms): Page {
+  const parts = `/parts${pathOf(seen)}`;
+  const title = `${nameOf(seen)}: brand-enrich`;
+  return livePage(title, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
+}
+
+/** The content of the body, without scripts. */
+export function renderFileParts(seen: FileView, viewer: Viewer, terms: MoneyTerms): string {
+  return htmlOf(bodyOf(seen, viewer, terms));
+}
+
+function nameOf({ file, run }: FileView): string {
+  return file?.file ?? run?.shown.run.label.name ?? basename(file?.folder ?? '');
+}
+
+function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
+  const { file, run, now } = seen;
+  const stand = run?.view.data?.at ?? run?.view.now ?? now;
+  return (
+    <>
+      <header>
+        <Top>
+          {file === null ? (
+            <>
+              Run on <bdi>{run?.shown.run.label.host ?? 'an unknown machine'}</bdi>
+            </>
+          ) : (
+            <>
+              File of the inbox <bdi>{file.root}</bdi>
+            </>
+          )}
+        </Top>
+        <Title mark={stateOf(seen)} isPart>
+          <bdi>{nameOf(seen)}</bdi>
+        </Title>
+        <p class="headline" data-part="headline">
+          <Headline seen={seen} />
+        </p>
+        <NoticeBanner notice={viewer.notice} />
+        {run !== null && <Banners view={run.view} viewer={viewer} />}
+        <p class="banner bad" id="silent" hidden />
+        <div class="actions" data-part="actions">
+          {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
+          {file?.place === 'failed' && file.file !== null && (
+            <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
+          )}
+        </div>
+      </header>
+      <main id="main" tabindex={-1}>
+        {run !== null && <RunFigures seen={run} terms={terms} />}
+        <div data-part="reason">
+          <Reason seen={seen} />
+        </div>
+        <div data-part="caps">
+          {file !== null && (
+            <WaitingCard
+              file={file}
+              left={run && partsOf(run.shown.run).left}
+              caps={seen.caps}
+              currency={terms.currency}
+              viewer={viewer}
+            />
+          )}
+        </div>
+        {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
+        {isBefore(seen) ? (
+          <section class="card" data-empty="true">
+            <p class="empty">Nothing is spent before its run begins.</p>
+          </section>
+        ) : (
+          <Card id="files" title="Files" isPart>
+            {file === null || file.place === 'processing' ? (
+              <p class="empty">{run && noFilesText(run)}</p>
+            ) : (
+              <FileList file={file} />
+            )}
+          </Card>
+        )}
+        {run !== null && <RunCards seen={run} terms={terms} />}
+      </main>
+      <footer class="foot">
+        <p class="note" data-part="stand">
+          {run !== null && (
+            <>
+              Run <code>{run.shown.run.id}</code>,{' '}
+            </>
+          )}
+          as of <Moment at={stand} now={run?.view.now ?? now} />.
+          {file?.sentBy !== undefined && ` Sent by ${file.sentBy}.`}
+          {file?.startedBy !== undefined && ` Started by ${file.startedBy}.`}
+        </p>
+      </footer>
+    </>
+  );
+}
+
+/** True if the file waits only for its turn. */
+function isNext({ file, run, isPaused }: FileView): boolean {
+  if (file === null || (run !== null && isAtWork(run.shown))) return false;
+  return file.waitsFor === 'again' || (file.waitsFor === 'paused' && !isPaused);
+}
+
+/** True if the file is started, and has no run yet. */
+function isBefore(seen: FileView): boolean {
+  return seen.run === null && (isNext(seen) || seen.file?.place === 'processing');
+}
+
+const PLACES = { processing: 'Reading', waiting: 'Waiting', failed: 'Failed', done: 'Finished' } as const;
+const TONES = { processing: 'calm', waiting: 'warn', failed: 'bad', done: 'calm' } as const;
+
+function stateOf(seen: FileView): Mark {
+  const { file, run } = seen;
+  if (isNext(seen)) return ['Starting', 'calm'];
+  if (file?.place === 'failed' && file.reason.code !== CANCELLED) return ['Failed', 'bad'];
+  if (run !== null) return markOf(run.shown, file?.waitsFor ?? null);
+  if (file === null) return ['Unknown', 'warn'];
+  return file.place === 'failed' ? ['Cancelled', 'calm'] : [PLACES[file.place], TONES[file.place]];
+}
+
+const IN_TURN = 'It is started as soon as there is room for it.';
+const IS_READ = 'Its file is being read.';
+
+function Headline({ seen }: { seen: FileView }) {
+  const { file, run, closed, now } = seen;
+  const line = isNext(seen) ? IN_TURN : IS_READ;
+  if (isNext(seen) || isBefore(seen))
+    return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
+  if (run !== null) return <>{headlineOf(run)}</>;
+  if (file === null) return null;
+  return (
+    <>
+      {file.place === 'waiting' ? 'Began to wait' : PLACES[file.place]}
+      {file.endedAt > 0 && (
+        <>
+          {' '}
+          <Moment at={file.endedAt} now={now} />
+        </>
+      )}
+      .
+    </>
+  );
+}
+
+/** Why it is where it is; what to do at a limit is in the card below it. */
+function Reason({ seen: { file, run, caps } }: { seen: FileView }) {
+  // The headline of a run says why it waits.
+  if (file === null || (run !== null && file.place !== 'failed')) return null;
+  const reason = caps === null ? reasonText(file.reason) : file.reason.headline;
+  if (reason === '' || file.waitsFor === 'again') return null;
+  return (
+    <Card id="reason" title="Reason">
+      <p class="reason">{reason}</p>
+    </Card>
+  );
+}
+
+const TYPES: Readonly<Record<JobFile['type'], string>> = {
+  page: 'Report',
+  output: 'Enriched rows',
+  partial: 'Enriched rows (partial)',
+  errors: 'Rows without an answer',
+  report: 'Report as JSON',
+  original: 'Original',
+  reason: 'Reason',
+  other: 'Other file',
+};
+
+/** The files of a job to download; the report, which has no way back, opens beside the page. */
+function FileList({ file: { id, folder, files } }: { file: FoundFile }) {
+  return (
+    <>
+      <p class="muted">
+        In <code>{folder}</code>
+      </p>
+      {files.length === 0 ? (
+        <p class="empty">Its folder has no files.</p>
+      ) : (
+        <ul class="things tight">
+          {files.map(({ name, type, size }) => (
+            <li>
+              <a
+                href={downloadPath(id, name)}
+                download={type !== 'page'}
+                target={type === 'page' ? '_blank' : undefined}
+              >
+                {isSideFile(name) ? 'Settings' : TYPES[type]}
+              </a>{' '}
+              <span class="muted">
+                <bdi>{name}</bdi>, {sizeText(size)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,191 @@
+/** The routes of files and runs: pages, parts, downloads. */
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Context } from 'hono';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { FileCaps } from '../jobs/file-caps.js';
+import { draftOf, type FileFinder, type FoundFile, openJobFile } from '../jobs/find-files.js';
+import { hasGoOn } from '../jobs/job-folder.js';
+import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
+import type { Upload, Uploads } from '../jobs/uploads.js';
+import { REPORT_POLICY } from '../run/report/render-page.js';
+import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
+import { type GatedApp, sendPage, type Viewer } from './gate.js';
+import type { DashboardView } from './gather-dashboard.js';
+import type { RunView } from './look-at-run.js';
+import { filePath, renderNotice } from './plain-pages.js';
+import type { MoneyTerms } from './run-page.js';
+import { READ } from './upload-choices.js';
+import { renderUpload } from './upload-page.js';
+
+export interface FileRoutes {
+  readonly look: () => Promise<Pick<DashboardView, 'data'>>;
+  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly finder: Pick<FileFinder, 'find'>;
+  readonly uploads: Pick<Uploads, 'find'>;
+  readonly plans: UploadPlans;
+  readonly caps: Pick<FileCaps, 'read'>;
+  readonly terms: MoneyTerms;
+  readonly now: () => number;
+}
+
+/** A file that is read for longer gets a page that renews itself. */
+export const PATIENCE_MS = 3_000;
+
+const NO_RUN = [
+  'There is no such run',
+  'The engine may have forgotten it: runs are kept for some days.',
+] as const;
+const NO_FILE = [
+  'There is no such file',
+  'It was discarded, moved or removed, or its inbox is no longer watched.',
+] as const;
+const NO_RESULT = [
+  'There is no result to download',
+  'The run has not ended, its files were moved or removed, or its inbox is no longer watched.',
+] as const;
+const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
+
+type Seen = FileView | typeof NO_RUN | typeof NO_FILE | typeof NO_ANSWER;
+const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray(seen);
+
+/** Adds them to an app behind the gate. `viewerOf`: with the notice of the last action. */
+export function addFileRoutes(
+  app: GatedApp,
+  viewerOf: (context: Context) => Promise<Viewer>,
+  { look, lookAtRun, finder, uploads, plans, caps, terms, now }: FileRoutes,
+): void {
+  const refuse = (context: Context, refusal: readonly [string, string]) =>
+    sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
+
+  async function lookAtFile(id: string): Promise<Seen> {
+    const file = await finder.find(id);
+    if (file === null) return NO_FILE;
+    const seen = file.runId === null ? null : await lookAtRun(file.runId);
+    // What waits or has ended is shown without its run.
+    if (seen === 'unavailable' && file.place === 'processing') return NO_ANSWER;
+    const { data } = await look();
+    return {
+      file,
+      run: seen === 'unavailable' ? null : seen,
+      caps: hasGoOn(file.waitsFor) ? await caps.read(file) : null,
+      closed: data?.inboxes.find(({ folder }) => folder === file.root)?.closed ?? null,
+      isPaused: data?.pauses.some(({ owner }) => owner === id) === true,
+      now: now(),
+    };
+  }
+
+  async function lookAtRunAlone(id: string): Promise<Seen> {
+    const run = await lookAtRun(id);
+    if (run === null) return NO_RUN;
+    if (run === 'unavailable') return NO_ANSWER;
+    return { file: null, run, caps: null, closed: null, isPaused: false, now: now() };
+  }
+
+  async function showPlan(context: Context, upload: Upload) {
+    const choice = choiceOf(new URL(context.req.url).searchParams);
+    const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
+    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
+  }
+
+  app.get('/files/:id', async (context) => {
+    const { id } = context.req.param();
+    const draft = await uploads.find(id);
+    if (draft !== null) return showPlan(context, draft);
+    const seen = await lookAtFile(id);
+    if (isRefused(seen)) return refuse(context, seen);
+    const again =
+      context.req.query(READ) === undefined || seen.file === null ? null : await draftOf(seen.file);
+    if (again !== null) return showPlan(context, again);
+    return sendPage(context, renderFile(seen, await viewerOf(context), terms));
+  });
+  app.get('/runs/:id', async (context) => {
+    const seen = await lookAtRunAlone(context.req.param('id'));
+    if (isRefused(seen)) return refuse(context, seen);
+    const job = seen.run?.shown.run.job ?? '';
+    // A run with a file here is shown with it.
+    if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
+    return sendPage(context, renderFile(seen, await viewerOf(context), terms));
+  });
+  for (const [path, lookAt] of [
+    ['/parts/files/:id', lookAtFile],
+    ['/parts/runs/:id', lookAtRunAlone],
+  ] as const)
+    app.get(path, async (context) => {
+      const seen = await lookAt(context.req.param('id'));
+      if (isRefused(seen)) return refuse(context, seen);
+      const viewer = { ...context.get('session'), notice: null };
+      return sendPage(context, {
+        html: renderFileParts(seen, viewer, terms),
+        policy: "default-src 'none'",
+      });
+    });
+  // A stopped run has a partial file.
+  app.get('/runs/:id/result', async (context) => {
+    const seen = await lookAtRun(context.req.param('id'));
+    const job = seen === null || seen === 'unavailable' ? null : seen.job;
+    const file = job?.files.find(({ type }) => type === 'output' || type === 'partial');
+    if (job === null || file === undefined) return refuse(context, NO_RESULT);
+    return context.redirect(downloadPath(job.id, file.name));
+  });
+  app.get('/files/:id/:name', async (context) => {
+    const { id, name } = context.req.param();
+    const found = await finder.find(id);
+    const opened = found && (await openNamed(found, name));
+    if (!opened) return refuse(context, NO_FILE);
+    const { handle, size, isPage } = opened;
+    context.header('content-type', isPage ? 'text/html; charset=utf-8' : contentTypeOf(name));
+    context.header('content-length', String(size));
+    // Others may have written it: no script runs, and it sends nothing.
+    if (isPage) context.header('content-security-policy', REPORT_POLICY);
+    else context.header('content-disposition', attachmentOf(name));
+    if (context.req.method === 'HEAD' || size === 0) {
+      await handle.close();
+      return context.body(null);
+    }
+    // No more than was announced, should it grow.
+    const bytes = handle.createReadStream({ start: 0, end: size - 1, highWaterMark: 262_144 });
+    return context.body(Readable.toWeb(bytes) as ReadableStream);
+  });
+}
+
+/** A file of a job that has ended or waits; null if there is none of this name. */
+async function openNamed(found: FoundFile, name: string) {
+  const file = found.place === 'processing' ? undefined : found.files.find((each) => each.name === name);
+  const opened = file && (await openJobFile(found, file));
+  return opened ? { ...opened, isPage: file.type === 'page' } : null;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.tsv': 'text/tab-separated-values',
+  '.tab': 'text/tab-separated-values',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json',
+  '.jsonl': 'application/jsonl',
+  '.ndjson': 'application/jsonl',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.gz': 'application/gzip',
+  '.zip': 'application/zip',
+};
+
+/** The media type of a file to download; the last ending counts. Pure. */
+export function contentTypeOf(name: string): string {
+  return CONTENT_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/**
+ * A `content-disposition` for a file of any name: RFC 6266, its name in UTF-8 as RFC 8187 has it,
+ * and in ASCII for old browsers. Pure.
+ */
+export function attachmentOf(name: string): string {
+  // Direction marks would show another ending than the file has.
+  const safe = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/gu, '_');
+  const ascii = safe.replace(/[^\x20-\x7e]|["%]/gu, '_');
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

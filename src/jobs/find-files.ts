@@ -1,0 +1,348 @@
+/**
+ * The files of inboxes, for people and watchers: which job is in which folder, and what that holds.
+ * Others may write to an inbox, so no link is followed, and only names that were listed are opened.
+ */
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import pLimit from 'p-limit';
+import { attempt } from '../core/lifecycle.js';
+import { OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../core/outcome.js';
+import { openPlainFile, readPlainFile } from '../core/plain-file.js';
+import { count, object, type Shape } from '../core/shapes.js';
+import { isErrorCode } from '../core/system-error.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
+import { isLeftAlone, isSideFile, isTable, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import {
+  CANCELLED,
+  derivedId,
+  type Job,
+  type JobReason,
+  type JobRecord,
+  jobFoldersIn,
+  originalOf,
+  type ParkState,
+  REASON_AT_MOST,
+  REASON_FILE,
+  readNoted,
+  readRecord,
+} from './job-folder.js';
+import type { Upload } from './uploads.js';
+
+/** Where the folder of a started job can be; a copy by hand is in one of the last. */
+const PLACES = ['processing', 'waiting', 'failed', 'done'] as const;
+export type Place = (typeof PLACES)[number];
+
+/** In the order in which they are shown. */
+const FILE_TYPES = ['page', 'output', 'partial', 'errors', 'report', 'original', 'reason', 'other'] as const;
+type FileType = (typeof FILE_TYPES)[number];
+
+export interface JobFile {
+  readonly name: string;
+  readonly type: FileType;
+  readonly size: number;
+}
+
+/** The folder of a job. `inbox`: the number of its watched folder. `record` null: unreadable. */
+interface Listed {
+  readonly id: string;
+  readonly inbox: number;
+  readonly place: Place;
+  readonly folder: string;
+  readonly record: JobRecord | null;
+}
+
+/** A file that was started, and what there is of it. */
+export type FoundFile = Awaited<ReturnType<typeof readFound>>;
+
+async function readFound(root: string, { id, inbox, place, folder, record }: Listed) {
+  const names = await plainNamesIn(folder);
+  const file = await originalOf(folder);
+  const reason = place === 'done' ? NO_REASON : await reasonOf(folder, record);
+  const sizes = await Promise.all(names.map((name) => sizeOf(join(folder, name))));
+  const files = names.map((name, index): JobFile => {
+    return { name, type: typeOf(name, file), size: sizes[index] ?? 0 };
+  });
+  files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
+  return {
+    /** That of the job. */
+    id,
+    root,
+    inbox,
+    place,
+    /** Its path. */
+    folder,
+    /** The name of the original; null: unclear. */
+    file,
+    /** When it ended, or first waited; 0: not known. */
+    endedAt: endedAtOf(basename(folder)),
+    reason,
+    /** What a file in `waiting/` waits for; null: it is elsewhere. */
+    waitsFor: place === 'waiting' ? (record?.parked?.state.why ?? 'limit') : null,
+    /** It waits at a limit, which is a cap of its own. */
+    isAtOwnCap: place === 'waiting' && record?.parked?.state.capMark != null,
+    /** Its original folder below `inbox`; absent: the inbox itself. */
+    under: record?.under,
+    /** Its latest run; null: none has begun. */
+    runId: record?.run ?? null,
+    sentBy: record?.sentBy,
+    startedBy: record?.startedBy,
+    files: files as readonly JobFile[],
+  };
+}
+
+/** The regular files of a folder, without hidden ones. */
+async function plainNamesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return lstat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** Files that are read at the same time. */
+const AT_ONCE = 8;
+
+/**
+ * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
+ * `outputNames`). Pure.
+ */
+export function typeOf(name: string, original: string | null): FileType {
+  if (name === original) return 'original';
+  if (name === REASON_FILE) return 'reason';
+  if (/\.report\.html$/.test(name)) return 'page';
+  if (/\.report\.json$/.test(name)) return 'report';
+  if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
+  if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
+  return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
+}
+
+/** What the name of a job's folder ends with: see `jobName`. */
+const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
+
+/** When a job ended, or first waited, by the name of its folder; 0: not in its name. Pure. */
+export function endedAtOf(folder: string): number {
+  const [, day, hours, minutes, seconds] = TIME.exec(folder) ?? [];
+  return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
+}
+
+/** What there is to download of a run. */
+export type ResultType = 'output' | 'partial';
+
+const FAILED_SHOWN = 20;
+
+export type FileFinder = ReturnType<typeof createFileFinder>;
+export type FailedFile = Awaited<ReturnType<FileFinder['listFailed']>>[number]['files'][number];
+
+/** `roots`: the watched folders. */
+export function createFileFinder(roots: readonly string[]) {
+  const limit = pLimit(AT_ONCE);
+  /** By place: the records of folders that do not change any more. */
+  const ended = new Map<string, Map<string, { readonly changedAt: number; readonly record: JobRecord }>>();
+
+  /** Folders of jobs with their records. `isAsked`: for their paths. */
+  async function listPlace(inbox: number, root: string, place: Place, isAsked: (path: string) => boolean) {
+    const known = ended.get(join(root, place)) ?? new Map();
+    const there: typeof known = new Map();
+    const read = async (folder: string): Promise<Listed> => {
+      const changedAt = (await lookAt(folder))?.mtimeMs ?? 0;
+      const before = known.get(folder);
+      const isSame = before?.changedAt === changedAt;
+      const record = isSame ? before.record : await limit(() => readNoted(folder).catch(() => null));
+      if (record !== null && (place === 'done' || place === 'failed'))
+        there.set(folder, { changedAt, record });
+      return { id: record?.id ?? derivedId(folder), inbox, place, folder, record };
+    };
+    const folders = (await foldersIn(root, place)).filter(isAsked);
+    const listed = await Promise.all(folders.map(read));
+    // Folders that are gone are forgotten.
+    ended.set(join(root, place), isAsked === ALL ? there : new Map([...known, ...there]));
+    return listed;
+  }
+
+  async function list(places: readonly Place[] = PLACES, isAsked = ALL): Promise<Listed[]> {
+    const listed: Listed[][] = [];
+    // One after the other: a file that moves meanwhile is seen where it was, or where it is.
+    for (const place of places)
+      for (const [inbox, root] of roots.entries()) listed.push(await listPlace(inbox, root, place, isAsked));
+    return listed.flat();
+  }
+
+  async function findNow(id: string, run: string | null): Promise<FoundFile | null> {
+    const its = (await list()).filter((each) => each.id === id);
+    // Where people made a copy, either is right.
+    const found = its.find(({ record }) => record?.run === run) ?? its[0];
+    const root = found && roots[found.inbox];
+    return found === undefined || root === undefined ? null : readFound(root, found);
+  }
+
+  async function readFailed({ id, folder, record }: Listed) {
+    const [file, reason] = await Promise.all([originalOf(folder), reasonOf(folder, record)]);
+    return { id, file, folder: basename(folder), failedAt: endedAtOf(basename(folder)), reason };
+  }
+
+  return {
+    roots,
+
+    /** The file of a job; null if it is not there. `run`: of several copies, that of this run. */
+    async find(id: string, run: string | null = null): Promise<FoundFile | null> {
+      // It may have moved to a place that was looked at just before.
+      return (await findNow(id, run)) ?? findNow(id, run);
+    },
+
+    /** The results of many runs, by their ids; without those that have none here. */
+    async results(
+      runs: readonly Pick<RunRecord, 'id' | 'job' | 'label'>[],
+    ): Promise<ReadonlyMap<string, ResultType>> {
+      // Named after the file: most folders need not be opened.
+      const stems = new Set(runs.map(({ label }) => stemOf(label.name)));
+      const types = new Map<string, ResultType>();
+      const isAsked = (path: string) => stems.has(basename(path).replace(TIME, ''));
+      for (const { id: job, folder, record } of await list(['done', 'failed', 'waiting'], isAsked)) {
+        const its = runs.filter((run) => run.job === job);
+        if (its.length === 0) continue;
+        const files = (await plainNamesIn(folder)).map((name) => typeOf(name, record?.file ?? null));
+        const type = (['output', 'partial'] as const).find((each) => files.includes(each));
+        if (type !== undefined) for (const { id } of its) types.set(id, type);
+      }
+      return types;
+    },
+
+    /**
+     * For each of the watched folders, its newest failed files that nobody put away, how many there
+     * are, and how many of them were cancelled.
+     */
+    async listFailed() {
+      const all = (await list(['failed'])).filter(({ record }) => record?.isDismissed !== true);
+      const ofInbox = roots.map(async (_, inbox) => {
+        const its = all.filter((each) => each.inbox === inbox);
+        its.sort((a, b) => endedAtOf(basename(b.folder)) - endedAtOf(basename(a.folder)));
+        const files = await Promise.all(its.slice(0, FAILED_SHOWN).map((each) => limit(readFailed, each)));
+        const cancelled = its.filter(({ record }) => record?.reason?.code === CANCELLED).length;
+        return { count: its.length, cancelled, files };
+      });
+      return Promise.all(ofInbox);
+    },
+  };
+}
+
+const ALL = (_path: string) => true;
+
+async function foldersIn(root: string, place: Place): Promise<string[]> {
+  const path = join(root, place);
+  if ((await lookAt(path))?.kind !== 'folder') return [];
+  const folders = await jobFoldersIn(path);
+  return place === 'processing' ? (await Promise.all(folders.map(jobFoldersIn))).flat() : folders;
+}
+
+const NO_REASON: JobReason = { headline: '', details: '' };
+
+/** Without one in a record, what `reason.txt` says. */
+async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobReason> {
+  if (noted !== null && noted.reason !== null) return noted.reason;
+  const text = await readPlainFile(join(folder, REASON_FILE)).catch(() => '');
+  return { headline: '', details: text.slice(0, REASON_AT_MOST).trim() };
+}
+
+const statuses = Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count]));
+const reportShape = object({ rows: object(statuses as Record<OutcomeStatus, Shape<number>>) });
+
+/** The rows of a job by status, as its report has them; null: it has none. */
+export async function readRowCounts({ folder, files }: FoundFile): Promise<StatusCounts | null> {
+  const report = files.find(({ type }) => type === 'report');
+  if (report === undefined) return null;
+  const text = await readPlainFile(join(folder, report.name)).catch(() => '');
+  return attempt(() => reportShape(JSON.parse(text)).rows, null);
+}
+
+/**
+ * A failed file as a draft, to be read differently and started again. null: it did not fail, or no
+ * settings file can be named after it.
+ */
+export async function draftOf({ id, root, place, folder, file, under }: FoundFile): Promise<Upload | null> {
+  if (place !== 'failed' || file === null || !isSideFile(sideFileOf(file))) return null;
+  const path = join(folder, file);
+  const facts = await lookAt(path);
+  if (facts?.kind !== 'file') return null;
+  const failed = { changedAt: facts.mtimeMs };
+  const at = endedAtOf(basename(folder));
+  return { id, root, folder, name: file, under, path, size: facts.size, at, failed };
+}
+
+/**
+ * Opens a listed file of a job. null: it is not there any more, or not a regular file of the job's
+ * own folder. The caller closes it.
+ */
+export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
+  const path = join(folder, name);
+  const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
+  if (handle === null) return null;
+  try {
+    // A folder above it could have been replaced by a link since it was listed.
+    const [opened, there, real] = await Promise.all([handle.stat(), lstat(path), realpath(path)]);
+    if (real === path && opened.ino === there.ino && opened.dev === there.dev)
+      return { handle, size: opened.size };
+    await handle.close();
+    return null;
+  } catch (error) {
+    await handle.close();
+    if (isErrorCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null;
+    throw error;
+  }
+}
+
+/**
+ * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
+ * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty
+ * if the folder cannot be read.
+ */
+export async function listQueued(root: string) {
+  const filesIn = async (folder: string) => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    return entries.flatMap((entry) => (entry.isFile() && !isLeftAlone(entry.name) ? [entry.name] : []));
+  };
+  const names = await filesIn(join(root, 'inbox'));
+  const watchers = await jobFoldersIn(join(root, 'processing'));
+  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
+  const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
+  return {
+    queued: names.filter((name) => !isSideFile(name)).sort(),
+    misplaced: (await filesIn(root)).filter((name) => isTable(name)).sort(),
+    inProgress: records.flatMap((record) => record?.file ?? []).sort(),
+    /** The ids of the latter. */
+    jobs: records.flatMap((record) => record?.id ?? []),
+  };
+}
+
+export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
+  readonly parkedAt: number;
+  /** When it was first parked. */
+  readonly waitingSince: number;
+  readonly state: ParkState;
+  /** Why it waits, for people; null: not noted. */
+  readonly headline: string | null;
+}
+
+/** Of one whose record was lost: it waits for the account. */
+const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
+
+/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
+export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
+  const limit = pLimit(AT_ONCE);
+  const readParked = async (folder: string) => {
+    const record = await readRecord(folder).catch(() => null);
+    if (record === null) return null;
+    const { id, run, file, under, reason, parked } = record;
+    const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
+    const headline = reason?.headline ?? null;
+    return { folder, file, under, id, run, parkedAt: at, waitingSince: since, state, headline };
+  };
+  const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
+  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
+}
