@@ -62,7 +62,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'brand-api': 815,
   settings: 2_890,
   notify: 370,
-  input: 8_770,
+  input: 8_790,
   'local-service': 1_765,
   ledger: 1_800,
   engine: 9_420,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_100;
+const CEILING_OF_ALL = 58_120;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -6,11 +6,11 @@ import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
-import { type Candidate, findByName, findCandidates, isListed } from './column-evidence.js';
+import { type Candidate, findByName, findCandidates, isListed, PLAIN } from './column-evidence.js';
 import { WEIGHTS } from './column-weights.js';
 import { type Decision, DOUBTS, type Doubt, LEAST_NAMED, type Scored, scored } from './decide-columns.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
-import { isHeaderLike } from './header-words.js';
+import { isHeaderLike, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
 
@@ -39,7 +39,7 @@ const percent = (x: number) => `${Math.round(100 * x)} %`;
 /** Evidence for people; what is not here goes without saying. */
 const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   head: (_, { evidence: { neg = 0, otherCode = 0 } }) => (neg + otherCode > 0 ? '' : 'its name says so'),
-  listed: (x) => `${percent(x)} have an exchange`,
+  listed: (x) => `${percent(x)} show their exchange`,
   known: () => 'well-known tickers are among them',
   coins: () => 'well-known coins are among them',
   markets: (x) => `${percent(x)} are markets of coins`,
@@ -186,8 +186,30 @@ export function assertOneKind(
   throw inDoubt(what, columnLabel(columns, column), todo);
 }
 
-/** Throws column-doubtful where a header is the first symbol of a list, which would be lost. */
+/** True for a plain name of identifiers: `Website`, `ISIN`. */
+function isIdentifierName(text: string): boolean {
+  const { web, mail, isin, id, symbol } = readHeader(text);
+  return text.length <= LONGEST_NAME && Math.max(web, mail, isin, id, symbol) >= PLAIN;
+}
+const LONGEST_NAME = 30;
+const FIRST_ROWS = 3;
+
+/**
+ * Throws column-doubtful where the names of the columns stand below a title, and where a header is
+ * the first symbol of a list, which would be lost.
+ */
 export function assertHeader({ columns, table, kind }: Seen, open: readonly MeasuredColumn[]): void {
+  for (let row = 0; row < FIRST_ROWS; row += 1) {
+    const textOf = ({ cells: { [row]: cell } }: MeasuredColumn) => (cell?.web === null ? cell.text : '');
+    const filled = table.columns.filter(({ cells }) => cells[row] != null);
+    const isNamed = shareOf(filled, (each) => isHeaderLike(textOf(each))) >= 0.5;
+    const isBelow = (each: MeasuredColumn) => isIdentifierName(textOf(each)) && !isIdentifierName(each.name);
+    const found = isNamed ? open.find(isBelow) : undefined;
+    if (found === undefined) continue;
+    const subject = `"${textOf(found)}" in column ${columnLabel(columns, found.column)}`;
+    const todo = phrase`if so, skip the lines above it with ${{ choose: 'skipLines', example: 'N' }}`;
+    throw inDoubt('the names of the columns seem to stand below a title', subject, todo);
+  }
   if (columns.some(isHeaderLike) || (kind !== null && CHECKED_KINDS.has(kind))) return;
   // Names of columns are mostly in lower case, symbols are not; in a single column the values show
   // what is usual.

@@ -131,7 +131,7 @@ describe('the fill of a column', () => {
 
   it('matters: a full column of tickers, long ones included, wins over a half-blank website', () => {
     expect(choose(securities(600, 287)).sentence).toBe(
-      'identifiers come from column "ticker" as ticker, because 200 of 200 sampled values are written like tickers, its name says so, 80 % have an exchange; the runner-up is "website" as domain (96 of 96 sampled values are domains, its name says so)',
+      'identifiers come from column "ticker" as ticker, because 200 of 200 sampled values are written like tickers, its name says so, 80 % show their exchange; the runner-up is "website" as domain (96 of 96 sampled values are domains, its name says so)',
     );
   });
 
@@ -142,7 +142,7 @@ describe('the fill of a column', () => {
       'identifiers come from column "website" as domain, because 180 of 180 sampled values are domains, its name says so; ' +
         '20 of 200 sampled rows are blank there, and "ticker" has a value in 20 of them: ' +
         "column: ['website:domain', 'ticker:ticker'] adds it as a fallback; " +
-        'the runner-up is "ticker" as ticker (200 of 200 sampled values are written like tickers, its name says so, 80 % have an exchange)',
+        'the runner-up is "ticker" as ticker (200 of 200 sampled values are written like tickers, its name says so, 80 % show their exchange)',
     );
   });
 
@@ -328,6 +328,9 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     # values that are partly domains, under a name that says nothing
     name|x / A|acme.com / B|beta.com / C|none yet
     no column surely holds identifiers: "x" as domain (2 of 3 sampled values are domains (others: not a domain name)); use --column x:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+    # a title above the names
+    Customer list 2024| / id|website / 1|acme.com / 2|beta.com / 3|eta.com
+    the names of the columns seem to stand below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
     # symbols under a name that says nothing
     a|b / META|US / LINK|US
     no column clearly holds identifiers: "a" as ticker (2 of 2 sampled values are written like tickers, well-known tickers are among them); use --column a:ticker if that is right (kinds: domain, ticker, isin, crypto, id)
