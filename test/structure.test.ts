@@ -71,11 +71,11 @@ const CEILINGS: Readonly<Record<string, number>> = {
   app: 985,
   jobs: 4_950,
   library: 1_740,
-  dashboard: 6_310,
+  dashboard: 6_330,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_120;
+const CEILING_OF_ALL = 58_140;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

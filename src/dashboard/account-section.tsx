@@ -18,7 +18,7 @@ export const CHECK_PATH = '/account/check';
 export function accountSection(data: DashboardData, currency: string | null, check: Child = null) {
   return (
     <div class="pair" data-part="account">
-      <Card id="quota" title="Quota and overage">
+      <Card id="quota" title="Quota and extra cost">
         <AccountFigures data={data} currency={currency} check={check} />
       </Card>
       {data.projection !== null && (
@@ -130,7 +130,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     ) : (
       <>
         {money(amount)}
-        <span class="muted">, {countOf(count, 'request')}</span>
+        <span class="muted">, {countOf(count, 'lookup')}</span>
       </>
     );
   const left = cap === null ? 'left of the quota' : `left of the cap of ${countText(cap)}`;
@@ -142,10 +142,10 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     free > 0 && ['free, for the own domain', countText(free)],
     limit !== null && [<Dot tone="left">{left}</Dot>, countText(use.quotaLeft ?? 0)],
     hasOverage && [
-      <Dot tone="overage">overage used</Dot>,
+      <Dot tone="overage">extra cost</Dot>,
       withMoney(budget?.used, budget?.overageRequests ?? use.overageUsed),
     ],
-    allowed > 0 && [<Dot tone="overage-left">overage left</Dot>, withMoney(budget?.left, use.overageLeft)],
+    allowed > 0 && [<Dot tone="overage-left">extra cost left</Dot>, withMoney(budget?.left, use.overageLeft)],
     use.beyond > 0 && [<Dot tone="over">beyond the limit</Dot>, countText(use.beyond)],
   ];
   const terms = [
@@ -156,8 +156,8 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     quota === null && cap !== null && 'The service reports no quota.',
     cap !== null && 'The cap is the quota in the settings.',
     budget !== null &&
-      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a ` +
-        'request beyond the quota.',
+      `At most ${money(budget.budget)} extra cost, at ${moneyText(budget.price, currency, 'price')} a ` +
+        'lookup beyond the quota.',
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
     period !== 'none' && projection === null && 'A projection follows after a day of use.',
   ];
@@ -165,7 +165,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     <>
       <p class="lead">
         <strong>{countText(use.used)}</strong>{' '}
-        {limit === null ? 'requests used' : `of ${countText(limit)} used`}{' '}
+        {limit === null ? 'lookups used' : `of ${countText(limit)} used`}{' '}
         {limit !== null && limit > 0 && <span class="muted">{shareText(use.used, limit)}</span>}
       </p>
       {(limit !== null || use.used > 0) && <AccountBar use={use} />}
@@ -176,11 +176,11 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       <p class="note">{terms.filter((term) => term !== false).join(' ')}</p>
       {allowed === 0 && (
         <p class="note">
-          No overage is paid: brand-enrich stops at the{' '}
+          Nothing extra is paid: brand-enrich stops at the{' '}
           {cap === null ? (
             <>
-              quota. On a plan that bills overage, <code>plan</code> and <code>overageBudget</code> in the
-              settings allow more.
+              quota. On a plan that bills lookups beyond the quota, <code>plan</code> and{' '}
+              <code>overageBudget</code> in the settings allow more.
             </>
           ) : (
             'cap.'

@@ -135,8 +135,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
           lines: [
             await failedCostLine(failed),
             'The file is taken as soon as there is room for it, and its earlier results are removed.',
-            'Stored answers cost nothing. Every other identifier needs a request, which can cost ' +
-              'money up to the budget.',
+            'Stored answers cost nothing. Every other company needs a paid lookup, up to the budget.',
           ],
           yes: 'Try again',
         };
@@ -176,8 +175,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
   ];
 }
 
-const UNKNOWN =
-  'Every identifier without a stored answer needs a request, which can cost money up to the budget.';
+const UNKNOWN = 'Every company without a stored answer needs a paid lookup, up to the budget.';
 
 /** Empty fields are no caps; absent ones stay as they are. */
 function capsOf(fields: URLSearchParams): GivenCaps {
@@ -196,8 +194,8 @@ function capLine(given: GivenCaps): string {
 }
 
 function capsText({ maxRequests, maxCost }: GivenCaps): string {
-  const requests = maxRequests != null && `at most ${maxRequests} requests`;
-  const cost = maxCost != null && `at most ${maxCost} of overage`;
+  const requests = maxRequests != null && `at most ${maxRequests} paid lookups`;
+  const cost = maxCost != null && `at most ${maxCost} extra cost`;
   const words = [requests, cost].filter(Boolean).join(' and ');
   return words === '' ? '' : `: ${words}`;
 }

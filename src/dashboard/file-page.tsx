@@ -4,11 +4,13 @@
  */
 import { basename } from 'node:path';
 import { sizeText } from '../core/figures.js';
+import type { StatusCounts } from '../core/outcome.js';
 import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
 import { CANCELLED, reasonText } from '../jobs/job-folder.js';
 import { isAtWork, partsOf } from '../run/facts/judge-runs.js';
+import { brandsText } from '../run/report/headline.js';
 import { htmlOf } from '../run/report/kit/page.js';
 import { Card, type Mark, Title } from '../run/report/kit/parts.js';
 import { FailedActions } from './files-section.js';
@@ -88,6 +90,7 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
         {run !== null && <Banners view={run.view} viewer={viewer} />}
         <p class="banner bad" id="silent" hidden />
         <div class="actions" data-part="actions">
+          {file !== null && <Download file={file} />}
           {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
           {file?.place === 'failed' && file.file !== null && (
             <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
@@ -165,6 +168,17 @@ function stateOf(seen: FileView): Mark {
   return file.place === 'failed' ? ['Cancelled', 'calm'] : [PLACES[file.place], TONES[file.place]];
 }
 
+/** The button for what people come for. */
+function Download({ file: { id, place, files } }: { file: FoundFile }) {
+  const result = files.find(({ type }) => type === 'output' || type === 'partial');
+  if (result === undefined || place === 'processing') return null;
+  return (
+    <a class="main tall" href={downloadPath(id, result.name)} download={true}>
+      {result.type === 'output' ? 'Download' : 'Download what there is'}
+    </a>
+  );
+}
+
 const IN_TURN = 'It is started as soon as there is room for it.';
 const IS_READ = 'Its file is being read.';
 
@@ -173,6 +187,7 @@ function Headline({ seen }: { seen: FileView }) {
   const line = isNext(seen) ? IN_TURN : IS_READ;
   if (isNext(seen) || isBefore(seen))
     return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
+  if (file?.place === 'done' && run?.rows) return <>{resultText(run.rows)}</>;
   if (run !== null) return <>{headlineOf(run)}</>;
   if (file === null) return null;
   return (
@@ -187,6 +202,11 @@ function Headline({ seen }: { seen: FileView }) {
       .
     </>
   );
+}
+
+function resultText(rows: StatusCounts): string {
+  const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return `${brandsText(rows.matched, all)}.`;
 }
 
 /** Why it is where it is; what to do at a limit is in the card below it. */

@@ -19,8 +19,8 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
   const failed = data.failed.flatMap(({ files }) =>
     files.map((file) => <FailedItem failed={file} now={at} viewer={viewer} />),
   );
-  const waiting = inboxes.flatMap(({ waiting: files }) =>
-    (files ?? []).slice(0, LISTED).map((file) => <WaitingItem waits={file} now={at} />),
+  const waiting = waitingOf(data).flatMap((files) =>
+    files.slice(0, LISTED).map((file) => <WaitingItem waits={file} now={at} />),
   );
   const notes = inboxes.map((inbox) => <InboxNote inbox={inbox} />);
   const hasNotes = inboxes.some((inbox) => noteOf(inbox) !== null);
@@ -29,7 +29,8 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
   const ofWaiting = SHOWN - Math.min(ofFailed, failed.length);
   const first = [...failed.slice(0, ofFailed), ...waiting.slice(0, ofWaiting)];
   const others = [...failed.slice(ofFailed), ...waiting.slice(ofWaiting)];
-  const unlisted = countOfFailed(data) + countOfWaiting(data) - first.length - others.length;
+  const all = countOfFailed(data) + waitingOf(data).flat().length;
+  const unlisted = all - first.length - others.length;
   return (
     <div data-part="files">
       {(hasNotes || first.length > 0) && (
@@ -63,8 +64,10 @@ export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
 
 const isCancelled = ({ reason }: FailedFile) => reason.code === CANCELLED;
 
-function countOfWaiting({ inboxes }: Pick<DashboardData, 'inboxes'>): number {
-  return inboxes.reduce((sum, { waiting }) => sum + (waiting?.length ?? 0), 0);
+/** The waiting files of each inbox; one that is paused stands among the runs if it has one. */
+function waitingOf({ inboxes, runs }: DashboardData): WaitingFile[][] {
+  const paused = new Set(runs.flatMap(({ job, paused: order }) => (order === null ? [] : [job])));
+  return inboxes.map(({ waiting }) => (waiting ?? []).filter(({ job }) => !paused.has(job)));
 }
 
 function InboxNote({ inbox }: { inbox: ShownInbox }) {

@@ -119,7 +119,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
       'warn',
     ],
     [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#runs', 'warn'],
-    [paused, countOf(paused, 'file is paused', 'files are paused'), '#pauses', 'warn'],
+    [paused, countOf(paused, 'file is paused', 'files are paused'), '#runs', 'warn'],
     [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
     [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
   ];

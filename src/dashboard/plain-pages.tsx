@@ -78,18 +78,10 @@ export function SkipLink() {
   );
 }
 
-/**
- * What opens below its summary, by default closed. `id`: an open page keeps it open. `on`: where it
- * is folded at all; default: everywhere.
- */
-export function Folded({
-  id,
-  summary,
-  on,
-  children,
-}: PropsWithChildren<{ id: string; summary: string; on?: 'phone' }>) {
+/** What opens below its summary, by default closed. `id`: an open page keeps it open. */
+export function Folded({ id, summary, children }: PropsWithChildren<{ id: string; summary: string }>) {
   return (
-    <details id={id} class={on === 'phone' ? 'folded on-phone' : 'folded'}>
+    <details id={id} class="folded">
       <summary>{summary}</summary>
       {children}
     </details>

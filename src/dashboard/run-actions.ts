@@ -287,8 +287,8 @@ const unknownRun = (id: string) =>
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);
-  if (whole === 0) return 'Its file is still being read, so the number of identifiers is unknown.';
-  return `${countOf(left, 'identifier is', 'identifiers are')} left.`;
+  if (whole === 0) return 'Its file is still being read, so the number of companies is unknown.';
+  return `${countOf(left, 'company is', 'companies are')} left.`;
 }
 
 /** The account of a run, with the caps of these settings instead of those that it began with. */
@@ -313,7 +313,7 @@ export async function costLine(
   const money = terms === null ? '' : `: ${moneyText(maxCost, terms.currency)}`;
   const cost =
     overageRequests === 0
-      ? 'They use requests of the quota and cost no overage.'
-      : `At most ${countOf(overageRequests, 'overage request')}${money}.`;
+      ? 'They are within the quota and cost nothing extra.'
+      : `At most ${countOf(overageRequests, 'lookup')} beyond the quota${money}.`;
   return `${leftLine(run)} ${cost}`;
 }

@@ -39,7 +39,7 @@ export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }
       <Figures seen={seen} terms={knownTerms(seen, terms)} />
       <Card id="progress" title="Progress" isPart>
         {partsOf(run).whole === 0 ? (
-          <p class="empty">The number of identifiers is not known yet.</p>
+          <p class="empty">The number of companies is not known yet.</p>
         ) : (
           <Counts run={run} />
         )}
@@ -76,8 +76,8 @@ export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
     whole === 0
       ? ''
       : left === 0
-        ? `All of its ${countOf(whole, 'identifier')} are done. `
-        : `${countText(whole - left)} of ${countOf(whole, 'identifier')} are done. `;
+        ? `All of its ${countOf(whole, 'company', 'companies')} are done. `
+        : `${countText(whole - left)} of ${countOf(whole, 'company', 'companies')} are done. `;
   const reason =
     why?.type === 'paused' && inFlight > 0
       ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
@@ -170,19 +170,19 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
   const { endedAt } = run;
   const overageBilled = run.overageBilled + overageBefore;
   const figures: KeyFigure[] = [
-    ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its identifiers'],
+    ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its companies'],
     [
-      'Billed',
+      'Paid lookups',
       countText(billed + before),
       starts > 0
         ? `${countText(before)} of them in ${countOf(starts, 'earlier start')}`
         : requests === billed
-          ? 'all requests that were sent'
-          : `${countOf(requests - billed, 'other request')} cost nothing`,
+          ? 'all that were sent'
+          : `${countOf(requests - billed, 'other')} cost nothing`,
     ],
     terms === null
-      ? ['Overage', countText(overageBilled), 'requests beyond the quota']
-      : ['Overage', amountOf(overageBilled, terms), overageText(overageBilled)],
+      ? ['Extra', countText(overageBilled), 'lookups beyond the quota']
+      : ['Extra cost', amountOf(overageBilled, terms), overageText(overageBilled)],
     endedAt !== null && !isAtWork(shown)
       ? [
           'Took',
@@ -195,7 +195,7 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
 }
 
 function overageText(requests: number): string {
-  return requests === 0 ? 'nothing beyond the quota' : `${countOf(requests, 'request')} beyond the quota`;
+  return requests === 0 ? 'nothing beyond the quota' : `${countOf(requests, 'lookup')} beyond the quota`;
 }
 
 function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): string {
@@ -297,7 +297,10 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
     unreported > 0 && ['May also have been billed', countText(unreported)],
     lost > 0 && ['May have been billed in earlier starts', countText(lost)],
     settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
-    terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],
+    terms !== null && [
+      'Price of a lookup beyond the quota',
+      moneyText(terms.overagePrice, terms.currency, 'price'),
+    ],
     ['Rows', rows === null ? 'unknown' : countText(rows)],
     ['Started', ago(run.asOf)],
     standing !== 'dead' && ['Last heartbeat', ago(run.heartbeatAt)],
@@ -311,7 +314,7 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
       <Facts rows={facts} />
       <p class="note">
         {terms === null
-          ? 'The price of an overage request is not known here: the run is on another account.'
+          ? 'The price of a lookup beyond the quota is not known here: the run is on another account.'
           : 'The price is that of the settings of this process.'}
         {unreported > 0 &&
           ' Workers were killed before they reported some requests: those may have been billed.'}

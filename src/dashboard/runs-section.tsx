@@ -1,6 +1,6 @@
 /** Runs, a line each: the standing by record, heartbeat and account, and identifiers by outcome. */
 import { countOf, countText, spanText } from '../core/figures.js';
-import { isOfFile, type Pause, pausedText, type RunRecord } from '../engine/stores/run-store.js';
+import { isOfFile, pausedText, type RunRecord } from '../engine/stores/run-store.js';
 import type { ResultType } from '../jobs/find-files.js';
 import type { ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../run/facts/judge-runs.js';
@@ -8,8 +8,7 @@ import { Bar, Card, Dot, type Mark } from '../run/report/kit/parts.js';
 import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
 import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
-/** On a phone, and elsewhere; all that are at work are among the latter. */
-const SHOWN_FIRST = 3;
+/** With all that are at work; the others are folded. */
 const SHOWN = 5;
 
 const MARKS: Readonly<Record<RunState, Mark>> = {
@@ -46,15 +45,12 @@ export function RunsSection({
           host={host}
           result={data.results.get(each.run.id)}
           isTaken={taken.has(each.run.job)}
+          viewer={viewer}
         />
       ))}
     </ul>
   );
-  const [first, more, older] = [
-    judged.slice(0, SHOWN_FIRST),
-    judged.slice(SHOWN_FIRST, shown),
-    judged.slice(shown),
-  ];
+  const [first, older] = [judged.slice(0, shown), judged.slice(shown)];
   return (
     <Card id="runs" title="Runs" isPart>
       {first.length === 0 ? (
@@ -67,17 +63,12 @@ export function RunsSection({
           {list(first)}
         </>
       )}
-      {more.length > 0 && (
-        <Folded id="more-runs" summary={countOf(more.length + older.length, 'more run')} on="phone">
-          {list(more)}
-          {older.length > 0 && (
-            <Folded id="older-runs" summary={countOf(older.length, 'more run')}>
-              {list(older)}
-            </Folded>
-          )}
+      {older.length > 0 && (
+        <Folded id="older-runs" summary={countOf(older.length, 'more run')}>
+          {list(older)}
         </Folded>
       )}
-      <Pauses pauses={data.pauses} viewer={viewer} />
+      <Pauses data={data} viewer={viewer} />
     </Card>
   );
 }
@@ -116,9 +107,11 @@ export function SpendingButton({ data, viewer }: { data: DashboardData; viewer: 
   );
 }
 
-/** What is paused, also without a run: a file that waits, a command. Schedules are shown below. */
-function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }) {
-  const shown = pauses.filter(isOfFile);
+/** What is paused and not listed elsewhere: neither a run nor a file that waits. */
+function Pauses({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  const waiting = data.inboxes.flatMap(({ waiting: files }) => files ?? []);
+  const listed = new Set([...data.runs.map(({ owner }) => owner), ...waiting.map(({ job }) => job)]);
+  const shown = data.pauses.filter((pause) => isOfFile(pause) && !listed.has(pause.owner));
   if (shown.length === 0) return null;
   return (
     <ul class="things pauses" id="pauses">
@@ -177,10 +170,11 @@ interface ShownRun {
   readonly result: ResultType | undefined;
   /** Its file is in `processing/` here. */
   readonly isTaken: boolean;
+  readonly viewer: Sender;
 }
 
 /** One line: name, state, outcomes, matched, age, result. */
-function RunItem({ shown, waitsFor, now, host, result, isTaken }: ShownRun) {
+function RunItem({ shown, waitsFor, now, host, result, isTaken, viewer }: ShownRun) {
   const { run } = shown;
   const { whole, matched, stored } = partsOf(run);
   const { name } = run.label;
@@ -206,7 +200,11 @@ function RunItem({ shown, waitsFor, now, host, result, isTaken }: ShownRun) {
         )}
       </span>
       <span class="run-end">
-        {result === undefined ? (
+        {run.paused !== null ? (
+          <ActionButton by={viewer} path={`${runPath(run.id)}/resume`} fields={[['back', '/#runs']]}>
+            Resume<span class="unseen"> {name}</span>
+          </ActionButton>
+        ) : result === undefined ? (
           <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host, isTaken)}</span>
         ) : (
           <a href={resultPath(run.id)}>

@@ -65,7 +65,7 @@ export function scheduleActions(
           title: `Run ${name} now?`,
           lines: [
             `It runs ${what} on ${host}.${next}`,
-            'It can cost money: every identifier without a stored answer needs a request, up to ' +
+            'It can cost money: every company without a stored answer needs a paid lookup, up to ' +
               'the quota and the budget of the schedule.',
           ],
           yes: 'Run now',

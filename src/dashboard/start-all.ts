@@ -85,11 +85,11 @@ function totalText(ready: readonly Ready[]): string {
   const plans = ready.map(({ found }) => found.plan);
   const requests = plans.reduce((sum, plan) => sum + requestsAtMost(plan), 0);
   const overage = plans.reduce((sum, { spending }) => sum + (spending?.overageRequests ?? 0), 0);
-  const said = `at most ${countOf(requests, 'request')}`;
+  const said = `at most ${countOf(requests, 'paid lookup')}`;
   const [first] = ready;
   if (overage === 0 || first === undefined) return said;
   const { plan, settings } = first.found;
   const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
   const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
-  return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} of overage`;
+  return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} extra cost`;
 }

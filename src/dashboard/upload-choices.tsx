@@ -67,7 +67,7 @@ function chosenText({ column, kind, ...others }: Choice): string {
   const kindText = known === undefined ? '' : ` (${known === 'auto' ? MIXTURE : KIND_WORDS[known]})`;
   const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
   const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
-  if (column !== undefined) words.unshift(`identifiers from ${columns.join(OR_FROM)}${kindText}`);
+  if (column !== undefined) words.unshift(`companies from ${columns.join(OR_FROM)}${kindText}`);
   else if (known !== undefined) words.push(`these are ${KIND_WORDS[known]}`);
   return sentenceOf(words.join(': ')).slice(0, -1);
 }
@@ -177,7 +177,7 @@ export function ChoicesCard(shown: {
             id="sheet"
             label={FIELD_LABELS.sheet}
             options={[
-              ['', 'the one with identifiers', choice.sheet === undefined],
+              ['', 'the one with companies', choice.sheet === undefined],
               ...reading.sheets.map((sheet): Option => [sheet, sheet, choice.sheet === sheet]),
             ]}
           />

@@ -82,7 +82,7 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
     const count = byKind[kind] ?? 0;
     return count === 0 ? [] : [countOf(count, KIND_WORDS[kind].replace(/s$/, ''), KIND_WORDS[kind])];
   });
-  return counted.join(', ') || 'no identifiers';
+  return counted.join(', ') || 'nothing to look up';
 }
 
 function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPlan; viewer: Viewer }) {
@@ -127,8 +127,8 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
   const { rows, identifiers } = plan;
   const requests = requestsAtMost(plan);
   const figures: KeyFigure[] = [
-    ['Rows', countText(rows.total), `${countText(rows.asked)} with an identifier`],
-    ['Identifiers', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
+    ['Rows', countText(rows.total), `${countText(rows.asked)} to look up`],
+    ['Companies', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
     ['Stored', countText(identifiers.stored ?? 0), 'cost nothing'],
     [
       'Time',
@@ -163,7 +163,16 @@ function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chose
             <tr>
               {seen.map(({ name, column, kind }) => (
                 <th scope="col" class={kind && 'picked'}>
-                  <bdi>{cut(name === '' ? `column ${column + 1}` : name)}</bdi>
+                  {/* Before the list of columns in the form, so that it counts. */}
+                  <button
+                    type="submit"
+                    form={PLAN_FORM}
+                    name="pick"
+                    value={`position:${column + 1}`}
+                    title="Look this column up"
+                  >
+                    <bdi>{cut(name === '' ? `column ${column + 1}` : name)}</bdi>
+                  </button>
                   {kind !== undefined && <span class="meaning">looked up: {kind}</span>}
                 </th>
               ))}

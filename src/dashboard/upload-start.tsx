@@ -14,7 +14,7 @@ import { type Option, PLAN_FORM, planPath, readingText, Select } from './upload-
 type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
 
 /**
- * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
+ * `at most 3,412 paid lookups, at most 12.50 EUR extra cost`. What the limits do not cover now is
  * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
  */
 export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | null = null): string {
@@ -22,17 +22,17 @@ export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | 
   const requests = requestsAtMost(plan);
   if (isCapped(plan, cap))
     return requests === 0
-      ? 'no requests: its cap is used up'
-      : `at most ${countOf(requests, 'request')}, by its cap`;
+      ? 'no paid lookups: its cap is used up'
+      : `at most ${countOf(requests, 'paid lookup')}, by its cap`;
   if (requests === 0)
-    return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
+    return plan.requests.most === 0 ? 'no paid lookups' : 'no paid lookups until quota or budget allow them';
   // While the quota is unknown, every request could be overage: a sum that would only alarm.
   const overage = spending !== null && spending.withinQuota !== null && spending.overageRequests > 0;
   const later = deferredIn(plan);
   const parts = [
-    `at most ${countOf(requests, 'request')}`,
+    `at most ${countOf(requests, 'paid lookup')}`,
     later > 0 && ` now and ${countText(later)} more when quota or budget allow them`,
-    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} of overage`,
+    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} extra cost`,
   ];
   return parts.filter(Boolean).join('');
 }
@@ -43,7 +43,7 @@ export function startedText({ plan, settings: { trial, maxRequests } }: Found): 
   const most = Math.min(requests, trial ?? requests, maxRequests ?? requests);
   return most === requests
     ? costText(plan, maxRequests)
-    : `at most ${countOf(most, 'request')}${trial === most ? ' at first' : ''}`;
+    : `at most ${countOf(most, 'paid lookup')}${trial === most ? ' at first' : ''}`;
 }
 
 /** Whether its own cap is what leaves requests out: earlier starts may have used it up. */
@@ -144,7 +144,7 @@ function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
   const most = spending !== null && moneyText(spending.maxCost, plan.currency);
   const isOverage = spending !== null && spending.overageRequests > 0;
   const rows: Fact[] = [
-    ['Requests needed', neededText(requests)],
+    ['Paid lookups needed', neededText(requests)],
     requests.most > 0 && [
       'Within the quota',
       within === null ? 'known after the first request' : countText(within),
@@ -167,7 +167,7 @@ function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
           ]}
         />
       )}
-      <p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
+      <p class="note">Nothing has been sent or spent. A lookup whose answer is lost is sent once more.</p>
       {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan, cap)}</p>}
     </>
   );
@@ -180,11 +180,11 @@ function neededText({ least, most }: Plan['requests']): string {
 function waitText(plan: Plan, cap: number | null): string {
   if (isCapped(plan, cap))
     return (
-      `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its ` +
+      `The cap leaves out ${countOf(deferredIn(plan), 'lookup')}. The file will wait with its ` +
       'partial result.'
     );
   return (
-    `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with ` +
+    `Quota and budget do not cover ${countOf(deferredIn(plan), 'lookup')}. The file will wait with ` +
     'its partial result, and continue when they do.'
   );
 }
@@ -229,7 +229,7 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
     <>
       {fields.includes('try') && (
         <Check choice={choice} name="try" value={String(tried)} isOn={trial !== null}>
-          Try {countText(tried)} first, for at most {countOf(tried, 'request')}: you see them, and decide
+          Try {countText(tried)} first, for at most {countOf(tried, 'paid lookup')}: you see them, and decide
           about the rest
         </Check>
       )}
@@ -244,7 +244,7 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
         {fields.includes('maxCost') && (
           <Cap
             name="maxCost"
-            label={`Overage${unit}, at most`}
+            label={`Extra cost${unit}, at most`}
             step="any"
             form={PLAN_FORM}
             {...capOf('maxCost')}

@@ -126,7 +126,7 @@ function sayCost(words, form) {
     const cap = form.elements.maxRequests?.value || most;
     const now = Math.min(most, trial, Number(cap));
     const why = now === trial ? ' at first' : ', by its cap';
-    const capped = `at most ${now.toLocaleString('en')} request${now === 1 ? '' : 's'}${why}`;
+    const capped = `at most ${now.toLocaleString('en')} paid lookup${now === 1 ? '' : 's'}${why}`;
     if (readingNow() !== read) words.textContent = 'shows the changed plan first';
     else words.textContent = now === most ? planned : capped;
   };

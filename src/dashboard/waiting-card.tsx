@@ -33,13 +33,13 @@ export function WaitingCard(shown: {
   ] as const;
   const unit = currency === null ? '' : ` in ${currency}`;
   const bounds = [
-    mostText(maxRequests, 'requests'),
-    maxCost && mostText(maxCost, currency ?? 'of overage'),
+    mostText(maxRequests, 'paid lookups'),
+    maxCost && mostText(maxCost, currency ?? 'extra cost'),
   ].filter((text) => text !== null);
   return (
     <Card id="caps" title={isCrashed ? 'Read it again' : file.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
       <p class="note">
-        {left !== null && `${countOf(left, 'identifier')} of it are left. `}
+        {left !== null && `${countOf(left, 'company', 'companies')} of it are left. `}
         {isCrashed ? CRASHED : file.isAtOwnCap ? AT_CAP : AT_LIMIT}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
@@ -47,7 +47,7 @@ export function WaitingCard(shown: {
         {hasCaps && (
           <div class="fields">
             <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
-            {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
+            {maxCost && <Cap name="maxCost" label={`Extra cost${unit}, at most`} step="any" {...maxCost} />}
           </div>
         )}
         {bounds.length > 0 && (

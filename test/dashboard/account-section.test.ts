@@ -78,7 +78,7 @@ function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): 
 }
 
 const NO_MONEY =
-  'No overage is paid: brand-enrich stops at the quota. On a plan that bills overage, plan and overageBudget in the settings allow more.';
+  'Nothing extra is paid: brand-enrich stops at the quota. On a plan that bills lookups beyond the quota, plan and overageBudget in the settings allow more.';
 
 describe('the numbers', () => {
   it.each<[string, Partial<DashboardData>, string]>([
@@ -87,12 +87,12 @@ describe('the numbers', () => {
     [
       'budget and overage',
       accountParts({ quota: 1_000, sent: 1_010, held: 3, others: 20 }),
-      '1,033 of 2,000 used 52 % by brand-enrich 1,013 of these in flight 3 by others 20 left of the quota 0 overage used 3.30 EUR, 33 requests overage left 96.70 EUR, 967 requests Since 1 Nov. The quota of the service is 1,000. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota.',
+      '1,033 of 2,000 used 52 % by brand-enrich 1,013 of these in flight 3 by others 20 left of the quota 0 extra cost 3.30 EUR, 33 lookups extra cost left 96.70 EUR, 967 lookups Since 1 Nov. The quota of the service is 1,000. At most 100.00 EUR extra cost, at 0.10 EUR a lookup beyond the quota.',
     ],
     [
       'no quota',
       accountParts({ sent: 5, others: 2 }, 'free'),
-      `7 requests used by brand-enrich 5 by others 2 Since 1 Nov. The quota is unknown until the service answers. ${NO_MONEY}`,
+      `7 lookups used by brand-enrich 5 by others 2 Since 1 Nov. The quota is unknown until the service answers. ${NO_MONEY}`,
     ],
     [
       'no budget, and more used than the quota',
@@ -107,7 +107,7 @@ describe('the numbers', () => {
     [
       '--quota below the quota',
       accountParts({ quota: 100_000, quotaCap: 50, sent: 53 }),
-      '53 of 50 used 106 % The limit is used up. by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota. No overage is paid: brand-enrich stops at the cap.',
+      '53 of 50 used 106 % The limit is used up. by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. At most 100.00 EUR extra cost, at 0.10 EUR a lookup beyond the quota. Nothing extra is paid: brand-enrich stops at the cap.',
     ],
     [
       '--quota above the quota',
@@ -120,7 +120,7 @@ describe('the numbers', () => {
 
   it('make up no currency', () => {
     const text = words(accountParts({ quota: 10, sent: 12 }), null);
-    expect(text).toContain('overage used 0.20, 2 requests');
+    expect(text).toContain('extra cost 0.20, 2 lookups');
     expect(text).toContain('Amounts are in the currency of the plan.');
   });
 });

@@ -281,7 +281,7 @@ describe('trying a failed file again', () => {
     const question = await get(`${page}/again`, 'POST');
     expect(question.text).toContain('Try list.csv again?');
     expect(question.text).toContain(
-      'Now 12 rows: at most 7 requests now and 2 more when quota or budget allow them, at most 0.40\u00a0EUR of overage.',
+      'Now 12 rows: at most 7 paid lookups now and 2 more when quota or budget allow them, at most 0.40\u00a0EUR extra cost.',
     );
     expect(question.text).toContain('Stored answers cost nothing.');
     expect(await readdir(folders.waiting)).toEqual([]);
@@ -296,7 +296,11 @@ describe('trying a failed file again', () => {
   });
 
   it.each([
-    ['its cap', { found: { plan, settings }, refusal: null }, 'Now 12 rows: at most 7 requests, by its cap.'],
+    [
+      'its cap',
+      { found: { plan, settings }, refusal: null },
+      'Now 12 rows: at most 7 paid lookups, by its cap.',
+    ],
     [
       'why it has no plan',
       { found: null, refusal: { what: 'no column holds domains', subject: 'a, b' } },

@@ -101,7 +101,7 @@ describe('what needs a person', () => {
           return { by: 'ada', at: NOW, owner, label: { host: 'etl-1', name: 'a.csv' }, run: null };
         }),
       },
-      ['1 file is paused: #pauses, warn'],
+      ['1 file is paused: #runs, warn'],
     ],
     [
       'schedules that did not do their work',

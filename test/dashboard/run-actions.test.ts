@@ -59,7 +59,7 @@ function actionsOn(
 
 const left = { identifiers: 1_400, tally: { matched: 200 } };
 
-const ALL = 'At most 1,000 overage requests: 100.00\u00a0EUR.';
+const ALL = 'At most 1,000 lookups beyond the quota: 100.00\u00a0EUR.';
 
 it.each([
   ['quota and overage', left, {}, ALL],
@@ -67,24 +67,29 @@ it.each([
     'less than is left',
     { identifiers: 310, tally: { matched: 200 } },
     {},
-    'At most 10 overage requests: 1.00',
+    'At most 10 lookups beyond the quota: 1.00',
   ],
   [
     'what its own cap leaves',
     { ...left, settings: { maxRequests: 150 } },
     {},
-    'At most 50 overage requests: 5.00',
+    'At most 50 lookups beyond the quota: 5.00',
   ],
-  ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'and cost no overage.'],
-  ['money of others', { ...left, settings: { account: 'theirs' } }, {}, 'At most 1,000 overage requests.'],
+  ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'and cost nothing extra.'],
+  [
+    'money of others',
+    { ...left, settings: { account: 'theirs' } },
+    {},
+    'At most 1,000 lookups beyond the quota.',
+  ],
   ['an unknown quota', left, { quota: null }, ALL],
-  ['an unknown number', { identifiers: null }, {}, `so the number of identifiers is unknown. ${ALL}`],
+  ['an unknown number', { identifiers: null }, {}, `so the number of companies is unknown. ${ALL}`],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {
   const { ask, asked } = actionsOn({ ...parts, paused: PAUSED }, account);
   const question = await ask('/runs/:id/resume');
   expect(question).toMatchObject({ title: 'Resume customers.csv?', yes: 'Resume' });
   expect(question?.lines.join(' ')).toContain(cost);
-  if ('tally' in parts) expect(question?.lines[0]).toMatch(/^(1,200|110) identifiers are left\. /);
+  if ('tally' in parts) expect(question?.lines[0]).toMatch(/^(1,200|110) companies are left\. /);
   expect(asked).toEqual([]);
 });
 
@@ -93,7 +98,7 @@ it('cancelling asks, and says that it is for good', async () => {
   expect(await ask('/runs/:id/cancel')).toMatchObject({
     title: 'Cancel customers.csv?',
     lines: [
-      '1,200 identifiers are left.',
+      '1,200 companies are left.',
       expect.stringContaining('cannot be resumed'),
       expect.stringContaining('It goes on until you confirm this.'),
     ],
@@ -123,7 +128,7 @@ it('resuming all spending asks with what each run can cost', async () => {
   const { ask } = actionsOn(left, { isPaused: true });
   expect(await ask('/resume')).toMatchObject({
     lines: [
-      'customers.csv: 1,200 identifiers are left. At most 1,000 overage requests: 100.00\u00a0EUR.',
+      'customers.csv: 1,200 companies are left. At most 1,000 lookups beyond the quota: 100.00\u00a0EUR.',
       'Paid answers are stored: they are not bought again.',
     ],
   });

@@ -130,21 +130,21 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByRole('heading', { level: 1, name: 'customers.csv' }).waitFor();
     await page.getByRole('button', { name: 'Resume' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('790 identifiers are left.').waitFor();
+    await page.getByText('790 companies are left.').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('customers.csv is resumed').waitFor();
 
     await page.goto(`${served.url}runs/r-tried`);
     await page.getByRole('button', { name: 'Look up the rest' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('1,380 identifiers are left.').waitFor();
+    await page.getByText('1,380 companies are left.').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('It is started as soon as there is room for it.').waitFor();
 
     await page.goto(`${served.url}runs/r-paused`);
     show({ runs: [runRecord({ id: 'r-paused', tally: { matched: 1_400, billed: 1_400 } })] });
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await page.getByText('All of its 1,400 identifiers are done.').waitFor();
+    await page.getByText('All of its 1,400 companies are done.').waitFor();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
 
     const wrong = { notFound: 20, requests: 20, billed: 20 };

@@ -42,7 +42,7 @@ const partsOf = (view: RunView) => renderFileParts(runAlone(view), VIEWER, TERMS
 const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
 
 describe('the headline', () => {
-  const DONE = '765 of 1,400 identifiers are done.';
+  const DONE = '765 of 1,400 companies are done.';
   const DEAD = `${DONE} No heartbeat for 12\u00a0min: it was killed, or lost its engine.`;
   const PAUSED = `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC`;
   const silent = { heartbeatAt: NOW - 12 * MINUTE, tally };
@@ -66,7 +66,7 @@ describe('the headline', () => {
       { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: paused },
       `${DONE} Cancelled by ada on 1 Jan 1970, 00:00 UTC.`,
     ],
-    ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
+    ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 companies are done.'],
     ['stopped', { status: 'stopped', stop: stoppedAt('limit'), tally }, `${DONE} The quota is used up.`],
     ['is dead', silent, `${DEAD} Run the same command again to continue. Paid answers are stored.`],
     [
@@ -190,12 +190,12 @@ describe('the money', () => {
     expect(page).toContain('<dt>May also have been billed</dt><dd>3</dd>');
     expect(page).toContain('<dt>May have been billed in earlier starts</dt><dd>1</dd>');
     for (const [term, figure, below] of [
-      ['Billed', '691', '50 of them in 2 earlier starts'],
-      ['Overage', '1.70\u00a0EUR', '17 requests beyond the quota'],
-      ['Done', '55 %', 'of its identifiers'],
+      ['Paid lookups', '691', '50 of them in 2 earlier starts'],
+      ['Extra cost', '1.70\u00a0EUR', '17 lookups beyond the quota'],
+      ['Done', '55 %', 'of its companies'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${figure}<span class="below">${below}</span>`);
-    expect(page).toContain('<dt>Price of an overage request</dt><dd>0.10\u00a0EUR</dd>');
+    expect(page).toContain('<dt>Price of a lookup beyond the quota</dt><dd>0.10\u00a0EUR</dd>');
   });
 
   it('of a run on another account is in requests: its price is not known here', async () => {
@@ -216,13 +216,13 @@ describe('the money', () => {
     expect(seenRun.shown.standing).toBe('running');
     const page = partsOf(seenRun);
     expect(page).not.toMatch(/EUR|0\.10|1\.20|class="banner warn|class="banner bad"(?! id="silent")/);
-    expect(page).toContain('<dt>Overage</dt><dd>12<span class="below">requests beyond the quota</span>');
-    expect(page).toContain('The price of an overage request is not known here');
+    expect(page).toContain('<dt>Extra</dt><dd>12<span class="below">lookups beyond the quota</span>');
+    expect(page).toContain('The price of a lookup beyond the quota is not known here');
   });
 
   it('of a first start says how many of the requests that were sent were billed', () => {
     const page = partsOf(seen(runRecord({ tally })));
-    expect(page).toContain('<dt>Billed</dt><dd>641<span class="below">7 other requests cost nothing</span>');
+    expect(page).toContain('<dt>Paid lookups</dt><dd>641<span class="below">7 others cost nothing</span>');
   });
 
   it('of a run at work counts what is in flight', () => {

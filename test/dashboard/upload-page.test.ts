@@ -9,21 +9,21 @@ const ALL_OVERAGE = { requests: 25, maxCost: '2.5', overageRequests: 25 };
 const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
 
 it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null, string]>([
-  ['without an account', null, 'at most 25 requests'],
-  ['that could be overage', { ...ALL_OVERAGE, withinQuota: null, deferred: null }, 'at most 25 requests'],
-  ['of an unknown quota', { ...CAP, withinQuota: null, deferred: null }, 'at most 25 requests'],
-  ['within the quota', { ...CAP, withinQuota: 25, deferred: 0 }, 'at most 25 requests'],
+  ['without an account', null, 'at most 25 paid lookups'],
+  ['that could be overage', { ...ALL_OVERAGE, withinQuota: null, deferred: null }, 'at most 25 paid lookups'],
+  ['of an unknown quota', { ...CAP, withinQuota: null, deferred: null }, 'at most 25 paid lookups'],
+  ['within the quota', { ...CAP, withinQuota: 25, deferred: 0 }, 'at most 25 paid lookups'],
   [
     'with overage',
     { ...CAP, withinQuota: 15, overageRequests: 10, deferred: 0 },
-    'at most 25 requests, at most 1.00\u00a0EUR of overage',
+    'at most 25 paid lookups, at most 1.00\u00a0EUR extra cost',
   ],
   [
     'beyond quota and overage, which may be raised while the file waits',
     { ...CAP, withinQuota: 10, overageRequests: 10, deferred: 5 },
-    'at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage',
+    'at most 20 paid lookups now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR extra cost',
   ],
-  ['too late', { ...CAP, withinQuota: 0, deferred: 25 }, 'no requests until quota or budget allow them'],
+  ['too late', { ...CAP, withinQuota: 0, deferred: 25 }, 'no paid lookups until quota or budget allow them'],
 ])('the cost of a file %s', (_, spending, text) => {
   expect(costText({ requests: { least: 25, most: 25 }, spending, currency: 'EUR' })).toBe(text);
 });
@@ -76,16 +76,16 @@ it('a column of several kinds is offered as a mixture', () => {
   const texts = { code: 'column-doubtful', what: 'no column', subject: '"Kennung"', todo: '' };
   const refusal = { ...texts, remedies: [{ column: 'Kennung:auto' }] };
   expect(pageOf({}, { found: null, refusal })).toContain(
-    '>Identifiers from Kennung (a mixture: each value is judged alone)<',
+    '>Companies from Kennung (a mixture: each value is judged alone)<',
   );
 });
 
 it('a cap of its own is not taken for a limit of the account', () => {
   const spending = { requests: 25, maxCost: '0', overageRequests: 0, withinQuota: 10, deferred: 15 };
   const plan = { requests: { least: 25, most: 25 }, spending, currency: null };
-  expect(costText(plan, 10)).toBe('at most 10 requests, by its cap');
-  expect(costText(plan, 11)).toBe('at most 10 requests now and 15 more when quota or budget allow them');
+  expect(costText(plan, 10)).toBe('at most 10 paid lookups, by its cap');
+  expect(costText(plan, 11)).toBe('at most 10 paid lookups now and 15 more when quota or budget allow them');
   const used = { ...plan, spending: { ...spending, withinQuota: 0, deferred: 25 } };
   const account = { limit: 4_000, used: 569 } as Parameters<typeof costText>[0]['account'];
-  expect(costText({ ...used, account }, 15)).toBe('no requests: its cap is used up');
+  expect(costText({ ...used, account }, 15)).toBe('no paid lookups: its cap is used up');
 });

@@ -50,7 +50,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   const billed = scene.service.meter.billed;
   const { get, press } = await signIn(dashboardUrl(up));
   const question = await (await press(await get(path), 'Resume')).text();
-  expect(question).toMatch(/Resume Kunden März\.csv\?[\s\S]*\d+ identifiers are left\./);
+  expect(question).toMatch(/Resume Kunden März\.csv\?[\s\S]*\d+ companies are left\./);
   expect(scene.service.meter.billed - billed).toBeLessThanOrEqual(2 * 2);
   expect(scene.service.meter.billed).toBeLessThan(60);
   expect((await press(question, 'Resume')).headers.get('location')).toMatch(/^\/files\/j-[0-9a-f]{16}$/);
@@ -61,7 +61,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   expect(newer).not.toBe(path);
   await expect.poll(async () => (await page(newer)).text).toContain('Enriched rows</a>');
   const ended = (await page(newer)).text;
-  expect(ended).toContain('All of its 60 identifiers are done.');
+  expect(ended).toMatch(/\d+ of 60 rows have a brand\./);
   expect(ended).not.toContain(`action="${newer}/`);
   const links = [...ended.matchAll(/<a href="(\/files\/[^"]+)"/g)].map(([, link]) => link ?? '');
   expect(links.map((link) => decodeURIComponent(link.split('/').at(-1) ?? ''))).toEqual([

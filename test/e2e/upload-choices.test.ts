@@ -47,7 +47,7 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   const { meter } = scene.service;
   const path = await person.send('list.csv', domainList(60));
   const plan = await person.get(path);
-  expect(plan).toContain('Try 20 first, for at most 20 requests');
+  expect(plan).toContain('Try 20 first, for at most 20 paid lookups');
   const answer = await person.press(plan, 'Start', { try: '20' });
   const run = await runAfter(person, answer);
   const [waiting = ''] = await scene.until('waiting', 1);
@@ -63,7 +63,7 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
 
   const question = await (await person.press(tried, 'Look up the rest')).text();
   expect(question).toContain('Look up the rest of list.csv?');
-  expect(question).toContain('40 identifiers are left.');
+  expect(question).toContain('40 companies are left.');
   expect(meter.requests).toHaveLength(20);
   const rest = await runAfter(person, await person.press(question, 'Look up the rest'));
   expect(rest).toBe(run);
@@ -203,7 +203,7 @@ test('a start after another column was chosen, but not planned, shows its plan a
     'only-value': '2',
   });
   const filtered = await person.get(only.headers.get('location') ?? '');
-  expect(filtered).toContain('12 rows, 4 domains: at most 4 requests.');
+  expect(filtered).toContain('12 rows, 4 domains: at most 4 paid lookups.');
   await runAfter(person, await person.press(filtered, 'Start', { sort: 'none' }));
   const [folder = ''] = await scene.until('done', 1);
   const bought = [...meter.billedOf.keys()].sort();
@@ -223,8 +223,8 @@ test('files that were sent together are started in one go, for what the question
   const question = await (await person.press(await person.get('/'), 'See the cost of all')).text();
   for (const words of [
     'Start 2 files?',
-    'Together at most 17 requests.',
-    'one.csv: at most 12 requests.',
+    'Together at most 17 paid lookups.',
+    'one.csv: at most 12 paid lookups.',
     'To be looked at first, and left: names.csv.',
   ])
     expect(question).toContain(words);
@@ -250,7 +250,7 @@ test('what failed is run again from the page of the run, for no more than its nu
   await expect.poll(label, PATIENCE).toContain(button);
   const sent = await person.press(await person.get(run), button);
   const plan = await person.get(sent.headers.get('location') ?? '');
-  expect(plan).toContain(`60 rows, 60 domains: at most ${failed} requests.`);
+  expect(plan).toContain(`60 rows, 60 domains: at most ${failed} paid lookups.`);
   expect(meter.billed).toBe(billed);
   await runAfter(person, await person.press(plan, 'Start'));
   const folders = await scene.until('done', 2);

@@ -29,7 +29,7 @@ async function startWithUploads(config: object = {}, changes: Parameters<typeof 
 
 /** The number beside the button. */
 function requestsOf(page: string): number {
-  const shown = />Start<.*?at most ([\d,]+) requests/s.exec(page)?.[1];
+  const shown = />Start<.*?at most ([\d,]+) paid lookups/s.exec(page)?.[1];
   if (shown === undefined) throw new Error(`no plan in: ${page}`);
   return Number(shown.replaceAll(',', ''));
 }
@@ -64,7 +64,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   const page = await get(path);
   for (const words of [
     '32 rows, 30 domains',
-    '<th scope="col" class="picked"><bdi>website</bdi><span class="meaning">looked up: domains</span>',
+    '<bdi>website</bdi></button><span class="meaning">looked up: domains</span>',
     '<dt>Within the quota</dt><dd>known after the first request</dd>',
     'Identifiers come from column &quot;website&quot; as domain',
     'brand-00005.com',
@@ -89,7 +89,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   expect(asked).toContain('A symbol may be a ticker or a coin');
   expect(asked).not.toContain('>Start');
   const [, link = ''] =
-    /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
+    /<a class="tall" href="([^"]+)">Companies from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
   const chosen = await get(plain(link));
   expect(chosen).toContain('5 rows, 4 crypto symbols');
   const planned = requestsOf(chosen);
@@ -105,7 +105,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   ).toBe(true);
 
   // What is stored costs nothing.
-  expect(await get(await send('again.csv', domainList(31)))).toContain('at most 1 request.');
+  expect(await get(await send('again.csv', domainList(31)))).toContain('at most 1 paid lookup.');
   expect(up.said).toMatch(/"by":"Ada".*"subject":"list.csv"/);
 });
 
@@ -118,10 +118,10 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain(
-    '>Start</button> <output class="muted" data-most="20">at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
+    '>Start</button> <output class="muted" data-most="20">at most 20 paid lookups now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR extra cost<',
   );
   expect(page).toContain('about 1 s<span class="below">at 40 a second</span>');
-  expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');
+  expect(page).toContain('Quota and budget do not cover 5 lookups. The file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
   expect(await readdir(scene.path('.drafts'))).toEqual([]);
   expect(scene.service.meter.requests).toEqual([]);
@@ -151,7 +151,7 @@ it('says in sentences why a file cannot be read, and how else to read it', async
   expect(bare.page).toContain('<dt>First row</dt><dd>data</dd>');
   const variants = await pageOf('two.csv', 'site1,site2\nacme.com,store.com\nbeta.com,gamma.com\n');
   expect(variants.page).toContain('where it has none, from');
-  expect(variants.page).toContain('<dt>Requests needed</dt><dd>2</dd>');
+  expect(variants.page).toContain('<dt>Paid lookups needed</dt><dd>2</dd>');
   expect((await pageOf('empty.csv', '')).page).toContain('The input has no records: empty.csv.');
 
   const sheets = [
@@ -159,12 +159,12 @@ it('says in sentences why a file cannot be read, and how else to read it', async
     { name: 'Kunden', rows: [['website'], ['acme.com'], ['beta.com']] },
   ];
   const book = await pageOf('book.xlsx', Buffer.from((await writeXlsx({ sheets })) as Uint8Array));
-  expect(book.page).toContain('2 rows, 2 domains: at most 2 requests.');
+  expect(book.page).toContain('2 rows, 2 domains: at most 2 paid lookups.');
   expect(book.page).toContain('<dt>Sheet</dt><dd><bdi>Kunden</bdi></dd>');
   expect(book.page).toContain('is read, because the first has no identifiers');
   expect(book.page).toContain('<option value="Kunden">Kunden</option>');
   const second = await get(`${book.path}?sheet=Kunden&pick=&kind=&skipLines=`);
-  expect(second).toContain('2 rows, 2 domains: at most 2 requests.');
+  expect(second).toContain('2 rows, 2 domains: at most 2 paid lookups.');
   expect(second).toContain('<option value="Kunden" selected="">Kunden</option>');
   expect(await get(`${book.path}?sheet=Kunden&pick=position%3A1&kind=isin`)).toContain(
     'Most values of this column cannot be ISINs',
@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByRole('heading', { name: 'doubtful.csv' }).waitFor();
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
     expect(await findBarriers(page)).toEqual([]);
-    await tabTo(page, 'Identifiers from symbol (tickers)');
+    await tabTo(page, 'Companies from symbol (tickers)');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'What it costs' }).waitFor();
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
@@ -224,10 +224,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
     expect(scene.service.meter.requests).toEqual([]);
     const beside = page.locator('.start output');
-    expect(await beside.textContent()).toBe('at most 4 requests');
+    expect(await beside.textContent()).toBe('at most 4 paid lookups');
     await tabTo(page, 'run-maxRequests');
     await page.keyboard.type('3');
-    expect(await beside.textContent()).toBe('at most 3 requests, by its cap');
+    expect(await beside.textContent()).toBe('at most 3 paid lookups, by its cap');
     // It shows the plan anew: no key but that of the button buys.
     await page.keyboard.press('Enter');
     await page.waitForURL(/maxRequests=3/);
@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await scene.list('inbox')).toEqual([]);
     await tabTo(page, 'Start');
     await page.keyboard.press('Enter');
-    await page.getByText('doubtful.csv is started: at most 4 requests.').waitFor();
+    await page.getByText('doubtful.csv is started: at most 4 paid lookups.').waitFor();
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(4);
     expect(complaints).toEqual([]);

@@ -77,7 +77,8 @@ export function headlineOf({ input, rows, run, requests, stopped, reason }: RunR
   return `${head}${opening}${others === '' ? '' : ` (${others})`}; ${money}${perhaps}.`;
 }
 
-function brandsText(matched: number, records: number): string {
+/** `252 of 300 rows have a brand` */
+export function brandsText(matched: number, records: number): string {
   if (records === 1) return matched === 1 ? 'The only row has a brand' : 'The only row has no brand';
   if (matched === records) return `All ${countText(records)} rows have a brand`;
   if (matched === 0) return `None of the ${countText(records)} rows has a brand`;

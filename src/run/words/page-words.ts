@@ -10,7 +10,7 @@ export const FIELD_LABELS = {
   header: 'The first row is data, not a header',
   where: 'Only rows where',
   priority: 'Looked up first',
-  maxRequests: 'Requests, at most',
+  maxRequests: 'Paid lookups, at most',
 } as const;
 
 /** What setting a key, or a key to this value, means; `*` is the value. */
