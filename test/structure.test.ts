@@ -65,17 +65,17 @@ const CEILINGS: Readonly<Record<string, number>> = {
   input: 8_790,
   'local-service': 1_765,
   ledger: 1_800,
-  engine: 9_420,
+  engine: 9_440,
   worker: 2_255,
   run: 10_515,
-  app: 985,
+  app: 1_010,
   jobs: 4_950,
   library: 1_740,
   dashboard: 6_330,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_140;
+const CEILING_OF_ALL = 58_190;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -36,7 +36,7 @@ export function withDaemonContext<T>(
     const ending = stopWithEngine(command.stop, releasers);
     const { stop } = ending;
     if (settings.sample)
-      log.warn('sample data: brands come from the built-in catalogue; nothing is sent to a service');
+      log.warn('sample data: brands come from the built-in catalogue; nothing is sent or kept');
     const stopping = { ...command, stop };
     const state = await openState(settings, stopping, releasers);
     const context = await openContext(settings, state, stopping, releasers);

@@ -1,12 +1,15 @@
 /** For `--sample`: a local service in this process on the sample catalogue, and its own state. */
-import { rm } from 'node:fs/promises';
+import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '../brand-api/client.js';
 import { systemClock } from '../core/clock.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { makeTemporaryFolder } from '../core/make-folder.js';
+import { makeFolder, makeTemporaryFolder } from '../core/make-folder.js';
 import { removeLeftovers } from '../core/private-file.js';
+import { FORGETFUL, serverFolders } from '../engine/embedded/data-folder.js';
+import { isLock, lockFolder } from '../engine/embedded/folder-lock.js';
 import { loadCatalogue } from '../local-service/load-catalogue.js';
 import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
@@ -29,10 +32,33 @@ export async function openSampleClient(log: Log, releasers: Releasers) {
 const START = 'brand-enrich-sample-';
 const FOLDER_NAME = new RegExp(`^${START}(\\d+)-[A-Za-z0-9]{6}$`);
 
-/** A private folder until `releasers` run; removes leftovers of killed processes (identifiers). */
+/**
+ * A private folder until `releasers` run. The user's own is kept, because a new database takes a
+ * second to make; the engine forgets what is in it. While another process has that, it is a new
+ * one, which is removed. Removes leftovers of killed processes (identifiers).
+ */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers(tmpdir(), FOLDER_NAME, 'isDirectory');
-  const folder = await makeTemporaryFolder(`${START}${process.pid}-`);
-  releasers.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
+  const kept = join(tmpdir(), `${START}of-${process.getuid?.() ?? 'user'}`);
+  const lock = await lockOwn(kept).catch(() => null);
+  if (lock === null) {
+    const folder = await makeTemporaryFolder(`${START}${process.pid}-`);
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+  releasers.push(() => lock.release());
+  const { home } = serverFolders(kept);
+  const others = (await readdir(kept)).filter((name) => join(kept, name) !== home && !isLock(name));
+  await Promise.all(others.map((name) => rm(join(kept, name), { recursive: true, force: true })));
+  await writeFile(join(kept, FORGETFUL), '');
+  return kept;
+}
+
+/** Throws where others could write to the folder, and where another process has it. */
+async function lockOwn(folder: string) {
+  makeFolder(folder, 0o700);
+  const facts = await lstat(folder);
+  const isOwn = facts.isDirectory() && facts.uid === (process.getuid?.() ?? facts.uid);
+  if (!isOwn || (facts.mode & 0o066) !== 0) throw new Error('it is not only for this user');
+  return lockFolder(folder, 0);
 }

@@ -55,7 +55,7 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
       const view = createTerminalView({ streams: call, settings, clock: systemClock, stop });
       releasers.push(() => view.end());
       if (isSample)
-        view.notice('sample data: brands come from the built-in catalogue; nothing is sent to a service');
+        view.notice('sample data: brands come from the built-in catalogue; nothing is sent or kept');
       // The config file that a run shares with `up` may name the port that `up` has.
       const isPortForThis = origins.metricsPort === 'flag';
       const [context, { runFile }] = await Promise.all([

@@ -16,6 +16,8 @@ export interface EngineOptions {
   readonly isReadOnly?: boolean | undefined;
   /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */
   readonly stop?: AbortSignal | undefined;
+  /** Everything in the database is removed first. Default false. */
+  readonly forgets?: boolean;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
   /** Tests only: what the daily purge waits with. */

@@ -109,7 +109,7 @@ export interface EnricherOptions extends SharedOptions {
    */
   readonly waitForDisk?: boolean | undefined;
   /**
-   * Sample brands, for trying things out: no service, no token, no cost.
+   * Sample brands, for trying things out: no service, no token, no cost. Nothing is kept.
    * @default false
    */
   readonly sample?: boolean | undefined;

@@ -96,7 +96,24 @@ test('the next sample run removes the state of one that was killed', { tags: ['l
   await writeFile(join(folder, 'list.csv'), domainList(2));
   await ends(0, runCli(['run', 'list.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } }));
   const names = (await readdir(folder)).filter((name) => name.startsWith('brand-enrich-sample-'));
-  expect(names).toEqual([`brand-enrich-sample-${process.pid}-aB3dE6`]);
+  // The user's own database is kept, see the next test.
+  expect(names.filter((name) => !name.includes('-of-'))).toEqual([
+    `brand-enrich-sample-${process.pid}-aB3dE6`,
+  ]);
+});
+
+test('sample runs keep one database and forget what was in it; one beside them has its own', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'list.csv'), domainList(3));
+  const run = () => runCli(['run', 'list.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } });
+  const kept = async () => (await readdir(folder)).filter((name) => name.startsWith('brand-enrich-sample-'));
+  const made = async () =>
+    (await stat(join(folder, (await kept())[0] ?? '', 'postgres/data/PG_VERSION'))).mtimeMs;
+  for (const result of [await run(), await run()]) expect(result.stderr).toContain('3 requests, 3 billed');
+  const before = await made();
+  const both = await Promise.all([run(), run()]);
+  for (const result of both) expect(result.stderr).toContain('3 requests, 3 billed');
+  expect([await made(), await kept()]).toEqual([before, [expect.stringContaining('-of-')]]);
 });
 
 test('the demo prints the summary that the README shows', async () => {

@@ -17,6 +17,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { unfit } from '../store-calls.js';
+import { isLock } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import {
   giveFolder,
@@ -49,8 +50,11 @@ export function serverFolders(folder: string) {
   return { state, home, data: join(home, 'data'), log: join(home, LOG_FILE) };
 }
 
+/** A state folder with a file of this name has a database that starts empty each time. */
+export const FORGETFUL = '.forgets';
+
 /** What runs on another engine leave in a state folder, which they made for their user alone. */
-const MADE_BY_RUNS: ReadonlySet<string> = new Set(['runs', 'spool', 'notified']);
+const MADE_BY_RUNS: ReadonlySet<string> = new Set(['runs', 'spool', 'notified', FORGETFUL]);
 
 /** Where root keeps its state when no folder is named: every user may enter it. */
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
@@ -72,7 +76,8 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
     folders = serverFolders(await realpath(folders.state));
     const { state, home } = folders;
     const names = await readdir(state);
-    const isOurs = isNew || names.includes('postgres') || names.every((name) => MADE_BY_RUNS.has(name));
+    const isOurs =
+      isNew || names.includes('postgres') || names.every((name) => MADE_BY_RUNS.has(name) || isLock(name));
     if (isOurs) closeToOthers(state, mode);
     makeFolder(home, mode);
     assertOwnHome(folders);

@@ -28,6 +28,7 @@ import { isErrorCode } from '../../core/system-error.js';
 
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';
+export const isLock = (name: string): boolean => name.startsWith(PREFIX);
 /** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
 export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;

@@ -18,6 +18,7 @@ import { openEngineOn } from '../postgres/open-postgres-engine.js';
 import { ForeignSchemaError, unfit } from '../store-calls.js';
 import {
   assertGoesOn,
+  FORGETFUL,
   findData,
   lossOfData,
   MORE_FILES,
@@ -61,7 +62,9 @@ const SESSIONS = 6;
  * `openEngineOn` throw.
  */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
-  const { folder, startsEmpty = false, ...rest } = options;
+  const { folder, ...rest } = options;
+  const forgets = existsSync(join(folder, FORGETFUL));
+  const startsEmpty = forgets || options.startsEmpty === true;
   const { log, stop = new AbortController().signal } = options;
   const shared = await joinServer(folder, startsEmpty, log, stop);
   const server = {
@@ -73,7 +76,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     loss: shared.loss,
   };
   try {
-    const engine = await openEngineOn('embedded', server, rest);
+    const engine = await openEngineOn('embedded', server, { ...rest, forgets });
     const close = () => engine.close().finally(() => shared.leave());
     return { ...engine, loss: shared.loss, close };
   } catch (error) {

@@ -48,6 +48,11 @@ const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   pg_database_size(current_database()) AS bytes,
   (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
 
+/** Empties all tables but those that say which build made them. */
+const FORGET = `DO $$ BEGIN EXECUTE (
+  SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
+  WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;
+
 /** Throws what {@link openEngineOn} throws. */
 export async function openPostgresEngine({
   url,
@@ -102,6 +107,7 @@ export async function openEngineOn(
           requireFit(facts, address);
           await prepareSchema(session, address, isReadOnly);
           if (isReadOnly !== true) await migrateQueues(session);
+          if (options.forgets) await session.query(FORGET);
           return durabilityWarnings(facts);
         }),
       ),
