@@ -71,7 +71,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   app: 1_010,
   jobs: 4_950,
   library: 1_740,
-  dashboard: 6_330,
+  dashboard: 6_335,
   commands: 2_285,
   roots: 355,
 };

@@ -12,7 +12,7 @@ import { dismiss, type GivenCaps, goOn, tryAgain } from '../jobs/try-again.js';
 import type { Upload } from '../jobs/uploads.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { requestsLeft } from '../run/lookups/spending.js';
-import { type Action, RefusedAction } from './actions.js';
+import { type Action, noEngine, RefusedAction } from './actions.js';
 import { PATIENCE_MS } from './file-routes.js';
 import { filePath } from './plain-pages.js';
 import { accountWith, costLine, STORED } from './run-actions.js';
@@ -31,7 +31,7 @@ export interface FileActionContext extends UploadParts {
 const GONE = 'this file was started or discarded, or is no longer there';
 
 export function fileActions({ uploads, plans, engine, finder, caps, terms }: FileActionContext): Action[] {
-  function known(id: string, upload: Upload | null): Upload {
+  function there(id: string, upload: Upload | null): Upload {
     if (upload !== null) return upload;
     throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
   }
@@ -47,7 +47,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
   async function findUpload(id: string): Promise<Upload> {
     const draft = await uploads.find(id);
     const file = draft === null ? await finder.find(id) : null;
-    return known(id, draft ?? (file && (await draftOf(file))));
+    return there(id, draft ?? (file && (await draftOf(file))));
   }
 
   /** What a failed file would cost as things are now. */
@@ -78,9 +78,15 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
       );
     const given = capsOf(fields);
     const settings = await caps.check(file, given);
-    const run = file.runId === null ? null : await engine.runs.get(file.runId);
-    // The engine may have forgotten it.
-    const state = run && (await accountWith(engine, run.id, settings));
+    const read = async () => {
+      const run = file.runId === null ? null : await engine.runs.get(file.runId);
+      // The engine may have forgotten it.
+      return { run, state: run && (await accountWith(engine, run.id, settings)) };
+    };
+    // Carried out once the engine is back, the order would spend unexpectedly.
+    const known = await withinDeadline(read(), PATIENCE_MS);
+    if (known === undefined) throw noEngine(id);
+    const { run, state } = known;
     const asked = state && requestsLeft(state);
     if (file.isAtOwnCap && state !== null && asked === 0) {
       const sent = state.run?.requests ?? 0;
@@ -121,7 +127,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
     {
       path: '/files/:id/discard',
       async carryOut({ params: { id = '' } }) {
-        const upload = known(id, await uploads.find(id));
+        const upload = there(id, await uploads.find(id));
         await uploads.discard(upload);
         return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
       },

@@ -12,11 +12,11 @@ import { addFileRoutes, attachmentOf, contentTypeOf } from '../../src/dashboard/
 import { createRunLook } from '../../src/dashboard/look-at-run.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
-import { derivedId, writeRecord } from '../../src/jobs/job-folder.js';
+import { derivedId, readRecord, writeRecord } from '../../src/jobs/job-folder.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
-import { PASSWORD, ROUTES, startDashboard } from './served.js';
+import { NO_CAPS, noUploads, PASSWORD, ROUTES, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
@@ -239,6 +239,33 @@ describe('from the start of a file to its run', () => {
     const { status, text } = await get(`/files/${JOB_ID}`);
     expect([status, text.includes('>Failed<'), text.includes('It has no rows.')]).toEqual([200, true, true]);
   });
+});
+
+it('a waiting file does not go on, now or later, while the engine does not answer', async () => {
+  const folders = await openFolders(await temporaryFolder());
+  const folder = join(folders.waiting, JOB);
+  await mkdir(folder);
+  await writeFile(join(folder, 'list.csv'), 'x');
+  const parked = { at: NOW, since: NOW, state: { why: 'limit', capMark: '3' } } as const;
+  await writeRecord(folder, { id: 'j-1', run: 'r-1', file: 'list.csv', reason: null, parked });
+  let answer = (_: null): void => undefined;
+  const silent = new Promise<null>((resolve) => {
+    answer = resolve;
+  });
+  const actions = fileActions({
+    ...ROUTES,
+    uploads: noUploads().uploads,
+    engine: { runs: { get: () => silent } } as never,
+    finder: createFileFinder([folders.root]),
+    caps: { ...NO_CAPS, check: async () => ({}) as never },
+  });
+  const goOn = actions.find(({ path }) => path.endsWith('/go-on'));
+  const fields = new URLSearchParams({ maxRequests: '6' });
+  const asked = goOn?.carryOut({ user: 'ada', params: { id: 'j-1' }, fields });
+  await expect(asked).rejects.toMatchObject({ why: 'engine-unreachable' });
+  answer(null);
+  await expect(readRecord(folder)).resolves.toMatchObject({ parked });
+  expect(await readdir(folder)).not.toContain('list.csv.json');
 });
 
 it.each([
