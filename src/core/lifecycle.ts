@@ -136,3 +136,13 @@ export function createTurns() {
     },
   };
 }
+
+/**
+ * Returns a signal that is aborted with one of `others`, or after `ms`. Node collects a time-out on which
+ * only other signals depend before it rings, unless it is listened to.
+ */
+export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
+  const timeOut = AbortSignal.timeout(ms);
+  timeOut.addEventListener('abort', () => undefined, { once: true });
+  return AbortSignal.any([...others, timeOut]);
+}

@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../core/clock.js';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
+import { limitedTo } from '../core/lifecycle.js';
 import { systemFault } from '../core/system-error.js';
 
 interface WebhookMessage {
@@ -39,12 +40,12 @@ export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
   { clock, waitsMs, totalMs, tryMs, network }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,
 ): Promise<void> {
-  const deadline = AbortSignal.timeout(totalMs);
+  const deadline = limitedTo(totalMs);
   const id = `msg_${given}`;
   const body = JSON.stringify(content);
   for (const waitMs of [...waitsMs, null]) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, secret);
-    const signal = AbortSignal.any([deadline, AbortSignal.timeout(tryMs)]);
+    const signal = limitedTo(tryMs, deadline);
     const failure = await postOnce(url, body, headers, { signal, network });
     if (failure === null) return;
     const isLast = !failure.isPassing || waitMs === null || deadline.aborted;

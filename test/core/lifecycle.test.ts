@@ -1,5 +1,13 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createReleasers, withinDeadline, withReleasers } from '../../src/core/lifecycle.js';
+import {
+  createReleasers,
+  limitedTo,
+  untilAborted,
+  withinDeadline,
+  withReleasers,
+} from '../../src/core/lifecycle.js';
 
 describe('releasers', () => {
   it('run last in, first out, one after the other', async () => {
@@ -98,5 +106,26 @@ describe('withinDeadline', () => {
 
   it('returns nothing for a promise that never settles', async () => {
     expect(await withinDeadline(new Promise(() => undefined), 1)).toBeUndefined();
+  });
+});
+
+describe('a limited signal', () => {
+  it('rings though nobody holds its time-out', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const signal = limitedTo(50, new AbortController().signal);
+    const rung = untilAborted(signal);
+    collect();
+    await new Promise(setImmediate);
+    collect();
+    await rung;
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('ends with the other signal', () => {
+    const stop = new AbortController();
+    const signal = limitedTo(60_000, stop.signal);
+    stop.abort();
+    expect(signal.aborted).toBe(true);
   });
 });

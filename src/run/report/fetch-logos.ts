@@ -4,6 +4,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../../core/connector.js';
+import { limitedTo } from '../../core/lifecycle.js';
 
 /** Longest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
@@ -70,7 +71,7 @@ export async function fetchLogos(
   { dispatcher, stop, totalMs }: { dispatcher: Dispatcher; stop: AbortSignal; totalMs: number },
 ): Promise<Map<string, string>> {
   const logos = new Map<string, string>();
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(totalMs)]);
+  const signal = limitedTo(totalMs, stop);
   const fetchInto = async (url: string) => {
     const address = signal.aborted ? null : logoAddress(url);
     const logo = address && (await fetchLogo(address, dispatcher, signal).catch(() => null));
