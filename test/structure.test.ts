@@ -71,11 +71,11 @@ const CEILINGS: Readonly<Record<string, number>> = {
   app: 1_010,
   jobs: 4_950,
   library: 1_740,
-  dashboard: 6_335,
+  dashboard: 6_340,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_190;
+const CEILING_OF_ALL = 58_200;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -5,20 +5,19 @@ import { withinDeadline } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import { draftOf, type FileFinder, type FoundFile } from '../jobs/find-files.js';
-import { placeOf } from '../jobs/inbox-file.js';
-import { hasGoOn, newerSettings, newJobId } from '../jobs/job-folder.js';
-import { choiceOf, fieldsOf } from '../jobs/plan-upload.js';
+import { placeOf, withTableEnding } from '../jobs/inbox-file.js';
+import { hasGoOn, isUndecided, newerSettings, newJobId } from '../jobs/job-folder.js';
+import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
 import { dismiss, type GivenCaps, goOn, tryAgain } from '../jobs/try-again.js';
 import type { Upload } from '../jobs/uploads.js';
 import { partsOf } from '../run/facts/judge-runs.js';
-import { requestsLeft } from '../run/lookups/spending.js';
+import { isMoreThan, requestsLeft } from '../run/lookups/spending.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
-import { PATIENCE_MS } from './file-routes.js';
 import { filePath } from './plain-pages.js';
 import { accountWith, costLine, STORED } from './run-actions.js';
 import type { MoneyTerms } from './run-page.js';
 import { planPath, readingText } from './upload-choices.js';
-import { startUpload, type UploadParts } from './upload-routes.js';
+import type { UploadParts } from './upload-routes.js';
 import { costText, SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
 
 export interface FileActionContext extends UploadParts {
@@ -27,6 +26,9 @@ export interface FileActionContext extends UploadParts {
   readonly caps: FileCaps;
   readonly terms: MoneyTerms;
 }
+
+/** Longer is neither waited for a plan nor for the engine. */
+export const PATIENCE_MS = 3_000;
 
 const GONE = 'this file was started or discarded, or is no longer there';
 
@@ -69,13 +71,8 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
    */
   async function findWaiting(id: string, fields: URLSearchParams) {
     const file = await finder.find(id);
-    if (file === null || !hasGoOn(file.waitsFor))
-      throw new RefusedAction(
-        'not-now',
-        'this file does not wait for that any more',
-        id,
-        'go back to the dashboard',
-      );
+    if (file?.file == null || !(hasGoOn(file.waitsFor) || isUndecided(file.waitsFor)))
+      throw new RefusedAction('not-now', 'this file does not wait for that any more', id, 'reload the page');
     const given = capsOf(fields);
     const settings = await caps.check(file, given);
     const read = async () => {
@@ -90,12 +87,8 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
     const asked = state && requestsLeft(state);
     if (file.isAtOwnCap && state !== null && asked === 0) {
       const sent = state.run?.requests ?? 0;
-      throw new RefusedAction(
-        'not-now',
-        'with these caps nothing more is sent',
-        `${file.file}, ${sent} sent`,
-        'raise the cap',
-      );
+      const what = 'with these caps nothing more is sent';
+      throw new RefusedAction('not-now', what, `${file.file}, ${sent} sent`, 'raise the cap');
     }
     return { file, given, asked, run: run && { ...run, settings: { ...run.settings, ...settings } } };
   }
@@ -179,6 +172,41 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
       },
     },
   ];
+}
+
+/**
+ * Starts a file as chosen. `shownCost`: the money that the page showed, or null. `by`: the name of
+ * the session. Returns its job, or why it was not started.
+ */
+export async function startUpload(
+  { uploads, plans }: UploadParts,
+  upload: Upload,
+  choice: Choice,
+  shownCost: string | null,
+  by: string,
+) {
+  // Caps and order may have been chosen since the page was made: they cost nothing to plan.
+  const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
+  if (made === undefined) return 'it is still being read; start it when its cost is shown';
+  const { found } = made;
+  if (found === null) return 'see below';
+  const { plan, format, overage } = found;
+  if (plan.rows.total === 0) return 'it has no rows';
+  const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(shownCost ?? '')?.[0];
+  // Another view may have planned it anew since, when more of the quota was used.
+  if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
+    return 'it may cost more now than the page showed; what it costs now is below';
+  // The money that was shown is the most that it costs, whatever others spend meanwhile.
+  const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
+  const settings = { ...choice, ...cap };
+  const { root, folder } = upload;
+  if (upload.failed) {
+    const job = newJobId();
+    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings, by }), found };
+  }
+  const name = withTableEnding(upload.name, format);
+  await uploads.start(upload, name, settings, by);
+  return { job: upload.id, name, found };
 }
 
 const UNKNOWN = 'Every company without a stored answer needs a paid lookup, up to the budget.';

@@ -9,7 +9,7 @@ import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
 import { CANCELLED, reasonText } from '../jobs/job-folder.js';
-import { isAtWork, partsOf } from '../run/facts/judge-runs.js';
+import { isAtWork } from '../run/facts/judge-runs.js';
 import { brandsText } from '../run/report/headline.js';
 import { htmlOf } from '../run/report/kit/page.js';
 import { Card, type Mark, Title } from '../run/report/kit/parts.js';
@@ -17,7 +17,16 @@ import { FailedActions } from './files-section.js';
 import type { Viewer } from './gate.js';
 import type { RunView } from './look-at-run.js';
 import { Banners } from './overview.js';
-import { DASHBOARD_SCRIPT, filePath, Moment, NoticeBanner, type Page, runPath, Top } from './plain-pages.js';
+import {
+  ActionButton,
+  DASHBOARD_SCRIPT,
+  filePath,
+  Moment,
+  NoticeBanner,
+  type Page,
+  runPath,
+  Top,
+} from './plain-pages.js';
 import { livePage } from './render-dashboard.js';
 import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
 import { markOf } from './runs-section.js';
@@ -29,7 +38,7 @@ export interface FileView {
   readonly file: FoundFile | null;
   /** The latest run; null before the first, and where the engine has forgotten it. */
   readonly run: RunView | null;
-  /** Of a file that waits at a limit; null where there are none, or they cannot be read. */
+  /** Its caps if it waits for a person or a limit; else null, and where they cannot be read. */
   readonly caps: ShownCaps | null;
   /** Why its inbox takes no files; null while it does. */
   readonly closed: string | null;
@@ -70,15 +79,8 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
     <>
       <header>
         <Top>
-          {file === null ? (
-            <>
-              Run on <bdi>{run?.shown.run.label.host ?? 'an unknown machine'}</bdi>
-            </>
-          ) : (
-            <>
-              File of the inbox <bdi>{file.root}</bdi>
-            </>
-          )}
+          {file === null ? 'Run on ' : 'File of the inbox '}
+          <bdi>{file?.root ?? run?.shown.run.label.host ?? 'an unknown machine'}</bdi>
         </Top>
         <Title mark={stateOf(seen)} isPart>
           <bdi>{nameOf(seen)}</bdi>
@@ -92,6 +94,11 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
         <div class="actions" data-part="actions">
           {file !== null && <Download file={file} />}
           {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
+          {run === null && file !== null && seen.isPaused && (
+            <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', file.id]]}>
+              Resume
+            </ActionButton>
+          )}
           {file?.place === 'failed' && file.file !== null && (
             <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
           )}
@@ -103,10 +110,10 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
           <Reason seen={seen} />
         </div>
         <div data-part="caps">
-          {file !== null && (
+          {file !== null && !run?.shown.run.cancelled && (
             <WaitingCard
               file={file}
-              left={run && partsOf(run.shown.run).left}
+              run={run?.shown.run ?? null}
               caps={seen.caps}
               currency={terms.currency}
               viewer={viewer}
@@ -131,12 +138,7 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
       </main>
       <footer class="foot">
         <p class="note" data-part="stand">
-          {run !== null && (
-            <>
-              Run <code>{run.shown.run.id}</code>,{' '}
-            </>
-          )}
-          as of <Moment at={stand} now={run?.view.now ?? now} />.
+          As of <Moment at={stand} now={run?.view.now ?? now} />.{run !== null && ` Run ${run.shown.run.id}.`}
           {file?.sentBy !== undefined && ` Sent by ${file.sentBy}.`}
           {file?.startedBy !== undefined && ` Started by ${file.startedBy}.`}
         </p>
@@ -165,6 +167,7 @@ function stateOf(seen: FileView): Mark {
   if (file?.place === 'failed' && file.reason.code !== CANCELLED) return ['Failed', 'bad'];
   if (run !== null) return markOf(run.shown, file?.waitsFor ?? null);
   if (file === null) return ['Unknown', 'warn'];
+  if (seen.isPaused) return ['Paused', 'warn'];
   return file.place === 'failed' ? ['Cancelled', 'calm'] : [PLACES[file.place], TONES[file.place]];
 }
 
@@ -190,23 +193,19 @@ function Headline({ seen }: { seen: FileView }) {
   if (file?.place === 'done' && run?.rows) return <>{resultText(run.rows)}</>;
   if (run !== null) return <>{headlineOf(run)}</>;
   if (file === null) return null;
+  if (file.isDismissed) return <>It was put away, and stays in its folder.</>;
   return (
     <>
-      {file.place === 'waiting' ? 'Began to wait' : PLACES[file.place]}
-      {file.endedAt > 0 && (
-        <>
-          {' '}
-          <Moment at={file.endedAt} now={now} />
-        </>
-      )}
-      .
+      {file.place === 'waiting' ? 'Began to wait' : PLACES[file.place]}{' '}
+      {file.endedAt > 0 ? <Moment at={file.endedAt} now={now} /> : 'some time ago'}.
     </>
   );
 }
 
 function resultText(rows: StatusCounts): string {
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  return `${brandsText(rows.matched, all)}.`;
+  const hint = rows.matched === 0 && all > 0 ? ' Are the column and its kind right?' : '';
+  return `${brandsText(rows.matched, all)}.${hint}`;
 }
 
 /** Why it is where it is; what to do at a limit is in the card below it. */

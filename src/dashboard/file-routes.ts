@@ -5,10 +5,11 @@ import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import { draftOf, type FileFinder, type FoundFile, openJobFile } from '../jobs/find-files.js';
-import { hasGoOn } from '../jobs/job-folder.js';
+import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
 import type { Upload, Uploads } from '../jobs/uploads.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
+import { PATIENCE_MS } from './file-actions.js';
 import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
@@ -28,9 +29,6 @@ export interface FileRoutes {
   readonly terms: MoneyTerms;
   readonly now: () => number;
 }
-
-/** A file that is read for longer gets a page that renews itself. */
-export const PATIENCE_MS = 3_000;
 
 const NO_RUN = [
   'There is no such run',
@@ -68,7 +66,7 @@ export function addFileRoutes(
     return {
       file,
       run: seen === 'unavailable' ? null : seen,
-      caps: hasGoOn(file.waitsFor) ? await caps.read(file) : null,
+      caps: hasGoOn(file.waitsFor) || isUndecided(file.waitsFor) ? await caps.read(file) : null,
       closed: data?.inboxes.find(({ folder }) => folder === file.root)?.closed ?? null,
       isPaused: data?.pauses.some(({ owner }) => owner === id) === true,
       now: now(),
@@ -100,7 +98,9 @@ export function addFileRoutes(
     return sendPage(context, renderFile(seen, await viewerOf(context), terms));
   });
   app.get('/runs/:id', async (context) => {
-    const seen = await lookAtRunAlone(context.req.param('id'));
+    const { id } = context.req.param();
+    if (isJobId(id)) return context.redirect(filePath(id));
+    const seen = await lookAtRunAlone(id);
     if (isRefused(seen)) return refuse(context, seen);
     const job = seen.run?.shown.run.job ?? '';
     // A run with a file here is shown with it.
@@ -149,7 +149,7 @@ export function addFileRoutes(
   });
 }
 
-/** A file of a job that has ended or waits; null if there is none of this name. */
+/** Opens a listed file of a job that has ended or waits; null without one of this name. */
 async function openNamed(found: FoundFile, name: string) {
   const file = found.place === 'processing' ? undefined : found.files.find((each) => each.name === name);
   const opened = file && (await openJobFile(found, file));

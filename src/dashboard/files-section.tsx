@@ -125,9 +125,10 @@ export function FailedActions(failed: {
   readonly file: string;
   readonly reason: { readonly code?: string | undefined };
   readonly viewer: Sender;
+  readonly isDismissed?: boolean;
   readonly back: string;
 }) {
-  const { id, file, viewer } = failed;
+  const { id, file, viewer, isDismissed = false } = failed;
   const fields: Fields = [['back', failed.back]];
   const isReadable = !isHopeless(failed.reason.code);
   return (
@@ -137,9 +138,11 @@ export function FailedActions(failed: {
           Try again<span class="unseen"> {file}</span>
         </ActionButton>
       )}
-      <ActionButton by={viewer} path={`${filePath(id)}/dismiss`} fields={fields}>
-        Dismiss<span class="unseen"> {file}</span>
-      </ActionButton>
+      {!isDismissed && (
+        <ActionButton by={viewer} path={`${filePath(id)}/dismiss`} fields={fields}>
+          Dismiss<span class="unseen"> {file}</span>
+        </ActionButton>
+      )}
       {isReadable && isSideFile(sideFileOf(file)) && (
         <a href={planPath({ id, failed: { changedAt: 0 } })}>
           Read it differently<span class="unseen">: {file}</span>

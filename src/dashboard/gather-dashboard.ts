@@ -64,7 +64,7 @@ export interface DashboardView {
 /** More than are shown: pages of older runs, and how many there are. */
 const RUNS_READ = 50;
 
-/** `queue` null: none. Throws engine errors, not those of reading inboxes. */
+/** `queue`: null without an account. Throws engine errors, not those of reading inboxes. */
 export async function gatherDashboard(
   engine: Engine,
   book: Pick<ScheduleBook, 'list'>,

@@ -140,8 +140,8 @@ export function createRunReader(
 }
 
 /**
- * A run for programs. `file` null: it has none in the inboxes here. `shown` null: no run has begun.
- * `closed`: why its file cannot be moved; null: it can. Pure.
+ * Returns a run for programs. `file`: null without one in the inboxes here. `shown`: null before
+ * the first run. `closed`: why its file cannot be moved, or null. Pure.
  */
 export function programRun(
   id: string,

@@ -309,11 +309,13 @@ export async function costLine(
   // While its file is read it is not known how many there will be.
   const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
   const overagePrice = terms?.overagePrice ?? '0';
-  const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
+  const spending = estimateSpending(left, account, { settings, overagePrice });
+  const { withinQuota, overageRequests, maxCost } = spending;
   const money = terms === null ? '' : `: ${moneyText(maxCost, terms.currency)}`;
-  const cost =
-    overageRequests === 0
-      ? 'They are within the quota and cost nothing extra.'
-      : `At most ${countOf(overageRequests, 'lookup')} beyond the quota${money}.`;
-  return `${leftLine(run)} ${cost}`;
+  const inside =
+    withinQuota === 0 && left > 0
+      ? 'Nothing is looked up until quota, budget or cap allow it.'
+      : 'They are within the quota and cost nothing extra.';
+  const beyond = `At most ${countOf(overageRequests, 'lookup')} beyond the quota${money}.`;
+  return `${leftLine(run)} ${overageRequests === 0 ? inside : beyond}`;
 }

@@ -4,8 +4,9 @@ import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Upload } from '../jobs/uploads.js';
 import { type Action, RefusedAction } from './actions.js';
+import { startUpload } from './file-actions.js';
 import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
-import { startUpload, type UploadParts } from './upload-routes.js';
+import type { UploadParts } from './upload-routes.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
 
 /** How long a question waits for the plans of its files. */

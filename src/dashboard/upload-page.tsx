@@ -14,7 +14,7 @@ import { NoticeBanner, type Page, page, SkipLink, UPLOAD_SCRIPT } from './plain-
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
-/** Of a page that goes on by itself, with and without script: once its headline is another one. */
+/** Makes a page reload, with and without script, once its headline has changed. */
 const FOLLOWING = {
   head: (
     <noscript>

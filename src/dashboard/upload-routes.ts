@@ -1,17 +1,12 @@
-/** Receiving files on the dashboard, and starting them. */
+/** Receives the files that people send to the dashboard. */
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { BrandEnrichError } from '../core/errors.js';
-import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { withTableEnding } from '../jobs/inbox-file.js';
-import { newJobId } from '../jobs/job-folder.js';
-import type { Choice, UploadPlans } from '../jobs/plan-upload.js';
-import { tryAgain } from '../jobs/try-again.js';
-import type { Upload, Uploads } from '../jobs/uploads.js';
-import { isMoreThan } from '../run/lookups/spending.js';
+import type { UploadPlans } from '../jobs/plan-upload.js';
+import type { Uploads } from '../jobs/uploads.js';
 import { FORGED, mayAct } from './actions.js';
 import { answerText, type GatedApp, type Session } from './gate.js';
 import { filePath } from './plain-pages.js';
@@ -20,9 +15,6 @@ export interface UploadParts {
   readonly uploads: Uploads;
   readonly plans: UploadPlans;
 }
-
-/** A plan that takes longer is not waited for. */
-const PATIENCE_MS = 3_000;
 
 /** Adds requests that are not forms. */
 export function addUploads(
@@ -77,39 +69,4 @@ async function answering(
     if (incoming.destroyed) return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
     throw error;
   }
-}
-
-/**
- * Starts a file as chosen. `shownCost`: the money that the page showed, or null. `by`: the name of
- * the session. Returns its job, or why it was not started.
- */
-export async function startUpload(
-  { uploads, plans }: UploadParts,
-  upload: Upload,
-  choice: Choice,
-  shownCost: string | null,
-  by: string,
-) {
-  // Caps and order may have been chosen since the page was made: they cost nothing to plan.
-  const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
-  if (made === undefined) return 'it is still being read; start it when its cost is shown';
-  const { found } = made;
-  if (found === null) return 'see below';
-  const { plan, format, overage } = found;
-  if (plan.rows.total === 0) return 'it has no rows';
-  const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(shownCost ?? '')?.[0];
-  // Another view may have planned it anew since, when more of the quota was used.
-  if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
-    return 'it may cost more now than the page showed; what it costs now is below';
-  // The money that was shown is the most that it costs, whatever others spend meanwhile.
-  const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
-  const settings = { ...choice, ...cap };
-  const { root, folder } = upload;
-  if (upload.failed) {
-    const job = newJobId();
-    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings, by }), found };
-  }
-  const name = withTableEnding(upload.name, format);
-  await uploads.start(upload, name, settings, by);
-  return { job: upload.id, name, found };
 }

@@ -1,27 +1,28 @@
 /** The caps of a file that waits with "Go on", and that button. Pure. */
 import { countOf } from '../core/figures.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile } from '../jobs/find-files.js';
 import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
-import { hasGoOn } from '../jobs/job-folder.js';
+import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
+import { partsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
 import { filePath, HiddenFields, type Sender } from './plain-pages.js';
 import { Cap } from './upload-start.js';
 
-/**
- * `caps` null: its settings cannot be read. `left`: identifiers without an answer; null: not known
- * here.
- */
+/** `run`: null where none is known. `caps`: null where its settings cannot be read. */
 export function WaitingCard(shown: {
   file: FoundFile;
-  left: number | null;
+  run: RunRecord | null;
   caps: ShownCaps | null;
   currency: string | null;
   viewer: Sender;
 }) {
-  const { file, left, caps, currency, viewer } = shown;
-  if (!hasGoOn(file.waitsFor) || caps === null || file.file === null) return null;
+  const { file, run, caps, currency, viewer } = shown;
+  // With its run it has a button of its own.
+  const isForgotten = isUndecided(file.waitsFor) && run === null;
+  if (!(hasGoOn(file.waitsFor) || isForgotten) || caps === null || file.file === null) return null;
   const isCrashed = file.waitsFor === 'crashed';
   // Otherwise no settings can stand beside a file of such a name.
   const hasCaps = isSideFile(sideFileOf(file.file));
@@ -37,10 +38,21 @@ export function WaitingCard(shown: {
     maxCost && mostText(maxCost, currency ?? 'extra cost'),
   ].filter((text) => text !== null);
   return (
-    <Card id="caps" title={isCrashed ? 'Read it again' : file.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
+    <Card
+      id="caps"
+      title={
+        isForgotten
+          ? 'Look up the rest'
+          : isCrashed
+            ? 'Read it again'
+            : file.isAtOwnCap
+              ? 'Raise its cap'
+              : 'Its caps'
+      }
+    >
       <p class="note">
-        {left !== null && `${countOf(left, 'company', 'companies')} of it are left. `}
-        {isCrashed ? CRASHED : file.isAtOwnCap ? AT_CAP : AT_LIMIT}
+        {run !== null && `${countOf(partsOf(run).left, 'company', 'companies')} of it are left. `}
+        {isForgotten ? TRIED : isCrashed ? CRASHED : file.isAtOwnCap ? AT_CAP : AT_LIMIT}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
         <HiddenFields fields={fields} />
@@ -64,6 +76,7 @@ export function WaitingCard(shown: {
   );
 }
 
+const TRIED = 'Its first answers are in the result so far: look at them, then decide about the rest.';
 const AT_CAP =
   'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
   'towards it. An empty field is no cap.';

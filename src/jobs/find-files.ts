@@ -42,7 +42,7 @@ export interface JobFile {
   readonly size: number;
 }
 
-/** The folder of a job. `inbox`: the number of its watched folder. `record` null: unreadable. */
+/** The folder of a job. `inbox`: the number of its watched folder. `record`: null if unreadable. */
 interface Listed {
   readonly id: string;
   readonly inbox: number;
@@ -71,21 +71,23 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
     place,
     /** Its path. */
     folder,
-    /** The name of the original; null: unclear. */
+    /** The name of the original, or null if that is unclear. */
     file,
     /** When it ended, or first waited; 0: not known. */
     endedAt: endedAtOf(basename(folder)),
     reason,
-    /** What a file in `waiting/` waits for; null: it is elsewhere. */
+    /** What a file in `waiting/` waits for, or null elsewhere. */
     waitsFor: place === 'waiting' ? (record?.parked?.state.why ?? 'limit') : null,
     /** It waits at a limit, which is a cap of its own. */
     isAtOwnCap: place === 'waiting' && record?.parked?.state.capMark != null,
     /** Its original folder below `inbox`; absent: the inbox itself. */
     under: record?.under,
-    /** Its latest run; null: none has begun. */
+    /** Its latest run, or null before the first. */
     runId: record?.run ?? null,
     sentBy: record?.sentBy,
     startedBy: record?.startedBy,
+    /** True if a person put the failed file away. */
+    isDismissed: record?.isDismissed === true,
     files: files as readonly JobFile[],
   };
 }
@@ -253,7 +255,7 @@ async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobRea
 const statuses = Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count]));
 const reportShape = object({ rows: object(statuses as Record<OutcomeStatus, Shape<number>>) });
 
-/** The rows of a job by status, as its report has them; null: it has none. */
+/** Returns the rows of a job by status, or null without a report. */
 export async function readRowCounts({ folder, files }: FoundFile): Promise<StatusCounts | null> {
   const report = files.find(({ type }) => type === 'report');
   if (report === undefined) return null;
@@ -262,8 +264,8 @@ export async function readRowCounts({ folder, files }: FoundFile): Promise<Statu
 }
 
 /**
- * A failed file as a draft, to be read differently and started again. null: it did not fail, or no
- * settings file can be named after it.
+ * Returns a failed file as a draft, to be read differently and started again; null if it did not
+ * fail, or no settings file can be named after it.
  */
 export async function draftOf({ id, root, place, folder, file, under }: FoundFile): Promise<Upload | null> {
   if (place !== 'failed' || file === null || !isSideFile(sideFileOf(file))) return null;
@@ -276,8 +278,8 @@ export async function draftOf({ id, root, place, folder, file, under }: FoundFil
 }
 
 /**
- * Opens a listed file of a job. null: it is not there any more, or not a regular file of the job's
- * own folder. The caller closes it.
+ * Opens a listed file of a job; null if it is gone, or no regular file of the job's own folder. The
+ * caller closes it.
  */
 export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   const path = join(folder, name);
@@ -325,11 +327,11 @@ export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord,
   /** When it was first parked. */
   readonly waitingSince: number;
   readonly state: ParkState;
-  /** Why it waits, for people; null: not noted. */
+  /** Why it waits, for people, or null if that was not noted. */
   readonly headline: string | null;
 }
 
-/** Of one whose record was lost: it waits for the account. */
+/** A job without a record waits for the account. */
 const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
 
 /** All files in `waiting/`, the oldest try first; without folders of unclear origin. */

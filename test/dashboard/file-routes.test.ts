@@ -176,6 +176,8 @@ describe('a download', () => {
 
 it('shows a run that is known, and says where to go when it is not', async () => {
   const { get } = await served();
+  const job = await get('/runs/j-0123456789abcdef');
+  expect([job.status, job.headers.location]).toEqual([302, '/files/j-0123456789abcdef']);
   const page = await get('/runs/r-20261120-000001');
   expect(page.status).toBe(200);
   expect(page.text).toContain('<bdi>customers.csv</bdi>');

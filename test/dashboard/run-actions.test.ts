@@ -75,6 +75,12 @@ it.each([
     {},
     'At most 50 lookups beyond the quota: 5.00',
   ],
+  [
+    'quota and budget used up',
+    { ...left, settings: { overage: 0 } },
+    { sent: 20_000 },
+    'Nothing is looked up until quota, budget or cap allow it.',
+  ],
   ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'and cost nothing extra.'],
   [
     'money of others',

@@ -1,6 +1,6 @@
 /** The page of one run: what it says of state, money, speed and files, and what it offers. */
 import { describe, expect, it } from 'vitest';
-import { renderFile, renderFileParts } from '../../src/dashboard/file-page.js';
+import { type FileView, renderFile, renderFileParts } from '../../src/dashboard/file-page.js';
 import { createLooks, createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
 import { actionsOf, headlineOf } from '../../src/dashboard/run-page.js';
 import type { RunRecord } from '../../src/engine/stores/run-store.js';
@@ -324,6 +324,38 @@ describe('the files', () => {
     expect(page).not.toContain('<b>');
   });
 });
+
+const NO_CAP = { own: null, most: null };
+
+it.each<[string, Partial<FileView>, string[]]>([
+  ['that was tried', waitingFor('tried'), ['>Waiting<', 'then decide about the rest', '>Go on<']],
+  ['that is paused', { ...waitingFor('paused'), isPaused: true }, ['>Paused<', '>Resume<']],
+  ['that was resumed', waitingFor('paused'), ['>Starting<', 'as soon as there is room']],
+  [
+    'that was put away',
+    { file: foundFile({ place: 'failed', isDismissed: true }) },
+    ['>Failed<', 'It was put away', 'Try again'],
+  ],
+])('a file %s and whose run is forgotten has its next step', (_, parts, words) => {
+  const view = { file: null, run: null, caps: null, closed: null, isPaused: false, now: NOW, ...parts };
+  const page = renderFileParts(view, VIEWER, TERMS);
+  for (const each of words) expect(page).toContain(each);
+  expect(page).not.toContain('Dismiss');
+});
+
+it('a file that is done without a match asks about its column', () => {
+  const rows = { matched: 0, not_found: 40, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
+  const run = seen(runRecord({ status: 'completed' }), { rows });
+  const page = renderFileParts({ ...runAlone(run), file: foundFile() }, VIEWER, TERMS);
+  expect(page).toContain('None of the 40 rows has a brand. Are the column and its kind right?');
+});
+
+function waitingFor(waitsFor: 'tried' | 'paused'): Partial<FileView> {
+  return {
+    file: foundFile({ place: 'waiting', waitsFor }),
+    caps: { maxRequests: NO_CAP, maxCost: null },
+  };
+}
 
 it('escapes all data, and has the same parts whatever the data', () => {
   const attack = `</script><script>alert(1)</script>"'<img src=x>`;

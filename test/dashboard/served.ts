@@ -54,7 +54,7 @@ export function emptyContext() {
   return { names: null, inboxes: [], uploads: noUploads(), caps: NO_CAPS, log: silentLog(), stop };
 }
 
-/** What routes of files need, where there are none; `look` shows no data. */
+/** What the routes of files need, without files and without data. */
 export const ROUTES = {
   ...noUploads(),
   look: async (): Promise<Pick<DashboardView, 'data'>> => ({ data: null }),

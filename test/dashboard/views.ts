@@ -137,6 +137,7 @@ export function foundFile(parts: Partial<FoundFile> = {}): FoundFile {
     runId: 'r-1',
     sentBy: undefined,
     startedBy: undefined,
+    isDismissed: false,
     files: [],
     ...parts,
   };

@@ -32,7 +32,7 @@ const PATIENCE = { timeout: 50_000, interval: 100 };
 async function runAfter({ get }: Person, answer: Response): Promise<string> {
   const path = answer.headers.get('location') ?? '';
   expect(path).toMatch(/^\/files\/j-/);
-  await expect.poll(() => get(path), PATIENCE).toContain('Run <code>');
+  await expect.poll(() => get(path), PATIENCE).toContain(' Run r-');
   return path;
 }
 
