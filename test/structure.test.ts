@@ -58,7 +58,7 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_930,
+  core: 2_935,
   'brand-api': 815,
   settings: 2_890,
   notify: 370,

@@ -138,8 +138,8 @@ export function createTurns() {
 }
 
 /**
- * Returns a signal that is aborted with one of `others`, or after `ms`. Node collects a time-out on which
- * only other signals depend before it rings, unless it is listened to.
+ * Returns a signal that is aborted with one of `others`, or after `ms`. Node collects a time-out
+ * before it rings if only other signals depend on it and nobody listens to it.
  */
 export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
   const timeOut = AbortSignal.timeout(ms);
