@@ -121,11 +121,4 @@ describe('a limited signal', () => {
     await rung;
     expect(signal.aborted).toBe(true);
   });
-
-  it('ends with the other signal', () => {
-    const stop = new AbortController();
-    const signal = limitedTo(60_000, stop.signal);
-    stop.abort();
-    expect(signal.aborted).toBe(true);
-  });
 });

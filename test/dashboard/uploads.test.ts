@@ -379,11 +379,6 @@ describe('a failed file', () => {
     const { start, asked: other } = await withFailed('list.dat');
     await expect(start?.carryOut(other)).rejects.toBeInstanceOf(NeverStartError);
   });
-
-  it.each(['..', 'j-none', '__proto__'])('%j is none', async (id) => {
-    const { start, asked } = await withFailed();
-    await expect(start?.carryOut({ ...asked, params: { id } })).rejects.toBeInstanceOf(NeverStartError);
-  });
 });
 
 describe('on a full disk', () => {
