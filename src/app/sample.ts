@@ -1,12 +1,12 @@
 /** For `--sample`: a local service in this process on the sample catalogue, and its own state. */
-import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../brand-api/client.js';
 import { systemClock } from '../core/clock.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { makeFolder, makeTemporaryFolder } from '../core/make-folder.js';
+import { makeTemporaryFolder } from '../core/make-folder.js';
 import { removeLeftovers } from '../core/private-file.js';
 import { FORGETFUL, serverFolders } from '../engine/embedded/data-folder.js';
 import { isLock, lockFolder } from '../engine/embedded/folder-lock.js';
@@ -54,9 +54,9 @@ export async function openSampleState(releasers: Releasers): Promise<string> {
   return kept;
 }
 
-/** Throws where others could write to the folder, and where another process has it. */
+/** Throws where there is no TMPDIR, others could write to the folder, or another process has it. */
 async function lockOwn(folder: string) {
-  makeFolder(folder, 0o700);
+  await mkdir(folder, 0o700).catch(() => undefined);
   const facts = await lstat(folder);
   const isOwn = facts.isDirectory() && facts.uid === (process.getuid?.() ?? facts.uid);
   if (!isOwn || (facts.mode & 0o066) !== 0) throw new Error('it is not only for this user');
