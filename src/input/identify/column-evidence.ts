@@ -85,9 +85,9 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   if (mails.length > webs.length) {
     const own = mails.flatMap(({ web }) => web?.site ?? []);
     const free = share(mails.length - own.length, mails.length);
-    // A list of addresses and nothing else needs no name.
+    // A list of addresses alone needs no name; where most are free mail, a name is worth less.
     const bare = alone * shareOf(mails, ({ text }) => !text.includes(' '));
-    const head = Math.max(header.mail, header.web, bare);
+    const head = Math.max(header.mail, header.web, bare) * Math.min(1, 2 * (1 - free));
     add('mail', 'domain', mails, { few: fewness(own), free, head, neg });
     return found;
   }
@@ -131,7 +131,7 @@ export function isListed(text: string): boolean {
 const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
 /** A word, or what stands for yes and no. */
 const WORD = /^(?:[a-z]{3,}|[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[YyNn])$/;
-/** The codes of exchanges in Asia: a column of them has one length, and nearly all differ. */
+/** Codes of exchanges in Asia: of one length; nearly all differ, or the column's name is plain. */
 const ASIAN_CODE = /^\d{3,5}[\dA-Z]$/;
 const MOSTLY = 0.9;
 
@@ -160,7 +160,8 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const areCoins = known.areSurelyCoins || markets > 0.5;
   const { length = 0 } = texts[0] ?? '';
   const fitCodes = of((text) => text.length === length && ASIAN_CODE.test(text)) >= MOSTLY;
-  const areCodes = fitCodes && texts.length > 4 && different.size >= texts.length * 0.95;
+  const areDifferent = texts.length > 4 && different.size >= texts.length * 0.95;
+  const areCodes = fitCodes && (areDifferent || header.symbol === 1);
   const both = {
     one: 1,
     fill: Math.sqrt(fill),

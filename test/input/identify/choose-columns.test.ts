@@ -28,6 +28,11 @@ describe('without --column', () => {
     ],
     ['a website by its name when no row is sampled', ['name|website'], 'website:domain'],
     ['e-mail if nothing is better', ['name|email', 'Jo|jo@acme.com', 'Al|al@gmail.com'], 'email:domain'],
+    [
+      'numbers that repeat, under the name of tickers',
+      ['ticker|year', ...Array.from({ length: 12 }, (_, at) => `${1332 + (at % 4)}|${2016 + at}`)],
+      'ticker:ticker',
+    ],
     ['a website before e-mail', ['email|website', 'jo@acme.com|acme.com', 'al@beta.com|'], 'website:domain'],
     ['ISINs by their check digit', ['Fonds|Kennung', 'A|US0378331005', 'B|de000 7164600'], 'Kennung:isin'],
     ['an ISIN rather than its ticker', ['ticker|isin', 'AAPL|US0378331005', 'SAP|DE0007164600'], 'isin:isin'],
@@ -328,6 +333,9 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     # values that are partly domains, under a name that says nothing
     name|x / A|acme.com / B|beta.com / C|none yet
     no column surely holds identifiers: "x" as domain (2 of 3 sampled values are domains (others: not a domain name)); use --column x:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+    # addresses of persons, most of them of free mail
+    name|emails / A|a@gmail.com / B|b@gmail.com / C|c@yahoo.com / D|d@gmail.com / E|e@acme.com / F|f@beta.com
+    no column surely holds identifiers: "emails" as domain (6 of 6 sampled values are e-mail addresses, its name says so, 67 % are at free e-mail providers); use --column emails:domain if that is right (kinds: domain, ticker, isin, crypto, id)
     # a title above the names
     Customer list 2024| / id|website / 1|acme.com / 2|beta.com / 3|eta.com
     the names of the columns seem to stand below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
