@@ -121,6 +121,8 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
     await expectComplete(scene, await scene.run(command), identifiers);
     expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
     await expectReport(scene, meter.billed - billedBefore, 0);
+    const { requests } = await readReport(scene.path('list.report.json'));
+    expect(requests).toMatchObject({ sent: requests.billed, savedByOthers: 0 });
 
     // Whether a killed run's requests in flight are overage is settled when their permits expire,
     // and only by an exchange with the ledger.

@@ -1,5 +1,5 @@
 /** The budget holds, counted at the service: quota, overage, caps, and spending by others. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainList } from '../support/scene.js';
@@ -26,28 +26,6 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(files).not.toContain('list.errors.csv');
     expect(countStatuses(await readRows(scene.path('list.enriched.csv'))).deferred).toBeUndefined();
   });
-
-  test('a run ends at its own cap while another one of the account is busy', LONG, async () => {
-    const scene = await createScene(engine, { latencyMs: 100 });
-    const { meter } = scene.service;
-    await scene.write('long.csv', domainList(2_000));
-    await scene.write('short.csv', domainList(20, 'other'));
-    const busy = scene.startHere(['run', 'long.csv', '--concurrency', '8']);
-    await scene.service.until(() => meter.billed >= 50);
-    await ends(7, scene.run(['run', 'short.csv', '--max-requests', '5']));
-    const ofCapped = [...meter.billedOf].filter(([identifier]) => identifier.startsWith('domain:other-'));
-    expect(ofCapped).toHaveLength(5);
-    expect(meter.billed).toBeLessThan(2_000);
-    busy.kill('SIGTERM');
-    expect((await busy.done).code).toBe(130);
-  });
-
-  test('a paid plan with a budget of 0.3 buys exactly 3 beyond its quota of 50', async () => {
-    const scene = await createScene(engine, { quota: 50, plan: 'paid' }, domainList(300));
-    await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0.3']));
-    expect(scene.service.meter.billed).toBe(53);
-    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv'))).deferred).toBe(247);
-  });
 });
 
 const redis = redisEngine();
@@ -70,19 +48,17 @@ onEngines([redis], () => {
     expectPaidOnce(scene.service.meter, 200);
   });
 
-  describe.each([
-    ['coded', ['long']],
-    ['body', []],
-    // Nothing says what is refused.
-    ['spec', ['long']],
-  ] as const)('without usage headers (%s)', (dialect, tags) => {
-    test('the run ends after a few refusals for quota', { tags: [...tags] }, async () => {
-      const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect }, domainList(400));
-      await ends(7, scene.run(['run', 'list.csv']));
-      expect(scene.service.meter.billed).toBe(100);
-      expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
-      const report = await readReport(scene.path('list.report.json'));
-      expect(report.rows).toMatchObject({ deferred: 300, failed: 0 });
-    });
-  });
+  async function expectFewRefusals(dialect: 'coded' | 'body' | 'spec'): Promise<void> {
+    const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect }, domainList(400));
+    await ends(7, scene.run(['run', 'list.csv']));
+    expect(scene.service.meter.billed).toBe(100);
+    expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
+    const report = await readReport(scene.path('list.report.json'));
+    expect(report.rows).toMatchObject({ deferred: 300, failed: 0 });
+  }
+
+  const title = 'without usage headers (%s) the run ends after a few refusals for quota';
+  test.each(['body'] as const)(title, expectFewRefusals);
+  // With `spec` nothing says what is refused.
+  test.each(['coded', 'spec'] as const)(title, LONG, expectFewRefusals);
 });

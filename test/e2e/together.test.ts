@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { answeredIn, ends, expectPaidOnce, LONG, onEngines, statusOf, stop } from './commands.js';
+import { ends, expectPaidOnce, onEngines, statusOf, stop } from './commands.js';
 
 onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
@@ -38,25 +38,5 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     expect(await scene.run(['pause', id])).toMatchObject({ code: 2 });
     expectPaidOnce(scene.service.meter, 400);
     await stop(worker);
-  });
-
-  test('three workers keep a limit of 53 through 20 % of 503, in this run and the next', LONG, async () => {
-    const scene = await createScene(engine, {
-      quota: 50,
-      plan: 'paid',
-      jitterMs: 100,
-      faults: { unavailable: 0.2 },
-    });
-    await scene.write('list.csv', domainList(300));
-    const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
-    const command = ['run', 'list.csv', '--no-worker', '--overage-budget', '0.3'];
-    for (const attempt of [1, 2]) {
-      const result = await scene.run(command);
-      expect(result.code, `run ${attempt}: ${result.stderr}`).toBe(7);
-      expect(scene.service.meter.billed).toBe(53);
-    }
-    expect(await answeredIn(scene.path('list.enriched.partial.csv'))).toBe(53);
-    for (const worker of workers) worker.kill('SIGTERM');
-    for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
 });
