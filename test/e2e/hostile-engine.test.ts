@@ -14,7 +14,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
-import { ends, onEngines, openEngineOf, stop } from './commands.js';
+import { onEngines, openEngineOf, stop } from './commands.js';
 
 const SOON = { timeout: 60_000, interval: 50 };
 
@@ -49,15 +49,6 @@ async function plant(
 }
 
 onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
-  test('a worker without an address does not start, and says what to set', async () => {
-    const scene = await createScene(under);
-    await ends(
-      2,
-      scene.run(['worker'], { BRAND_API_URL: '' }),
-      /no service address was given: --base-url; set BRAND_API_URL or --base-url/,
-    );
-  });
-
   test('a planted run with another host is left alone, and named once in the log', async () => {
     const scene = await createScene(under);
     const thief = await startThief();

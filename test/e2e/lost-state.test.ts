@@ -89,17 +89,6 @@ describe('while a command waits for work', LONG, () => {
 });
 
 describe('between runs', () => {
-  test('the folder postgres is removed: nothing starts empty by itself', LONG, async () => {
-    const scene = await usedScene();
-    await rm(scene.path('state/postgres'), { recursive: true });
-    for (const args of [['status'], ['run', 'list.csv'], ['plan', 'list.csv']]) {
-      await ends(5, scene.run(args), /although it was in use before.*--start-empty/);
-    }
-    expect(scene.service.meter.billed).toBe(ANSWERS);
-    await expectAnswers(scene, ['--start-empty'], 0);
-    await expectAnswers(scene, [], 0);
-  });
-
   test('a file in place of the database is said soon, and --start-empty sets it aside', LONG, async () => {
     const scene = await usedScene();
     await rename(scene.path('state/postgres/data'), scene.path('backup'));

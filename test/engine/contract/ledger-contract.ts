@@ -8,7 +8,6 @@ import { describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../../src/core/outcome.js';
 import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest, LedgerState, SettledAs, Settlement } from '../../../src/ledger/ledger.js';
-import { HALTS } from '../../support/halts.js';
 import { CASES, casesOf } from '../../support/properties.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { LEDGER_LIMIT_HISTORIES } from './ledger-limit-scenarios.js';
@@ -176,81 +175,11 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       },
     );
 
-    test('a repeated request is granted again and counted once', async () => {
-      const { wanted, exchange } = await begin(3);
-      await exchange({ reading: { quota: 12, usage: 0, period: null } });
-      const first = await exchange({ take: wanted });
-      const second = await exchange({ take: wanted });
-      expect(answers(first)).toEqual(['granted', 'granted', 'granted']);
-      expect(answers(second)).toEqual(['granted', 'granted', 'granted']);
-      expect(second.state.held).toBe(3);
-    });
-
-    test('a repeated settlement is counted once', async () => {
-      const { wanted, exchange, settle } = await begin(1);
-      await exchange({ take: wanted });
-      await exchange({ settle: settle('billed') });
-      const { state } = await exchange({ settle: settle('billed') });
-      expect([state.sent, state.held]).toEqual([1, 0]);
-    });
-
     test('any number of workers together take no more than a quarter of the limit', async () => {
       const { wanted, exchange } = await begin(30, { quotaCap: 30 });
       const given = await Promise.all(wanted.map((permit) => exchange({ take: [permit] })));
       expect(given.flatMap(answers).filter((answer) => answer === 'granted')).toHaveLength(7);
       expect(given.every(({ state }) => state.sent + state.held + state.others <= 7)).toBe(true);
-    });
-
-    test('no permit is granted to a worker whose claim another has taken over', async () => {
-      const { wanted, names, claim, exchange, account } = await begin(1);
-      clock.advance(16_000);
-      expect(await claim(`${account}-other`)).toEqual(['ours']);
-      expect(answers(await exchange({ take: wanted }))).toEqual(['lost']);
-      await subject.engine.outcomes.release(`${account}-other`, names);
-    });
-
-    test('a key is given up after two workers that held its claim died with a permit', async () => {
-      const { names, claim, exchange, account } = await begin(1);
-      const key = names[0] ?? '';
-      for (const worker of [`${account}-worker`, `${account}-second`]) {
-        await claim(worker);
-        const { permits } = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
-        expect(permits).toMatchObject([{ answer: 'granted' }]);
-        clock.advance(16_000);
-        await subject.engine.runs.heartbeat(`${account}-run`);
-      }
-      const worker = `${account}-third`;
-      expect(await claim(worker)).toEqual(['ours']);
-      const last = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
-      expect(answers(last)).toEqual(['attempts_exhausted']);
-    });
-
-    test('a permit that is never settled counts as sent after its deadline', async () => {
-      const { wanted, exchange, account } = await begin(2);
-      await exchange({ take: wanted, permitMs: 50_000 });
-      clock.advance(50_000);
-      const state = await subject.engine.ledger.show(account);
-      expect([state.sent, state.held]).toEqual([2, 0]);
-    });
-
-    test('nothing is granted for a dead run until its next heartbeat', async () => {
-      const { wanted, exchange, run } = await begin(2);
-      clock.advance(30_000);
-      const dead = await exchange({ take: wanted.slice(0, 1) });
-      expect([answers(dead), dead.state.run?.status]).toEqual([['denied'], 'dead']);
-      await subject.engine.runs.heartbeat(run.id);
-      expect(answers(await exchange({ take: wanted.slice(0, 1) }))).toEqual(['granted']);
-    });
-
-    test('nothing is granted for a halted run until its halt is cleared', async () => {
-      const { wanted, exchange, run } = await begin(2);
-      await exchange({ take: wanted.slice(0, 1) });
-      await subject.engine.runs.halt(run.id, HALTS.credentials);
-      const halted = await exchange({ take: wanted.slice(1) });
-      expect([answers(halted), halted.state.run?.status]).toEqual([['denied'], 'halted']);
-      await subject.engine.runs.clearHalt(run.id);
-      const again = await exchange({ take: wanted.slice(1) });
-      expect([answers(again), again.state.run?.status]).toEqual([['granted'], 'alive']);
     });
 
     test('an exchange reports what was accepted in the last full second', async () => {
@@ -262,15 +191,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const seconds = Math.floor(later.now / 1_000) - Math.floor(settled.state.now / 1_000);
       expect(settled.state.pace.acceptedThisSecond).toBe(3);
       expect(later.pace.acceptedLastSecond).toBe(seconds === 1 ? 3 : 0);
-    });
-
-    test('a pause stops every account until it is lifted', async () => {
-      const { wanted, exchange } = await begin(1);
-      await subject.engine.runs.pauseOwner({ ...ALL_SPENDING, by: 'ada@office' });
-      const paused = await exchange({ take: wanted });
-      expect([answers(paused), paused.state.isPaused]).toEqual([['denied'], true]);
-      await subject.engine.runs.resume(ALL_SPENDING.owner);
-      expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
     });
 
     test('after a reset the account starts anew; a worker that remembers more writes it back, and spending rests', async () => {
@@ -293,25 +213,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.ledger.reset(account);
       const { run: spending } = await subject.engine.ledger.show(account, run.id);
       expect(spending).toMatchObject({ requests: 2, held: 0, overageInFlight: 0 });
-    });
-
-    test('a pause of one run stops that run alone, even if its permits are settled meanwhile', async () => {
-      const { account, run, worker, wanted, exchange, settle } = await begin(3);
-      const name = `${account}-other`;
-      const other = { ...run, id: name, key: name, owner: name };
-      await subject.engine.runs.start(other);
-      await exchange({ take: wanted.slice(0, 1), reading: { quota: 10, usage: 0, period: null } });
-      await subject.engine.runs.pause(run.id, 'ada');
-      const paused = await exchange({ settle: settle('billed'), take: wanted.slice(1) });
-      expect(answers(paused)).toEqual(['denied', 'denied']);
-      expect(paused.state).toMatchObject({ sent: 1, held: 0, isPaused: false, run: { status: 'paused' } });
-      const beside = await exchange({ worker, run: other.id, take: wanted.slice(1, 2) });
-      expect([answers(beside), beside.state.run?.status]).toEqual([['granted'], 'alive']);
-      await subject.engine.runs.resume(run.key);
-      expect(answers(await exchange({ take: wanted.slice(2) }))).toEqual(['granted']);
-      await subject.engine.runs.pause(run.id, 'ada');
-      await subject.engine.runs.cancel(run.id, 'ada');
-      expect((await exchange({})).state.run?.status).toBe('cancelled');
     });
 
     test('an account knows its use by days of its period, until the next one begins', async () => {
@@ -370,34 +271,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(back.now - (back.answeredAt ?? 0)).toBeLessThan(60_000);
       await ledger.reset(account);
       expect((await ledger.show(account)).answeredAt).toBeNull();
-    });
-
-    test('caps belong to the run key: a second start inherits them, a completed run clears them', async () => {
-      const { account, wanted, exchange, run } = await begin(3, { maxRequests: 2 });
-      expect(answers(await exchange({ take: wanted }))).toEqual(['granted', 'granted', 'denied']);
-      const again = { ...run, settings: runSettings({ account, maxRequests: 2 }) };
-      await subject.engine.runs.end(run.id, { type: 'stopped' });
-      await subject.engine.runs.start({ ...again, id: `${run.id}-2` });
-      const second = await exchange({ run: `${run.id}-2`, take: wanted.slice(2) });
-      expect([answers(second), second.state.run?.requests]).toEqual([['denied'], 2]);
-      await subject.engine.runs.end(`${run.id}-2`, null);
-      await subject.engine.runs.start({ ...again, id: `${run.id}-3` });
-      expect(answers(await exchange({ run: `${run.id}-3`, take: wanted.slice(2) }))).toEqual(['granted']);
-    });
-
-    test('a request taken for a run and not given back stays counted, even if its outcome is never reported', async () => {
-      const { wanted, exchange, run, settle } = await begin(4);
-      const spent = async () => (await subject.engine.runs.get(run.id))?.spent;
-      expect(await spent()).toBe(0);
-      await exchange({ take: wanted });
-      expect(await spent()).toBe(4);
-      const settled = [...settle('billed'), ...settle('maybe_billed', 1), ...settle('free', 2)];
-      await exchange({ settle: settled });
-      await exchange({ settle: settled });
-      expect(await spent()).toBe(3);
-      clock.advance(50_000);
-      await exchange({ settle: settle('free', 3) });
-      expect(await spent()).toBe(3);
     });
 
     test('fifty permits take one round trip', async () => {

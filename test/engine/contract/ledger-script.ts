@@ -65,6 +65,7 @@ const answered = ([permit, ...words]: Words, more: object = {}) => ({
 const PARTS: Readonly<Record<string, (words: Words) => Partial<ExchangeOperation>>> = {
   ask: () => ({}),
   take: (keys) => ({ take: keys.map(Number) }),
+  again: ([permit]) => ({ repeat: Number(permit) }),
   look: ([of]) => ({ look: of === 'own' || of === 'other' ? of : Number(of) }),
   header,
   read: (words) => ({ ...header(words), isConfirmed: true }),
@@ -128,6 +129,14 @@ const OTHERS: Readonly<Record<string, (words: Words, parts: readonly Words[]) =>
     ];
   },
   end: ([run]) => [{ type: 'end', run: Number(run), status: 'completed' }],
+  stop: ([run]) => [{ type: 'end', run: Number(run), status: 'stopped' }],
+  cancel: ([run]) => [{ type: 'cancel', run: Number(run) }],
+  halt: ([run]) => [{ type: 'halt', run: Number(run), isHalted: true }],
+  clear: ([run]) => [{ type: 'halt', run: Number(run), isHalted: false }],
+  hold: ([run]) => [{ type: 'pause_run', run: Number(run), isPaused: true }],
+  continue: ([run]) => [{ type: 'pause_run', run: Number(run), isPaused: false }],
+  beat: ([run]) => [{ type: 'heartbeat', run: Number(run) }],
+  claim: ([worker, ...keys]) => [{ type: 'claim', worker: Number(worker), keys: keys.map(Number) }],
   open: () => [{ type: 'open', account: 0, rate: undefined, burst: 1 }],
   // Time passes while the run and its worker keep their heartbeats.
   wait: ([time]) => [{ type: 'advance', ms: msOf(time) }, ...HEARTBEATS],
@@ -157,8 +166,9 @@ export function stepsOf(text: string): LedgerStep[] {
       const [name = '', ...words] = parts[0] ?? [];
       const operations = OTHERS[name]?.(words, parts) ?? exchange(parts);
       return operations.map((operation) => {
-        const asks = operation.type === 'exchange' && (operation.take.length > 0 || operation.look !== null);
-        return { operation, answers: asks ? answers : [] };
+        if (operation.type !== 'exchange') return { operation, answers: [] };
+        const { take, look, repeat } = operation;
+        return { operation, answers: take.length > 0 || look !== null || repeat !== null ? answers : [] };
       });
     });
 }

@@ -105,4 +105,41 @@ start, plan paid, overage 9, maxOverageRequests 2; read 0/10; read 0/10
 take 0 1 2 3, before 0/10 -> 4 granted
 beyond 1 11/10; show 0; beyond 0 14/10; show 0; answer 2 10/10; answer 3 9/10; show 0
 take 4 -> denied
+# a repeated request is granted again and counted once
+start; read 0/12; take 0 1 2 -> 3 granted
+again 0 -> granted
+show 0; take 3 -> denied
+# a repeated settlement is counted once
+start; read 0/2; take 0 -> granted
+billed 0; billed 0; take 1 -> granted
+billed 1; take 2 -> denied
+# no permit is granted to a worker whose claim another has taken over
+start; read 0/100; advance 20s; claim 1 0; take 0 -> lost
+# a key is given up after two workers that held its claim died with a permit
+start; read 0/100; take 0 -> granted
+advance 20s; beat 0; claim 1 0; worker 1, take 0 -> granted
+advance 20s; beat 0; claim 2 0; worker 2, take 0 -> attempts_exhausted
+# nothing is granted for a dead run until its next heartbeat
+start; read 0/100; advance 40s; take 0 -> denied
+wait 0s; take 0 -> granted
+# nothing is granted for a halted run until its halt is cleared
+start; read 0/100; halt 0; take 0 -> denied
+clear 0; take 0 -> granted
+# a pause stops every account until it is lifted
+start; read 0/100; pause; take 0 -> denied
+resume; take 0 -> granted
+# a pause of one run stops that run alone, even if its permits are settled meanwhile
+start; start, key 1; read 0/100; take 0 -> granted
+hold 0; billed 0, take 1 2 -> 2 denied
+run 1, take 1 -> granted
+continue 0; take 2 -> granted
+hold 0; cancel 0; show 0; take 3 -> denied
+# a second start of a run key inherits its caps, a completed run clears them
+start, maxRequests 2; read 0/100; take 0 1 2 -> 2 granted, denied
+stop 0; start, maxRequests 2; run 1, take 2 -> denied
+end 1; start, maxRequests 2; run 2, take 2 -> granted
+# a request taken for a run and not given back stays counted, even if its outcome is never reported
+start, maxRequests 4; read 0/100; take 0 1 2 3, deadline 40s -> 4 granted
+wait 0s; billed 0; lost 1; free 2; billed 0; lost 1; free 2; wait 0s; take 4 5 -> granted, denied
+wait 64s; free 3; wait 0s; take 5 -> denied
 `);
