@@ -81,7 +81,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     gzip: target.endsWith('.gz'),
     bom: false,
     stdout,
-    waiting: { stop, onNotice: (sentence) => printText(stderr, `${sentence}\n`) },
+    waiting: { stop, emit: ({ text }) => printText(stderr, `${text}\n`) },
   });
   releasers.push(() => output.discard());
   const counter = openCounter(call, releasers);

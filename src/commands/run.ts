@@ -68,7 +68,8 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
       const { engine, metrics, openWorker } = context;
       if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
       const worker = settings.worker ? ({ type: 'own', open: openWorker } as const) : null;
-      const finished = await runFile({ input, settings, table, worker, view, notices }, context);
+      const readers = [view.show, notices.note];
+      const finished = await runFile({ input, settings, table, worker, readers, ...view.questions }, context);
       if (json) printJson(stdout, finished.report);
       const warnings = isSample || quiet ? [] : await dueWarnings(engine);
       for (const warning of warnings) view.notice(`note: ${warning}`);

@@ -9,13 +9,13 @@ import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, errorText, isOfStop } from '../core/errors.js';
 import type { Engine } from '../engine/engine.js';
 import type { RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import type { LedgerState } from '../ledger/ledger.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
-import type { EnrichResult } from '../run/enrich-file.js';
-import { type EnrichProgress, runSettingsOf } from '../run/enrich-request.js';
+import { runSettingsOf } from '../run/enrich-request.js';
 import { FREE_LOOK_MS } from '../run/lookups/sweep.js';
 import { bareNotice, type Notice, noticeOfReport } from '../run/notices/notice.js';
 import type { RunReport } from '../run/report/report.js';
-import { runFile } from '../run/run-file.js';
+import { type FileEvent, runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import type { Settings } from '../settings/settings.js';
@@ -167,11 +167,7 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
             account.isToOpen = false;
             return isToOpen;
           },
-          view: createLogView(log, { file }, standing),
-          notices: {
-            noteProgress: (progress, key) => notices.noteProgress(job, progress, key),
-            noteEnd: (ended, written, _exitCode, key) => notices.noteReport(job, ended, written, key),
-          },
+          readers: [createLogView(log, { file }, standing, 'inbox'), (event) => notices.note(job, event)],
         },
         context,
       );
@@ -263,15 +259,17 @@ export function createInboxNotices(
   let isRefusalNotified = false;
 
   const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
+  const noteAccount = (job: Job, run: Pick<RunRecord, 'id' | 'settings'>, ledger: LedgerState | null) =>
+    notifier.notifyNearLimit(run.settings.account, ledger, runOf(job, run.id));
 
   return {
-    noteProgress(job: Job, progress: EnrichProgress, account: string): void {
-      notifier.notifyNearLimit(account, progress.ledger, runOf(job, progress.runId));
-    },
-    /** Its report is written, still in the folder of processing. */
-    noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void {
+    note(job: Job, event: FileEvent): void {
+      if (event.type === 'progress') noteAccount(job, event.record, event.ledger);
+      if (event.type !== 'ended') return;
+      const { report, result } = event;
+      // Still in the folder of processing.
       reports.set(job.folder, { report, file: basename(result.names.report) });
-      notifier.notifyNearLimit(account, result.ledger, runOf(job, result.run.id));
+      noteAccount(job, result.run, result.ledger);
     },
     /** `folder`: where the file and its results are now; null: back where they were taken from. */
     noteEnd(job: Job, end: JobEnd, folder: string | null): void {

@@ -11,12 +11,12 @@ import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planDocument, planFile } from '../run/plan-file.js';
 import { stopOf } from '../run/run-end.js';
-import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
+import { type FileEvent, type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../run/words/say-reason.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
 import type { FilePlan } from './documents.js';
-import type { FileOptions, FileResult } from './enricher.js';
+import type { FileOptions, FileProgress, FileResult } from './enricher.js';
 
 interface FileRunContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'log' | 'stop'> {
   readonly service: OpenedService;
@@ -37,7 +37,7 @@ export async function runOneFile(
     // Its requests have sockets of their own: waiting for one must not use up their time.
     const client = token === null ? shared.client : openClient(settings, shared.service, token, releasers);
     const service = { ...shared, client };
-    const logView = createLogView(log, { file: basename(input) }, createStanding(log, null));
+    const show = createLogView(log, { file: basename(input) }, createStanding(log, null), 'program');
     const finished = await runFile(
       {
         input,
@@ -47,16 +47,7 @@ export async function runOneFile(
           type: 'own',
           open: (listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener),
         },
-        view: {
-          ...logView,
-          update(progress) {
-            logView.update(progress);
-            const { phase, rows, wanted, answered, inFlight, outage, run } = progress;
-            const billed = run?.tally.billed ?? 0;
-            onProgress?.({ phase, rows, wanted, answered, billed, inFlight, outage });
-          },
-        },
-        notices: { noteProgress: () => undefined, noteEnd: () => undefined },
+        readers: [show, reporter(onProgress)],
       },
       {
         engine,
@@ -71,6 +62,22 @@ export async function runOneFile(
     );
     return resultOf(finished);
   });
+}
+
+/** Follows a run for a program. */
+function reporter(report: FileOptions['onProgress']): (event: FileEvent) => void {
+  const none = { rows: 0, wanted: 0, answered: 0, billed: 0, inFlight: 0, outage: null };
+  let last: FileProgress = { phase: 'reading', ...none };
+  return (event) => {
+    if (event.type === 'reading' || event.type === 'writing')
+      last = { ...last, phase: event.type, rows: event.rows };
+    else if (event.type === 'progress') {
+      const { isParked, wanted, answered, inFlight, outage, run } = event;
+      const billed = run?.tally.billed ?? 0;
+      last = { ...last, phase: isParked ? 'parked' : 'asking', wanted, answered, billed, inFlight, outage };
+    } else return;
+    report?.(last);
+  };
 }
 
 interface PlanContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'stop'> {

@@ -3,15 +3,15 @@ import { basename, dirname, resolve } from 'node:path';
 import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
+import type { Phrase } from '../core/phrase.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
 import type { Input } from '../input/input.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { noteMatches } from './lookups/match-check.js';
-import { type LookupsContext, runLookups, showRun } from './lookups/run-lookups.js';
-import { takeWaves } from './lookups/sweep.js';
-import { tellMatches } from './newest-matches.js';
+import { type LookupsContext, RunLookups } from './lookups/run-lookups.js';
+import { keepNewestMatches } from './newest-matches.js';
 import { openChanges } from './output/changes.js';
 import { columnsFor } from './output/columns.js';
 import { assertPlaces, namesOfRun } from './output/output-names.js';
@@ -20,25 +20,14 @@ import { createRenderer } from './output/render.js';
 import { longCellIn } from './output/render-typed.js';
 import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
-import { assertNotPaused, endIfFails, endRun, newRunId, recordStored, startRun } from './run-record.js';
+import type { Emit } from './run-events.js';
+import { assertNotPaused, endIfFails, newRunId, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
 import { sayTo } from './words/say-reason.js';
 
 /** How often a file that is read looks whether a person ordered something for its job. */
 const ORDERS_LOOK_MS = 2_000;
-
-/** How a run stands whose file is read. */
-const NOT_BEGUN = {
-  runId: null,
-  phase: 'reading',
-  wanted: 0,
-  answered: 0,
-  run: null,
-  ledger: null,
-  inFlight: 0,
-  outage: null,
-} as const;
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
@@ -71,8 +60,8 @@ type Prepared = Readonly<Awaited<ReturnType<typeof prepare>>>;
 
 /** Reads the file, and checks that a run of it may begin and could be written. */
 async function prepare({ request, runtime, releasers }: Stage) {
-  const { job, clock, stop, onProgress, onNotice } = runtime;
-  const onRows = (rows: number) => onProgress({ ...NOT_BEGUN, rows });
+  const { job, clock, stop, emit } = runtime;
+  const onRows = (rows: number) => emit({ type: 'reading', rows });
   const { folder, input, scan } = await untilOrdered(runtime, (end) =>
     openAndScan(request, runtime.table, { stop: end, onRows }, releasers),
   );
@@ -80,10 +69,9 @@ async function prepare({ request, runtime, releasers }: Stage) {
 
   const { plan, names } = planOutput(request, input, scan);
   const renderer = createRenderer(plan);
-  const warnings = input.warnings.map((each) => sayTo(request.reader, each));
-  const chosen = sayTo(request.reader, scan.chosen.sentence);
-  for (const notice of [`detected: ${input.detected}`, ...warnings, chosen]) onNotice(notice);
-  if (scan.priorities) onNotice(scan.priorities.sentence);
+  const found = [`detected: ${input.detected}`, ...input.warnings, scan.chosen.sentence];
+  if (scan.priorities) found.push(scan.priorities.sentence);
+  for (const text of found) emit({ type: 'notice', text });
   if (plan.format === 'xlsx') {
     const { assertFitsSheet, LONGEST_TEXT } = await import('../input/xlsx/xlsx-file.js');
     const { fields, prefix, matchesNames } = plan;
@@ -111,7 +99,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
           identifiers: scan.identifiers,
           spoolFolder: folder,
           stop,
-          onNotice,
+          emit,
           openSpool(label) {
             const file = new SpoolFile(folder, label, input.name);
             releasers.push(() => file.close());
@@ -126,46 +114,50 @@ async function prepare({ request, runtime, releasers }: Stage) {
   const isKept = names.partial !== names.complete && !isOfInbox;
   const settings = { ...request.runSettings, ...(isKept && { output: resolve(names.complete) }) };
   const toStart = { id: newRunId(clock.now()), key, name, settings, ...job };
-  return { input, scan, plan, names, renderer, warnings, changes, toStart };
+  return { input, scan, plan, names, renderer, changes, toStart };
 }
 
-/** The answers that a run has, and why it has no more. */
-type LookedUp = Readonly<{ active: LookupsContext; end: LookupsEnd }>;
+/** What a run has when its lookups have ended, and why they have. */
+type LookedUp = Readonly<Awaited<ReturnType<typeof lookUp>>>;
 
-/** Takes stored answers and looks up the rest. When it is stopped, errors end it like the stop. */
+/** Looks up what is not stored. When it is stopped, errors end it like the stop. */
 async function lookUp(
   { scan, renderer, changes }: Prepared,
   run: RunRecord,
   { request, runtime, releasers }: Stage,
-): Promise<LookedUp> {
+) {
   const { engine, clock, log, stop } = runtime;
   const { service, allowNsfw } = request.runSettings;
   await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
+  const matches = keepNewestMatches(engine, run.id, clock);
+  const emit: Emit = (event) => {
+    matches.note(event);
+    runtime.emit(event);
+  };
   const keyOf = outcomeKeys(service, allowNsfw);
   const freshness = freshnessOf(run);
-  const collector = new OutcomeCollector({ engine, scan, renderer, keyOf, freshness, changes });
-  const matches = tellMatches(engine, run.id, collector.newest, clock);
-  const begun = { known: 0, progress: null, queued: null, worker: null };
-  const active: LookupsContext = { request, runtime, releasers, run, scan, collector, matches, ...begun };
+  const collector = new OutcomeCollector({ engine, scan, renderer, keyOf, freshness, changes, emit });
+  const active = { request, runtime: { ...runtime, emit }, releasers, run, scan, collector };
+  const lookups = new RunLookups(active);
+  const ended = (end: LookupsEnd) => ({ active, lookups, matches, end });
   try {
-    const missing = await takeWaves(collector, scan, request.settings.waterfall, stop);
-    active.known = scan.answers.answered;
-    if (missing > 0) await recordStored(active, active.known);
-    showRun(active, 'asking');
-    return { active, end: missing > 0 ? await runLookups(active, missing) : { type: 'finished' } };
+    return ended(await lookups.run());
   } catch (error) {
     if (!stop.aborted) throw error;
     // The file is written from what is known, whatever else went wrong.
     if (!isOfStop(error, stop)) log.error({ err: error }, 'the run failed while it was being stopped');
-    return { active, end: { type: 'stopped', fault: faultAfter(error, stop) } };
+    return ended({ type: 'stopped', fault: faultAfter(error, stop) });
   }
 }
 
 /** Writes every row, with its answer or why it has none, and ends the run in the engine. */
-async function write({ input, scan, plan, names, renderer, warnings, changes }: Prepared, looked: LookedUp) {
-  const { active, end } = looked;
-  const { request, runtime, collector, matches } = active;
+async function write(
+  { input, scan, plan, names, renderer, changes }: Prepared,
+  { active, lookups, matches, end }: LookedUp,
+) {
+  const { request, runtime, collector } = active;
   const { waterfall, sort } = request.settings;
+  const said = (text: Phrase) => sayTo(request.reader, text);
   const { facts } = collector.summary;
   // A row whose next column was not asked any more has no outcome yet.
   if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
@@ -183,10 +175,10 @@ async function write({ input, scan, plan, names, renderer, warnings, changes }: 
     reasons: collector.reasons,
     stdout: request.stdout,
     waiting: runtime,
-    onRows: (rows) => showRun(active, 'writing', rows),
+    onRows: (rows) => runtime.emit({ type: 'writing', rows }),
   });
   await matches.end();
-  const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
+  const { ledger, ended } = await lookups.end(isComplete ? null : stopped);
   await noteMatches(active, isComplete).catch((err) => runtime.log.debug({ err }, 'matches were not noted'));
   return {
     run: ended,
@@ -198,9 +190,7 @@ async function write({ input, scan, plan, names, renderer, warnings, changes }: 
     changed,
     names,
     ledger,
-    // Workers may have reported more since the last look.
-    progress: active.progress && { ...active.progress, tally: ended.tally },
-    input: { name: input.name, detected: input.detected, warnings },
+    input: { name: input.name, detected: input.detected, warnings: input.warnings.map(said) },
   };
 }
 

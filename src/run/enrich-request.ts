@@ -4,10 +4,9 @@ import type { Clock } from '../core/clock.js';
 import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
-import type { Pause, RunProgress, RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import type { Pause, RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import { READING_KEYS } from '../input/input.js';
 import type { Table } from '../input/read-table.js';
-import type { LedgerState } from '../ledger/ledger.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
 import { keyOfConditions } from '../settings/row-condition.js';
 import type { Settings } from '../settings/settings.js';
@@ -15,6 +14,7 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
+import type { Emit } from './run-events.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
 export interface EnrichRequest extends ScanRequest {
@@ -64,38 +64,20 @@ export interface EnrichRuntime {
   readonly log: Log;
   /** No new requests; waits for those in flight, and writes the results so far. */
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for display, as they become true. `isWarning`: shown even with `--quiet`. */
-  readonly onNotice: (notice: string, isWarning?: true) => void;
+  readonly emit: Emit;
   /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
-  /** Asked before money is spent; false ends the run before it. */
-  readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
+  /**
+   * Asks before money is spent; false ends the run before it. Absent: all but the rest after a
+   * trial may be spent.
+   */
+  readonly confirm?: (question: SpendingQuestion) => Promise<boolean>;
   /** Asks a person whether a paused command may go on; false, or absent: it may not. */
   readonly resumes?: (pause: Pause) => Promise<boolean>;
-  /** Asks a person whether a held run continues; absent: nobody can be asked. */
+  /** Asks a person whether a held run continues; absent: nobody can be asked anything. */
   readonly asks?: (question: string) => Promise<boolean>;
   /** The inbox or the schedule of its file; absent: a file of its own. */
   readonly series?: string;
-  /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
-  readonly isInteractive?: boolean;
-}
-
-export interface EnrichProgress {
-  /** null while the file is read. */
-  readonly runId: string | null;
-  readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
-  readonly rows: number;
-  /** Distinct identifiers wanted, and those that have an answer or failed. */
-  readonly wanted: number;
-  readonly answered: number;
-  readonly run: RunProgress | null;
-  readonly ledger: LedgerState | null;
-  readonly inFlight: number;
-  /** Why the service is unavailable; null while it answers. */
-  readonly outage: string | null;
-  /** `queued behind customers.csv`, until the first request is sent; otherwise null or absent. */
-  readonly queued?: string | null;
 }
 
 /** A run that has begun. */
@@ -105,12 +87,6 @@ export interface ActiveRun {
   readonly run: RunRecord;
   readonly scan: Scan;
   readonly collector: OutcomeCollector;
-  /** How far its workers were at the last look; null before the first. */
-  progress: RunProgress | null;
-  /** See `EnrichProgress`. */
-  queued: string | null;
-  /** This process's worker; null before it is opened, and when workers are elsewhere. */
-  worker: LookupWorker | null;
 }
 
 /** Names that runs and workers must agree on without talking. */

@@ -12,6 +12,7 @@ import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { readProfile } from '../engine/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
 import { mainColor } from './output/brand-fields.js';
+import type { RunEvent } from './run-events.js';
 
 const SHOWN = 20;
 const SCOPE = 'newest-matches';
@@ -22,42 +23,25 @@ const RUNS_KEPT = 30;
 const PATIENCE_MS = 2_000;
 const TEXT_AT_MOST = 100;
 
-/** The last identifiers that matched. */
-export class NewestMatches {
-  /** Of all that were noted. */
-  count = 0;
-  readonly #texts: string[] = [];
-
-  note(identifier: string): void {
-    this.#texts[this.count % SHOWN] = identifier;
-    this.count += 1;
-  }
-
-  /** The newest first. */
-  list(): string[] {
-    const oldest = this.count % SHOWN;
-    return [...this.#texts.slice(oldest), ...this.#texts.slice(0, oldest)].reverse();
-  }
-}
-
 const shape = inJson(list(text));
 
-/** Tells the engine at most once a second. Neither function rejects. */
-export function tellMatches(
+/** Follows a run, and tells the engine at most once a second. Nothing here throws. */
+export function keepNewestMatches(
   { keyValues }: Pick<Engine, 'keyValues'>,
   runId: string,
-  newest: NewestMatches,
   clock: Pick<Clock, 'monotonic'>,
 ) {
-  let told = 0;
+  /** The newest last. */
+  let newest: string[] = [];
+  let isNew = false;
   let toldAt = Number.NEGATIVE_INFINITY;
   let telling: Promise<unknown> | null = null;
 
   async function tell(): Promise<void> {
-    if (newest.count === told) return;
-    told = newest.count;
+    if (!isNew) return;
+    isNew = false;
     toldAt = clock.monotonic();
-    await keyValues.put(SCOPE, runId, JSON.stringify(newest.list()));
+    await keyValues.put(SCOPE, runId, JSON.stringify(newest.toReversed()));
   }
 
   async function removeOld(): Promise<void> {
@@ -67,14 +51,18 @@ export function tellMatches(
   }
 
   return {
-    now(): void {
-      if (telling !== null || clock.monotonic() - toldAt < EVERY_MS) return;
+    note(event: RunEvent): void {
+      if (event.type === 'matched') {
+        newest = [...newest.slice(1 - SHOWN), event.identifier];
+        isNew = true;
+      }
+      if (event.type !== 'progress' || telling !== null || clock.monotonic() - toldAt < EVERY_MS) return;
       telling = succeeds(tell()).finally(() => {
         telling = null;
       });
     },
     async end(): Promise<void> {
-      if (newest.count === 0) return;
+      if (newest.length === 0) return;
       const last = Promise.resolve(telling).then(tell).then(removeOld);
       await withinDeadline(succeeds(last), PATIENCE_MS);
     },

@@ -1,19 +1,18 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { stat } from 'node:fs/promises';
 import type { Network } from '../core/connector.js';
-import { FailFileError } from '../core/errors.js';
+import { type ExitCode, FailFileError } from '../core/errors.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { networkOf } from '../settings/network.js';
 import { type EnrichResult, enrichFile } from './enrich-file.js';
 import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf } from './enrich-request.js';
-import type { RunNotices } from './notices/run-notices.js';
 import { type ReaderWait, writeText } from './output/output-file.js';
 import { pageDataOf, portableReport } from './report/portable-report.js';
 import { makeReport, type RunReport } from './report/report.js';
 import { lowestApart, type RankedBrand } from './report/run-summary.js';
 import { exitCodeOf } from './run-end.js';
-import type { RunView } from './run-view.js';
+import type { RunEvent } from './run-events.js';
 
 /** Picture and page are made after the files are safe, so a person waits for them. */
 const LOGOS_TOTAL_MS = 10_000;
@@ -25,15 +24,24 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
 }
 
+export type FileEvent =
+  | RunEvent
+  /** The last one: the files are written, and the run is over. */
+  | {
+      readonly type: 'ended';
+      readonly result: EnrichResult;
+      readonly report: RunReport;
+      readonly exitCode: ExitCode;
+    };
+
 export interface FileRun
-  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job' | 'series' | 'beginReading'>,
+  extends Omit<EnrichRuntime, keyof RunContext | 'queueName' | 'emit'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only'> {
+  readonly readers: readonly ((event: FileEvent) => void)[];
   /** See `EnrichRequest`. Default `terminal`. */
   readonly reader?: EnrichRequest['reader'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  readonly view: RunView;
-  readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
 
 /** `report` names files as the command does. `page`: the path of the page; null: there is none. */
@@ -41,25 +49,14 @@ export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
 /** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
-  const { settings, view, notices } = run;
+  const { settings } = run;
+  const emit = (event: FileEvent) => {
+    for (const read of run.readers) read(event);
+  };
   const { service, stop } = context;
   const request = requestFor(run, context);
-  const runtime: EnrichRuntime = {
-    ...context,
-    ...run,
-    queueName: service.queueName,
-    onProgress(progress) {
-      view.update(progress);
-      notices.noteProgress(progress, service.account);
-    },
-    onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
-    confirm: view.confirm,
-    ...(view.resumes && { resumes: view.resumes }),
-    ...(view.asks && { asks: view.asks }),
-    isInteractive: view.isInteractive,
-  };
+  const runtime = { ...context, ...run, emit, queueName: service.queueName };
   const result = await enrichFile(request, runtime);
-  view.end();
   const exitCode = exitCodeOf(result, settings.strict);
   const report = makeReport(request, result, exitCode);
   const portable = portableReport(report, result.names.report);
@@ -68,7 +65,7 @@ export async function runFile(run: FileRun, context: RunContext) {
   const page = await writeReport(result.names.report, portable, runtime)
     .then(() => writeReportPage(result, portable, { isSample, network, stop }))
     .catch((error: unknown) => Promise.reject(afterOutput(error, result)));
-  notices.noteEnd(result, report, exitCode, service.account);
+  emit({ type: 'ended', result, report, exitCode });
   return { request, result, report, exitCode, page };
 }
 

@@ -20,11 +20,13 @@ import {
   NO_TALLY,
   pauseText,
   type RunOwner,
+  type RunProgress,
   type RunRecord,
   resumeCommand,
   unreportedOf,
 } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
@@ -146,7 +148,10 @@ export async function pauseNotice({ runs }: EnrichRuntime['engine'], owner: stri
 }
 
 /** For `status` and the dashboard: identifiers that need no lookup because they are stored. */
-export async function recordStored({ runtime, run }: ActiveRun, stored: number): Promise<void> {
+export async function recordStored(
+  { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,
+  stored: number,
+): Promise<void> {
   if (stored === 0) return;
   await runtime.engine.runs
     .addTally(run.id, 'known', { ...NO_TALLY, stored })
@@ -159,10 +164,11 @@ export async function recordStored({ runtime, run }: ActiveRun, stored: number):
  * the rest.
  */
 export async function endRun(
-  { runtime, run, progress, worker }: ActiveRun,
+  { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,
   stop: RunStop | null,
+  { progress, worker }: { readonly progress: RunProgress | null; readonly worker: LookupWorker | null },
 ): Promise<{ readonly ledger: LedgerState | null; readonly ended: RunRecord }> {
-  const { engine, onNotice } = runtime;
+  const { engine, emit } = runtime;
   try {
     await worker?.settled();
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, run.settings);
@@ -172,16 +178,17 @@ export async function endRun(
     return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
-    onNotice(`the engine could not record the end of this run: ${error.message}`);
+    const text = `the engine could not record the end of this run: ${error.message}`;
+    emit({ type: 'notice', text });
     // Requests under way have ended: a second call is the same stop.
     if (runtime.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
-    if (left > 0)
-      onNotice(
+    if (left > 0) {
+      const text =
         `the engine could not store ${countOf(left, 'paid answer')}: they are on disk, and the ` +
-          'next run on this engine stores them',
-        true,
-      );
+        'next run on this engine stores them';
+      emit({ type: 'notice', text, isWarning: true });
+    }
     // The last tally that the engine gave, and what this process knows to have been sent since.
     const tally = progress?.tally ?? run.tally;
     const { requests, billed, cutOff } = worker?.sentFor(run.id) ?? { ...NO_TALLY, cutOff: 0 };

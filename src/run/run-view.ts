@@ -1,43 +1,45 @@
-/** A run's display: on a terminal (`terminal-view.ts`), or log lines for inboxes and schedules. */
+/** A run in the log, for inboxes, schedules and programs; on a terminal see `terminal-view.ts`. */
 import type { Log } from '../core/log.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { EnrichProgress, EnrichRuntime } from './enrich-request.js';
+import type { EnrichRequest } from './enrich-request.js';
 import { judgeAccount } from './facts/judge-account.js';
 import { usesMostOfQuota } from './lookups/spending.js';
+import type { EnrichProgress } from './run-events.js';
+import type { FileEvent } from './run-file.js';
+import { sayHalt, sayTo } from './words/say-reason.js';
 
-export interface RunView
-  extends Required<Pick<EnrichRuntime, 'confirm' | 'isInteractive'>>,
-    Pick<EnrichRuntime, 'asks' | 'resumes'> {
-  update(progress: EnrichProgress): void;
-  /** A sentence for people, as it becomes true. */
-  notice(sentence: string): void;
-  /** The same for sentences that `--quiet` shows too. */
-  warn(sentence: string): void;
-  /** From now on nothing but sentences is shown of the run. */
-  end(): void;
-}
-
-/** `about` names the run in each line. Runs of an account under way together share `standing`. */
+/**
+ * Logs what a run tells. `about` names the run in each line. Runs of an account under way together
+ * share `standing`.
+ */
 export function createLogView(
   log: Log,
   about: Readonly<Record<string, string>>,
   standing: ReturnType<typeof createStanding>,
-): RunView {
-  return {
-    update: standing,
-    notice: (sentence) => log.info(about, sentence),
-    warn: (sentence) => log.warn(about, sentence),
-    isInteractive: false,
-    async confirm(question) {
-      const { requests, overageRequests, maxCost, quotaLeft, trial } = question;
+  reader: EnrichRequest['reader'] = 'terminal',
+): (event: FileEvent) => void {
+  return (event) => {
+    if (event.type === 'progress') standing(event);
+    else if (event.type === 'estimated') {
+      const { requests, overageRequests, maxCost, quotaLeft } = event.question;
       const facts = { ...about, requests, overageRequests, maxCost };
-      if (usesMostOfQuota(question))
+      if (usesMostOfQuota(event.question))
         log.info({ ...facts, quotaLeft }, 'starting lookups: more than half of the quota left');
       else log.info(facts, 'starting lookups');
-      return trial === null;
-    },
-    end: () => undefined,
+    } else {
+      const said = sayEvent(event, reader);
+      if (said !== null) log[said.isWarning ? 'warn' : 'info'](about, said.sentence);
+    }
   };
+}
+
+/** The words of an event that is a sentence for people; null: it is not. */
+export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
+  if (event.type === 'notice')
+    return { sentence: sayTo(reader, event.text), isWarning: event.isWarning === true };
+  if (event.type !== 'parked') return null;
+  const why = sayHalt(event.halt, 'terminal');
+  return { sentence: `parked: ${why}; the run continues when it can spend again`, isWarning: true };
 }
 
 /** Logs an outage, its end, a near limit, once each. `shared`: all runs' worker; null: own ones. */

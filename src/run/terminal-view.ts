@@ -6,13 +6,15 @@ import { InterruptedError } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
-import { pauseText } from '../engine/stores/run-store.js';
+import { type Pause, pauseText } from '../engine/stores/run-store.js';
 import type { Settings } from '../settings/settings.js';
-import type { EnrichProgress } from './enrich-request.js';
+import type { EnrichRuntime } from './enrich-request.js';
 import { judgeAccount } from './facts/judge-account.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
-import type { RunView } from './run-view.js';
+import type { EnrichProgress } from './run-events.js';
+import type { FileEvent } from './run-file.js';
+import { sayEvent } from './run-view.js';
 
 export interface TerminalViewOptions {
   readonly streams: Pick<Streams, 'stdin' | 'stderr'>;
@@ -30,7 +32,7 @@ const BAR_WIDTH = 24;
 const RATE_WINDOW_MS = 10_000;
 
 /** Shows nothing but warnings with `--quiet`. */
-export function createTerminalView(options: TerminalViewOptions): RunView {
+export function createTerminalView(options: TerminalViewOptions) {
   const { settings, clock } = options;
   const { stdin, stderr } = options.streams;
   const isTerminal = stderr.isTTY === true;
@@ -59,69 +61,95 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     if (!warned.has(what)) warn(sentence);
     warned.add(what);
   };
-  const showProgress = (progress: EnrichProgress) => {
+  const isDue = (): boolean => {
     const at = clock.monotonic();
-    if (settings.quiet || at - shownAt < everyMs) return;
+    if (settings.quiet || at - shownAt < everyMs) return false;
     shownAt = at;
-    marks.push({ at, answered: progress.answered });
-    while (marks.length > 2 && at - (marks[0]?.at ?? at) > RATE_WINDOW_MS) marks.shift();
-    const rate = rateOf(marks);
+    return true;
+  };
+  /** `share` of the bar; null: there is no bar. */
+  const showLine = (line: string, share: number | null) => {
+    const text = visibleLine(line);
     if (!isBar) {
-      printText(stderr, `${visibleLine(progressText(progress, rate, settings.overagePrice))}\n`);
+      printText(stderr, `${text}\n`);
       return;
     }
     // Some terminals say that they have no columns.
     const width = (stderr.columns || 80) - 1;
-    const text = visibleLine(barText(progress, rate, settings.overagePrice));
-    const hasBar = progress.phase === 'asking' || progress.phase === 'parked';
-    const line = hasBar ? barLine(progress, text, width, settings.color) : text.slice(0, width);
+    const shown = share === null ? text.slice(0, width) : barLine(share, text, width, settings.color);
     // Written over, then cut: a line that is cleared first flickers.
-    printControlled(stderr, `\r${line}\u001b[K`);
+    printControlled(stderr, `\r${shown}\u001b[K`);
     isBarShown = true;
+  };
+  const showProgress = (progress: EnrichProgress) => {
+    if (!isDue()) return;
+    const { wanted, answered } = progress;
+    marks.push({ at: shownAt, answered });
+    while (marks.length > 2 && shownAt - (marks[0]?.at ?? shownAt) > RATE_WINDOW_MS) marks.shift();
+    showLine(
+      progressText(progress, rateOf(marks), settings.overagePrice),
+      wanted > 0 ? answered / wanted : 0,
+    );
+  };
+  const warnOfProgress = ({ outage, ledger }: EnrichProgress) => {
+    if (outage !== null)
+      warnOnce('outage', `the service is unavailable: ${outage}; lookups go on when it answers`);
+    const account = ledger && judgeAccount(ledger);
+    if (account?.isNearLimit)
+      warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);
+  };
+  const isAskedAbout = (question: SpendingQuestion): boolean =>
+    isInteractive &&
+    (isTrial(question) ||
+      (!hasAgreed && (isMoreThan(question.maxCost, settings.confirmAbove) || usesMostOfQuota(question))));
+  const showEstimate = (question: SpendingQuestion) => {
+    const { trial, overageRequests, deferred } = question;
+    const isAsked = isAskedAbout(question);
+    const show = isAsked ? warn : notice;
+    if (trial?.isRequested) for (const line of trialLines(trial)) show(line);
+    // Said once, unless the first request told of costs or of a limit.
+    const isNews = trial === null || overageRequests > 0 || (deferred ?? 0) > 0;
+    if (isAsked || isTrial(question) || isNews) show(questionText(question));
+  };
+  const questions: Pick<EnrichRuntime, 'confirm' | 'asks' | 'resumes'> = {
+    async confirm(question) {
+      if (!isAskedAbout(question)) return settings.yes || !isTrial(question);
+      hasAgreed = await askOnTerminal(isTrial(question) ? 'continue?' : 'spend it?', options);
+      return hasAgreed;
+    },
+    ...(isInteractive && {
+      asks(question: string) {
+        clear();
+        return askOnTerminal(question, options);
+      },
+    }),
+    // `--yes` agrees to costs; only a person takes back what a person ordered.
+    ...(isTerminal &&
+      stdin.isTTY === true && {
+        resumes: (pause: Pause) => askOnTerminal(`${pauseText(pause)}; resume it?`, options),
+      }),
   };
 
   return {
-    update(progress) {
-      showProgress(progress);
-      const { outage, ledger } = progress;
-      if (outage !== null)
-        warnOnce('outage', `the service is unavailable: ${outage}; lookups go on when it answers`);
-      const account = ledger && judgeAccount(ledger);
-      if (account?.isNearLimit)
-        warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);
+    show(event: FileEvent): void {
+      const said = sayEvent(event, 'terminal');
+      if (said !== null) (said.isWarning ? warn : notice)(said.sentence);
+      else if (event.type === 'estimated') showEstimate(event.question);
+      else if (event.type === 'ended') clear();
+      else if (event.type === 'progress') {
+        showProgress(event);
+        warnOfProgress(event);
+      } else if ('rows' in event && isDue()) showLine(`${event.type} ${countOf(event.rows, 'row')}`, null);
     },
     notice,
     warn,
-    isInteractive,
-    async confirm(question) {
-      const { trial } = question;
-      const isTrial = trial?.isRequested === true;
-      const isWorthAsking =
-        isTrial ||
-        (!hasAgreed && (isMoreThan(question.maxCost, settings.confirmAbove) || usesMostOfQuota(question)));
-      const asks = isInteractive && isWorthAsking;
-      const show = asks ? warn : notice;
-      if (isTrial) for (const line of trialLines(trial)) show(line);
-      // Said once, unless the first request told of costs or of a limit.
-      const isNews = trial === null || question.overageRequests > 0 || (question.deferred ?? 0) > 0;
-      if (asks || isTrial || isNews) show(questionText(question));
-      if (!asks) return settings.yes || !isTrial;
-      hasAgreed = await askOnTerminal(isTrial ? 'continue?' : 'spend it?', options);
-      return hasAgreed;
-    },
-    // `--yes` agrees to costs; only a person takes back what a person ordered.
-    ...(isTerminal && stdin.isTTY === true
-      ? {
-          asks(question) {
-            clear();
-            return askOnTerminal(question, options);
-          },
-          resumes: (pause) => askOnTerminal(`${pauseText(pause)}; resume it?`, options),
-        }
-      : {}),
+    questions,
+    /** From now on nothing but sentences is shown of the run. */
     end: clear,
   };
 }
+
+const isTrial = ({ trial }: SpendingQuestion): boolean => trial?.isRequested === true;
 
 function questionText(question: SpendingQuestion): string {
   const { requests, withinQuota, quotaLeft, overageRequests, maxCost, deferred, trial } = question;
@@ -188,36 +216,17 @@ function rateOf(marks: readonly Mark[]): number | null {
   return ((last.answered - first.answered) * 1_000) / (last.at - first.at);
 }
 
-/** One line of progress: rows, lookups, rate, time left, requests billed, money, room left. */
+/** What came out, what is spent of the limit, rate and time left. */
 export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
-  const { phase, rows, answered, wanted, ledger } = progress;
-  if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;
-  const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`, ...waitsOf(progress)];
-  parts.push(...paceOf(progress, rate));
-  if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
-  parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
-  if (progress.outage !== null) parts.push(`waiting: ${progress.outage}`);
-  if (ledger) {
-    const { limit, left } = judgeAccount(ledger);
-    const overage = ledger.run?.overageBilled ?? 0;
-    if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
-    if (limit !== null) parts.push(`${countText(left ?? 0)} of ${countText(limit)} left`);
-  }
-  if (progress.run?.isPaused ?? ledger?.isPaused) parts.push('paused');
-  return parts.join(', ');
-}
-
-/** The words beside the bar: what came out, what is spent of the limit, rate and time left. */
-export function barText(progress: EnrichProgress, rate: number | null, price: string): string {
-  const { phase, rows, answered, wanted, ledger, run, outage } = progress;
-  if (phase === 'reading' || phase === 'writing') return `${phase} ${countOf(rows, 'row')}`;
+  const { isParked, answered, wanted, ledger, run, outage, queued } = progress;
   const { matched = 0, stored = 0, billed = 0 } = run?.tally ?? {};
   const account = ledger && judgeAccount(ledger);
   const overage = ledger?.run?.overageBilled ?? 0;
   const isPaused = run?.isPaused ?? ledger?.isPaused ?? false;
+  const waits = isPaused ? 'paused' : isParked ? 'parked' : queued;
   return [
     `${countText(answered)} of ${countText(wanted)}`,
-    ...(isPaused ? ['paused'] : waitsOf(progress)),
+    ...(waits === null ? [] : [waits]),
     ...(outage === null ? [] : [`waiting: ${outage}`]),
     `${countText(matched)} matched`,
     ...(stored > 0 ? [`${countText(stored)} stored`] : []),
@@ -225,23 +234,14 @@ export function barText(progress: EnrichProgress, rate: number | null, price: st
       ? `${countText(billed)} billed`
       : `${countText(account.used)} of ${countText(account.limit)} spent`,
     ...(overage > 0 ? [`${costOf(overage, price)} overage`] : []),
-    ...paceOf(progress, rate),
+    ...(rate !== null && rate > 0
+      ? [`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`]
+      : []),
   ].join(' · ');
 }
 
-function waitsOf({ phase, queued }: EnrichProgress): string[] {
-  if (phase === 'parked') return ['parked'];
-  return queued ? [queued] : [];
-}
-
-function paceOf({ wanted, answered }: EnrichProgress, rate: number | null): string[] {
-  if (rate === null || rate <= 0) return [];
-  return [`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`];
-}
-
 /** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */
-function barLine(progress: EnrichProgress, text: string, width: number, hasColor: boolean): string {
-  const share = progress.wanted > 0 ? progress.answered / progress.wanted : 0;
+function barLine(share: number, text: string, width: number, hasColor: boolean): string {
   const full = Math.round(Math.min(1, share) * BAR_WIDTH);
   const done = '█'.repeat(full).slice(0, width);
   const rest = '░'.repeat(BAR_WIDTH - full).slice(0, width - done.length);

@@ -100,7 +100,6 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       gzip: false,
       changes: null,
     },
-    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: parts.ledger ?? null,
     input: { name: 'customers.csv', detected: "CSV, delimiter ',', utf-8", warnings: [] },
     startedAt: STARTED_AT,

@@ -68,8 +68,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       clock: systemClock,
       log: silentLog(),
       stop: new AbortController().signal,
-      onProgress: () => undefined,
-      onNotice: () => undefined,
+      emit: () => undefined,
       graceMs: () => 2_000,
       confirm: async () => true,
       ...options.runtime,
@@ -139,7 +138,9 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const seen: number[] = [];
     const { run: record } = await run({
       input: 'website\nb1.com\nb2.com\nb3.com\n',
-      runtime: { onProgress: ({ phase, answered }) => phase === 'asking' && seen.push(answered) },
+      runtime: {
+        emit: (event) => event.type === 'progress' && seen.push(event.answered),
+      },
     });
     expect(record.tally).toMatchObject({ matched: 1, stored: 2 });
     expect(record.identifiers).toBe(3);
@@ -219,6 +220,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(questions.map(({ requests, trial }) => [requests, trial])).toEqual([[2, null]]);
   });
 
+  const asks = async () => true;
   it.each([
     [true, null, 1],
     [true, 'own.example', 0],
@@ -232,7 +234,11 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         questions.push({ quotaLeft, billed: billed() });
         return true;
       };
-      await run({ input: MANY, settings: { ownDomain }, runtime: { confirm, isInteractive } });
+      await run({
+        input: MANY,
+        settings: { ownDomain },
+        runtime: { confirm, ...(isInteractive && { asks }) },
+      });
       // A look counts as one request until it is proven free.
       const counted = ownDomain === null ? billedThen : 1;
       expect(questions).toEqual([
@@ -248,7 +254,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const noting = clientThat(async ({ value }) => void order.push(value));
     const priority = { name: 'worth', direction: 'desc' } as const;
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
-    await run({ input, client: noting, asked: { priority }, runtime: { isInteractive: true } });
+    await run({ input, client: noting, asked: { priority }, runtime: { asks } });
     expect([order[0], order.length]).toEqual(['b3.com', 3]);
   });
 });

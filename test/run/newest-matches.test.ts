@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/engine/stores/key-value-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
-import { NewestMatches, readNewestMatches, tellMatches } from '../../src/run/newest-matches.js';
+import { keepNewestMatches, readNewestMatches } from '../../src/run/newest-matches.js';
+import type { RunEvent } from '../../src/run/run-events.js';
 import { runRecord } from '../dashboard/views.js';
 
 function keyValues(entries: Entry[] = []) {
@@ -23,57 +24,61 @@ function keyValues(entries: Entry[] = []) {
   };
 }
 
-function noted(count: number) {
-  const newest = new NewestMatches();
-  for (let index = 1; index <= count; index += 1) newest.note(`domain:${index}.com`);
-  return newest;
+/** Follows a run that found so many; `at` is the time. */
+function follow(values: Parameters<typeof keepNewestMatches>[0]['keyValues'], found: number, at = { ms: 0 }) {
+  const matches = keepNewestMatches({ keyValues: values }, 'r-1', { monotonic: () => at.ms });
+  const find = (name: number | string) => matches.note({ type: 'matched', identifier: `domain:${name}.com` });
+  for (let index = 1; index <= found; index += 1) find(index);
+  const look = () => matches.note({ type: 'progress' } as RunEvent);
+  return { find, look, end: matches.end };
 }
 
-it.each([
-  [0, undefined, undefined],
-  [3, 'domain:3.com', 'domain:1.com'],
-  [20, 'domain:20.com', 'domain:1.com'],
-  [47, 'domain:47.com', 'domain:28.com'],
-])('of %d matches the last twenty are kept, the newest first', (count, first, last) => {
-  const kept = noted(count).list();
-  expect([kept.length, kept[0], kept.at(-1)]).toEqual([Math.min(count, 20), first, last]);
-});
-
 describe('the engine', () => {
+  it.each([
+    [3, 'domain:3.com', 'domain:1.com'],
+    [20, 'domain:20.com', 'domain:1.com'],
+    [47, 'domain:47.com', 'domain:28.com'],
+  ])('of %d matches has the last twenty, the newest first', async (count, first, last) => {
+    const values = keyValues();
+    await follow(values, count).end();
+    const [kept = []] = values.told;
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([Math.min(count, 20), first, last]);
+  });
+
   it('is told at most once a second, of what is new, and at the end of all', async () => {
     const values = keyValues();
-    const newest = noted(1);
-    let now = 0;
-    const telling = tellMatches({ keyValues: values }, 'r-1', newest, { monotonic: () => now });
-    telling.now();
-    await telling.end();
-    newest.note('domain:late.com');
-    now = 999;
-    telling.now();
+    const at = { ms: 0 };
+    const { find, look, end } = follow(values, 1, at);
+    look();
+    await end();
+    find('late');
+    at.ms = 999;
+    look();
     expect(values.told).toHaveLength(1);
-    now = 1_000;
-    telling.now();
-    await telling.end();
+    at.ms = 1_000;
+    look();
+    await end();
     expect(values.told.map((each) => each[0])).toEqual(['domain:1.com', 'domain:late.com']);
-    now = 5_000;
-    telling.now();
-    await telling.end();
+    at.ms = 5_000;
+    look();
+    await end();
     expect(values.told).toHaveLength(2);
   });
 
-  it('keeps those of the newest thirty runs', async () => {
+  it('keeps those of the newest thirty runs, and nothing of a run without a match', async () => {
     const old = (at: number) => ({ name: `r-old-${at}`, text: '[]', ageMs: 1_000 + at });
     const values = keyValues(Array.from({ length: 40 }, (_, at) => old(at)));
-    await tellMatches({ keyValues: values }, 'r-1', noted(1), { monotonic: () => 0 }).end();
+    await follow(values, 0).end();
+    expect(values.entries).toHaveLength(40);
+    await follow(values, 1).end();
     const names = values.entries.map(({ name }) => name);
     expect([names.length, names.includes('r-1'), names.includes('r-old-39')]).toEqual([30, true, false]);
   });
 
   it('that fails ends no run', async () => {
-    const gone = { ...keyValues(), put: () => Promise.reject(new Error('gone')) };
-    const telling = tellMatches({ keyValues: gone }, 'r-1', noted(1), { monotonic: () => 0 });
-    telling.now();
-    await expect(telling.end()).resolves.toBeUndefined();
+    const { look, end } = follow({ ...keyValues(), put: () => Promise.reject(new Error('gone')) }, 1);
+    look();
+    await expect(end()).resolves.toBeUndefined();
   });
 });
 

@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/core/log.js';
-import type { EnrichProgress } from '../../src/run/enrich-request.js';
+import { phrase } from '../../src/core/phrase.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
+import type { EnrichProgress, RunEvent } from '../../src/run/run-events.js';
 import { createLogView, createStanding } from '../../src/run/run-view.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { HALTS } from '../support/halts.js';
 import { ledgerState } from './ledger-state.js';
 
 const NEAR = ledgerState({ quota: 100, sent: 80 });
@@ -18,9 +21,10 @@ const QUESTION: SpendingQuestion = {
   trial: null,
 };
 
-function progress(some: Partial<EnrichProgress> = {}): EnrichProgress {
-  const none = { run: null, ledger: null, inFlight: 0, outage: null };
-  return { runId: 'r', phase: 'asking', rows: 1, wanted: 1, answered: 0, ...none, ...some };
+function progress(some: Partial<EnrichProgress> = {}) {
+  const record = { id: 'r', settings: runSettings() };
+  const none = { isParked: false, run: null, ledger: null, inFlight: 0, outage: null, queued: null };
+  return { type: 'progress' as const, record, wanted: 1, answered: 0, ...none, ...some } satisfies RunEvent;
 }
 
 /** A log that records what it is given: level, file and message. */
@@ -36,7 +40,7 @@ it('logs an outage, its end and a near limit once, however many runs report them
   const standing = createStanding(log, null);
   const views = ['a.csv', 'b.csv'].map((file) => createLogView(log, { file }, standing));
   for (const some of [{ outage: 'status 503' }, {}, { ledger: NEAR }])
-    for (const view of views) view.update(progress(some));
+    for (const view of views) view(progress(some));
   expect(lines).toEqual([
     ['warn', 'status 503', 'the service is unavailable'],
     ['info', 'the service is available again'],
@@ -50,27 +54,29 @@ it('learns of an outage from the shared worker before any run reports it', () =>
   expect(lines).toEqual([['warn', 'status 503', 'the service is unavailable']]);
 });
 
-it('names the run, keeps warnings apart, and logs the cost before it is spent', async () => {
+it('names the run, keeps warnings apart, and logs the cost before it is spent', () => {
   const { log, lines } = keptLog();
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
-  view.notice('detected: CSV');
-  view.warn('parked');
+  view({ type: 'notice', text: 'detected: CSV' });
+  view({ type: 'notice', text: 'waiting for a reader', isWarning: true });
+  view({ type: 'parked', halt: HALTS.limit, ledger: null });
   const some = { withinQuota: 3, overageRequests: 2, maxCost: '0.2' };
-  expect(await view.confirm({ ...QUESTION, ...some })).toBe(true);
+  view({ type: 'estimated', question: { ...QUESTION, ...some } });
+  view({ type: 'estimated', question: QUESTION });
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
-    ['warn', 'a.csv', 'parked'],
+    ['warn', 'a.csv', 'waiting for a reader'],
+    ['warn', 'a.csv', 'parked: the quota is used up; the run continues when it can spend again'],
     ['info', 'a.csv', 5, 2, '0.2', 'starting lookups'],
+    ['info', 'a.csv', 5, 0, '0', 9, 'starting lookups: more than half of the quota left'],
   ]);
 });
 
-it('a log reports a run that may use most of the quota left, and does not continue after a trial', async () => {
+it('names settings as its reader does', () => {
   const { log, lines } = keptLog();
-  const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
-  expect(await view.confirm(QUESTION)).toBe(true);
-  expect(lines).toEqual([
-    ['info', 'a.csv', 5, 0, '0', 9, 'starting lookups: more than half of the quota left'],
-  ]);
-  const trial = { isRequested: true, counts: {}, brands: [] };
-  expect(await view.confirm({ ...QUESTION, trial })).toBe(false);
+  const text = phrase`raise ${{ setting: 'maxRequests' }}`;
+  for (const reader of ['terminal', 'inbox', 'program'] as const)
+    createLogView(log, {}, createStanding(log, null), reader)({ type: 'notice', text });
+  const named = ['--max-requests', 'maxRequests', 'maxRequests'];
+  expect(lines).toEqual(named.map((name) => ['info', `raise ${name}`]));
 });

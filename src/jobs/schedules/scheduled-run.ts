@@ -164,8 +164,7 @@ function enrichScheduled(
         // A named pipe would block each of its runs.
         only: 'file',
         worker: settings.worker ? worker : null,
-        view: createLogView(log, { schedule: schedule.name }, standing),
-        notices,
+        readers: [createLogView(log, { schedule: schedule.name }, standing), notices.note],
       },
       context,
     );
@@ -182,13 +181,13 @@ function enrichScheduled(
   });
 }
 
-function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
+function sentenceOf({ scan, written, run }: EnrichResult): string {
   const counts = Object.entries(written.counts).filter(([, count]) => count > 0);
   const parts = [
     countOf(scan.rows.count, 'row'),
     ...counts.map(([status, count]) => `${count} ${status.replace('_', ' ')}`),
     ...(hasNoMatch(written.counts) ? ['nothing matched'] : []),
-    `${progress?.tally.billed ?? 0} billed`,
+    `${run.tally.billed} billed`,
   ];
   return `${parts.join(', ')}${run.stop === null ? '' : `; ${sayDeferred(run.stop, 'terminal')}`}`;
 }

@@ -10,7 +10,6 @@ import { readProfile, whyUnreadable } from '../../engine/stores/profile-codec.js
 import type { FailureReason, RunStop } from '../../engine/stores/run-reasons.js';
 import type { LookupFailure } from '../../engine/stores/run-store.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
-import { NewestMatches } from '../newest-matches.js';
 import type { Changes } from '../output/changes.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
@@ -36,6 +35,7 @@ export interface CollectorOptions {
   readonly freshness: Freshness;
   /** Gets each brand; null or absent: no changes are asked for. */
   readonly changes?: Pick<Changes, 'note'> | null;
+  readonly emit: (found: { type: 'matched'; identifier: string }) => void;
 }
 
 /** Identifiers whose outcomes are read in one call. */
@@ -52,7 +52,6 @@ const NOT_FOUND_ANSWER = { status: 'not_found', retryLater: false, profile: null
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
-  readonly newest = new NewestMatches();
   /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
@@ -222,10 +221,11 @@ export class OutcomeCollector {
     if (error !== null) this.reasons.set(index, error);
     const identifier = parseIdentifierText(text);
     this.#render(index, { status, identifier, source, fetchedAt, error, profile, brand }, score);
-    if (status === 'matched') this.options.changes?.note(index, text, brand);
     const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
     this.summary.noteAnswer(noted);
-    if (status === 'matched') this.newest.note(text);
+    if (status !== 'matched') return;
+    this.options.changes?.note(index, text, brand);
+    this.options.emit({ type: 'matched', identifier: text });
   }
 
   #keepFailure(unanswered: Unanswered, reason: FailureReason): void {

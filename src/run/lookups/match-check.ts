@@ -70,7 +70,7 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
       const columns = scan.chosen.choices.map(({ column, name }) => name || `column ${column + 1}`);
       held ??= { why: 'unmatched', ...counts, columns };
       const question = `${sayHalt(held, 'terminal')} Continue?`;
-      if (runtime.isInteractive === true && (await asks?.(question))) {
+      if (await asks?.(question)) {
         await liftHold(engine, run);
         isPassed = true;
         return null;

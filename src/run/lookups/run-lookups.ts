@@ -5,8 +5,14 @@ import type { Releasers } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import type { Engine } from '../../engine/engine.js';
 import { unfit } from '../../engine/store-calls.js';
-import type { RunHalt } from '../../engine/stores/run-reasons.js';
-import { isAlive, queuedText, type RunRecord, runsBefore } from '../../engine/stores/run-store.js';
+import type { RunHalt, RunStop } from '../../engine/stores/run-reasons.js';
+import {
+  isAlive,
+  queuedText,
+  type RunProgress,
+  type RunRecord,
+  runsBefore,
+} from '../../engine/stores/run-store.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning, sayWait } from '../../ledger/policy.js';
@@ -14,18 +20,16 @@ import { RULES } from '../../ledger/rules.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
-import type { ActiveRun, EnrichProgress, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
+import type { ActiveRun, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
 import { judgeAccount } from '../facts/judge-account.js';
-import type { tellMatches } from '../newest-matches.js';
 import type { LookupsEnd } from '../run-end.js';
-import { pauseNotice } from '../run-record.js';
-import { sayHalt, sayTo } from '../words/say-reason.js';
+import { endRun, pauseNotice, recordStored } from '../run-record.js';
 import { sayHold } from '../words/say-run.js';
 import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { openMatchCheck } from './match-check.js';
-import { foreignTerms, spendingQuestion } from './spending.js';
-import { type SweepContext, sweep } from './sweep.js';
+import { foreignTerms, type SpendingQuestion, spendingQuestion } from './spending.js';
+import { type SweepContext, sweep, takeWaves } from './sweep.js';
 import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
@@ -37,135 +41,173 @@ const TAKE_EVERY_MS = 250;
 
 export interface LookupsContext extends ActiveRun {
   readonly releasers: Releasers;
-  readonly matches: ReturnType<typeof tellMatches>;
+}
+
+/** The lookups of one run. Nobody else knows how they stand: others follow the run's events. */
+export class RunLookups {
   /** Identifiers that need no lookup, because their answers are stored. */
-  known: number;
-}
+  #known = 0;
+  /** How far the workers were at the last look; null before the first. */
+  #progress: RunProgress | null = null;
+  #queued: string | null = null;
+  /** This process's worker; null before it is opened, and when workers are elsewhere. */
+  #worker: LookupWorker | null = null;
+  #isPaused = false;
+  #takenAt = Number.NEGATIVE_INFINITY;
+  /** What was said of a killed run's permits, when this one began. */
+  #stranded: string | null = null;
 
-/** Shows where the run stands, whenever something has changed. `rows`: how many are written. */
-export function showRun(
-  active: LookupsContext,
-  phase: EnrichProgress['phase'],
-  rows = active.scan.rows.count,
-): void {
-  const { runtime, run, scan, matches, progress, queued, worker } = active;
-  matches.now();
-  runtime.onProgress({
-    runId: run.id,
-    phase,
-    rows,
-    wanted: scan.answers.wanted,
-    answered: answeredSoFar(active),
-    run: progress,
-    ledger: worker?.ledgerState() ?? null,
-    inFlight: worker?.inFlight ?? 0,
-    outage: worker?.outage ?? null,
-    queued: progress !== null && progress.tally.requests > 0 ? null : queued,
-  });
-}
+  constructor(private readonly context: LookupsContext) {}
 
-/** Answers collected, or reported: from the store, and what the tally has since the start. */
-function answeredSoFar({ scan: { answers }, collector, progress, known }: LookupsContext): number {
-  const tally = progress?.tally;
-  const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - known : 0;
-  const { stored } = collector.summary.facts.identifiers;
-  return Math.min(answers.wanted, Math.max(answers.answered, stored + reported));
-}
-
-/** Looks up `missing` identifiers. Throws engine errors, and `DeclinedError`. */
-export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
-  const { request, runtime, collector, scan, run, releasers } = context;
-  const { engine, onNotice } = runtime;
-  const { account } = run.settings;
-  const { reader } = request;
-  const { trial: asked } = request.settings;
-  // Ordered before it began: not even the account is asked for.
-  if (run.cancelled !== null) return { type: 'cancelled' };
-  if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
-  await assertEngineRoom(engine);
-  const check = await openMatchCheck(context);
-  const held = await check.halt();
-  if (held !== null) return { type: 'halted', halt: held };
-  const state = await engine.ledger.show(account, run.id);
-  const terms = foreignTerms(state, run.settings);
-  if (terms !== null) onNotice(sayTo(reader, terms));
-  const tried = asked === null || asked >= missing ? null : asked;
-  await agreeOrEnd(context, tried ?? missing, state);
-  const queue = engine.openChunkQueue(runtime.queueName);
-  releasers.push(() => queue.close());
-  // A person was perhaps asked before: the run began long ago.
-  const { now } = await engine.ledger.show(account, run.id);
-  const removed = await removeDeadChunks(engine, queue, now);
-  if (removed > 0)
-    onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
-  context.queued = await queuedBehind(context, now);
-  if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
-  if (runtime.worker === null)
-    onNotice(`workers elsewhere do the lookups: ${workerFor(run.settings.service)}`);
-  const opensAccount = runtime.opensAccount?.() ?? true;
-  if (opensAccount) await engine.ledger.open(account, request.pace);
-
-  let isPaused = false;
-  let takenAt = Number.NEGATIVE_INFINITY;
-  let stranded: string | null = null;
-  const dispatcher = new ChunkDispatcher({
-    ...runtime,
-    queue,
-    runId: run.id,
-    maxFailures: maxFailuresOf(request.settings, scan.answers.wanted),
-    endsWhenPaused: runtime.job !== undefined,
-    async onProgress(latest) {
-      context.progress = latest;
-      // A file or a schedule that is paused alone ends instead, with its reason.
-      const waits = latest.isPaused && (runtime.job === undefined || !latest.isPausedAlone);
-      if (waits !== isPaused) onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.owner), true);
-      isPaused = waits;
-      if (!runtime.stop.aborted && runtime.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
-        takenAt = runtime.clock.monotonic();
-        const { matched, notFound, stored } = latest.tally;
-        await collector.takeStoredSoFar(matched + notFound + stored);
-      }
-      showRun(context, 'asking');
-    },
-    async onSilence() {
-      const still = await findStrandedPermits(context, context.worker?.inFlight ?? 0).catch(() => null);
-      // Said when the run began.
-      if (still !== null && stranded !== null) return;
-      const latest = await engine.ledger.show(account).catch(() => null);
-      const { service } = run.settings;
-      const waits = { retryAt: context.worker?.retryAt ?? null, now: runtime.clock.now(), service };
-      onNotice(still ?? silenceNotice(latest, waits), true);
-    },
-  });
-  const onAnswer = collector.onAnswer.bind(collector);
-  const listener = { onChunk: () => dispatcher.wake(), onAnswer };
-  const worker = await openWorker(runtime, run.id, listener, releasers);
-  context.worker = worker;
-  if (worker && opensAccount) {
-    const refused = await readOwnBrand(worker, run, (notice) => onNotice(sayTo(reader, notice), true));
-    if (refused) return { type: 'halted', halt: refused };
+  #show(isParked = false): void {
+    const { runtime, run, scan } = this.context;
+    const [progress, worker] = [this.#progress, this.#worker];
+    runtime.emit({
+      type: 'progress',
+      record: run,
+      isParked,
+      wanted: scan.answers.wanted,
+      answered: this.#answered(),
+      run: progress,
+      ledger: worker?.ledgerState() ?? null,
+      inFlight: worker?.inFlight ?? 0,
+      outage: worker?.outage ?? null,
+      queued: progress !== null && progress.tally.requests > 0 ? null : this.#queued,
+    });
   }
-  if (state.held + state.probes > 0) stranded = await findStrandedPermits(context, 0).catch(() => null);
-  if (stranded !== null) onNotice(stranded, true);
-  const onParked = (halt: RunHalt | null) => {
-    onNotice(
-      halt
-        ? `parked: ${sayHalt(halt, 'terminal')}; the run continues when it can spend again`
-        : 'trying to spend again',
-      true,
+
+  /** Answers collected, or reported: from the store, and what the tally has since the start. */
+  #answered(): number {
+    const { answers } = this.context.scan;
+    const tally = this.#progress?.tally;
+    const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - this.#known : 0;
+    const { stored } = this.context.collector.summary.facts.identifiers;
+    return Math.min(answers.wanted, Math.max(answers.answered, stored + reported));
+  }
+
+  /** Takes stored answers and looks up the rest. Throws engine errors, and `DeclinedError`. */
+  async run(): Promise<LookupsEnd> {
+    const { request, runtime, collector, scan } = this.context;
+    const missing = await takeWaves(collector, scan, request.settings.waterfall, runtime.stop);
+    this.#known = scan.answers.answered;
+    if (missing > 0) await recordStored(this.context, this.#known);
+    this.#show();
+    return missing > 0 ? this.#lookUp(missing) : { type: 'finished' };
+  }
+
+  async #lookUp(missing: number): Promise<LookupsEnd> {
+    const { context } = this;
+    const { request, runtime, collector, scan, run, releasers } = context;
+    const { engine } = runtime;
+    const { account } = run.settings;
+    const { trial: asked } = request.settings;
+    // Ordered before it began: not even the account is asked for.
+    if (run.cancelled !== null) return { type: 'cancelled' };
+    if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
+    await assertEngineRoom(engine);
+    const check = await openMatchCheck(context);
+    const held = await check.halt();
+    if (held !== null) return { type: 'halted', halt: held };
+    const state = await engine.ledger.show(account, run.id);
+    const terms = foreignTerms(state, run.settings);
+    if (terms !== null) this.#tell(terms);
+    const tried = asked === null || asked >= missing ? null : asked;
+    await agreeOrEnd(context, tried ?? missing, state);
+    const queue = engine.openChunkQueue(runtime.queueName);
+    releasers.push(() => queue.close());
+    // A person was perhaps asked before: the run began long ago.
+    const { now } = await engine.ledger.show(account, run.id);
+    const removed = await removeDeadChunks(engine, queue, now);
+    if (removed > 0)
+      this.#tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
+    this.#queued = await queuedBehind(context, now);
+    if (this.#queued !== null) this.#tell(`${this.#queued}: runs take turns`);
+    if (runtime.worker === null)
+      this.#tell(`workers elsewhere do the lookups: ${workerFor(run.settings.service)}`);
+    const opensAccount = runtime.opensAccount?.() ?? true;
+    if (opensAccount) await engine.ledger.open(account, request.pace);
+
+    const dispatcher = new ChunkDispatcher({
+      ...runtime,
+      queue,
+      runId: run.id,
+      maxFailures: maxFailuresOf(request.settings, scan.answers.wanted),
+      endsWhenPaused: runtime.job !== undefined,
+      onProgress: (latest) => this.#follow(latest),
+      onSilence: () => this.#tellSilence(),
+    });
+    const onAnswer = collector.onAnswer.bind(collector);
+    const worker = await openWorker(
+      runtime,
+      run.id,
+      { onChunk: () => dispatcher.wake(), onAnswer },
+      releasers,
     );
+    this.#worker = worker;
+    if (worker && opensAccount) {
+      const refused = await readOwnBrand(worker, run, (notice) => this.#tell(notice, true));
+      if (refused) return { type: 'halted', halt: refused };
+    }
+    if (state.held + state.probes > 0)
+      this.#stranded = await findStrandedPermits(context, 0).catch(() => null);
+    if (this.#stranded !== null) this.#tell(this.#stranded, true);
+    const onParked = (halt: RunHalt | null) => this.#tellParked(halt);
+    const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
+    const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
+    try {
+      const end = await sweep({ ...context, worker, dispatcher, check, onParked, trial });
+      if (end.type === 'halted' && end.halt.why === 'limit') await noteNext(context);
+      return end;
+    } finally {
+      await collector.close();
+    }
+  }
+
+  #tell(text: Phrase, isWarning?: true): void {
+    this.context.runtime.emit({ type: 'notice', text, ...(isWarning && { isWarning }) });
+  }
+
+  /** Takes over what the dispatcher saw, and answers of workers elsewhere. */
+  async #follow(latest: RunProgress): Promise<void> {
+    const { runtime, run, collector } = this.context;
+    const { engine, clock, stop } = runtime;
+    this.#progress = latest;
+    // A file or a schedule that is paused alone ends instead, with its reason.
+    const waits = latest.isPaused && (runtime.job === undefined || !latest.isPausedAlone);
+    if (waits !== this.#isPaused) this.#tell(waits ? await pauseNotice(engine, run.owner) : 'resumed', true);
+    this.#isPaused = waits;
+    if (!stop.aborted && clock.monotonic() - this.#takenAt >= TAKE_EVERY_MS) {
+      this.#takenAt = clock.monotonic();
+      const { matched, notFound, stored } = latest.tally;
+      await collector.takeStoredSoFar(matched + notFound + stored);
+    }
+    this.#show();
+  }
+
+  async #tellSilence(): Promise<void> {
+    const { runtime, run } = this.context;
+    const { account, service } = run.settings;
+    const still = await findStrandedPermits(this.context, this.#worker?.inFlight ?? 0).catch(() => null);
+    // Said when the run began.
+    if (still !== null && this.#stranded !== null) return;
+    const latest = await runtime.engine.ledger.show(account).catch(() => null);
+    const waits = { retryAt: this.#worker?.retryAt ?? null, now: runtime.clock.now(), service };
+    this.#tell(still ?? silenceNotice(latest, waits), true);
+  }
+
+  #tellParked(halt: RunHalt | null): void {
+    const { emit, log } = this.context.runtime;
+    const ledger = this.#worker?.ledgerState() ?? null;
+    if (halt) emit({ type: 'parked', halt, ledger });
+    else this.#tell('trying to spend again', true);
     if (halt?.why === 'limit')
-      noteNext(context).catch((error) => runtime.log.debug({ err: error }, 'what is next was not noted'));
-    showRun(context, halt ? 'parked' : 'asking');
-  };
-  const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
-  const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
-  try {
-    const end = await sweep({ ...context, dispatcher, check, onParked, trial });
-    if (end.type === 'halted' && end.halt.why === 'limit') await noteNext(context);
-    return end;
-  } finally {
-    await collector.close();
+      noteNext(this.context).catch((error) => log.debug({ err: error }, 'what is next was not noted'));
+    this.#show(halt !== null);
+  }
+
+  /** Ends the run in the engine. `stop` null: it is complete. */
+  end(stop: RunStop | null): ReturnType<typeof endRun> {
+    return endRun(this.context, stop, { progress: this.#progress, worker: this.#worker });
   }
 }
 
@@ -187,7 +229,7 @@ async function findsQuotaByLookup(
   const { runtime, run } = context;
   if (limitOf(before) !== null) return false;
   const state = await runtime.engine.ledger.show(run.settings.account, run.id);
-  if (limitOf(state) === null) return runtime.isInteractive === true && missing > 1;
+  if (limitOf(state) === null) return runtime.asks !== undefined && missing > 1;
   await agreeOrEnd(context, missing, state);
   return false;
 }
@@ -195,7 +237,7 @@ async function findsQuotaByLookup(
 /** `count` null: one lookup, the one that comes first anyway, to show the quota. */
 function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
   const { request, runtime, run, scan } = context;
-  const { engine, confirm } = runtime;
+  const { engine } = runtime;
   const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
   const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
   return {
@@ -203,7 +245,7 @@ function trialOf(context: LookupsContext, missing: number, count: number | null)
     async continues() {
       const state = await engine.ledger.show(run.settings.account, run.id);
       const result = await trialResult(indexes, count !== null, { scan, run, engine });
-      return confirm(spendingQuestion(missing - indexes.length, state, request, result));
+      return isAgreed(runtime, spendingQuestion(missing - indexes.length, state, request, result));
     },
   };
 }
@@ -226,15 +268,20 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
   );
 }
 
+async function isAgreed({ emit, confirm }: EnrichRuntime, question: SpendingQuestion): Promise<boolean> {
+  emit({ type: 'estimated', question });
+  return confirm === undefined ? question.trial === null : confirm(question);
+}
+
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
 async function agreeOrEnd({ request, runtime, run }: LookupsContext, missing: number, state: LedgerState) {
-  let isAgreed = false;
+  let agrees = false;
   try {
-    isAgreed = await runtime.confirm(spendingQuestion(missing, state, request));
+    agrees = await isAgreed(runtime, spendingQuestion(missing, state, request));
   } finally {
-    if (!isAgreed) await runtime.engine.runs.end(run.id, { type: 'spending_declined' });
+    if (!agrees) await runtime.engine.runs.end(run.id, { type: 'spending_declined' });
   }
-  if (isAgreed) return;
+  if (agrees) return;
   const subject = request.input === '-' ? 'stdin' : request.input;
   const todo = phrase`to continue, run again and answer y, or add ${{ setting: 'yes' }}`;
   throw new DeclinedError({ code: 'declined', subject, todo });

@@ -4,7 +4,7 @@ import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { RunHalt } from '../../engine/stores/run-reasons.js';
 import { overageLeftFor } from '../../ledger/policy.js';
 import { untrustedHalt } from '../../worker/judge.js';
-import { HALT_REMEMBERED_MS } from '../../worker/lookup-worker.js';
+import { HALT_REMEMBERED_MS, type LookupWorker } from '../../worker/lookup-worker.js';
 import type { ActiveRun } from '../enrich-request.js';
 import { judgeAccount } from '../facts/judge-account.js';
 import { type LookupsEnd, stopOf } from '../run-end.js';
@@ -15,6 +15,8 @@ import type { MatchCheck } from './match-check.js';
 import { accountOfRun, chunksAhead } from './spending.js';
 
 export interface SweepContext extends ActiveRun {
+  /** This process's worker; null when workers are elsewhere. */
+  readonly worker: LookupWorker | null;
   readonly dispatcher: ChunkDispatcher;
   readonly check: MatchCheck;
   /** Called with why when spending has to wait, and with null when it goes on. */

@@ -53,15 +53,16 @@ export interface ChangesRequest {
   readonly openSpool: (name: string) => SpoolFile;
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
-  readonly onNotice: (sentence: string) => void;
+  readonly emit: (notice: { type: 'notice'; text: string }) => void;
 }
 
 /**
- * Reads the earlier output. One that cannot be read counts as none, and `onNotice` says why. Throws
+ * Reads the earlier output. One that cannot be read counts as none, and a notice says why. Throws
  * `NeverStartError` `usage-invalid` where the output is not a file, and `InterruptedError`.
  */
 export async function openChanges(request: ChangesRequest): Promise<Changes> {
-  const { earlier, stop, onNotice } = request;
+  const { earlier, stop, emit } = request;
+  const tell = (text: string) => emit({ type: 'notice', text });
   const facts = await stat(earlier).catch(() => null);
   if (facts !== null && !facts.isFile())
     throw new NeverStartError({
@@ -73,11 +74,11 @@ export async function openChanges(request: ChangesRequest): Promise<Changes> {
   const changes = new Changes(request);
   try {
     await changes.readEarlier(request);
-    if (changes.since === null) onNotice(`there is no ${earlier} yet: all its brands will count as new`);
+    if (changes.since === null) tell(`there is no ${earlier} yet: all its brands will count as new`);
     return changes;
   } catch (error) {
     if (stop.aborted || !(error instanceof BrandEnrichError)) throw error;
-    onNotice(`all brands will count as new, because ${earlier} cannot be compared with: ${error.what}`);
+    tell(`all brands will count as new, because ${earlier} cannot be compared with: ${error.what}`);
     return new Changes(request);
   }
 }

@@ -23,8 +23,8 @@ const GATHER = 128 * 1024;
 /** How to wait for the reader of a named pipe. */
 export interface ReaderWait {
   readonly stop: AbortSignal;
-  /** A sentence that says what is waited for. */
-  readonly onNotice: (sentence: string, isWarning: true) => void;
+  /** Gets a sentence that says what is waited for. */
+  readonly emit: (notice: { type: 'notice'; text: string; isWarning: true }) => void;
 }
 
 export interface OutputOptions {
@@ -200,7 +200,8 @@ async function openPipe(path: string, waiting: ReaderWait | undefined): Promise<
       const what = 'stopped while nobody read from a named pipe';
       throw new InterruptedError({ code: 'interrupted', what, subject: path, todo: KEPT });
     }
-    if (looks === 1) waiting.onNotice(`waiting until somebody reads from the named pipe ${path}`, true);
+    const text = `waiting until somebody reads from the named pipe ${path}`;
+    if (looks === 1) waiting.emit({ type: 'notice', text, isWarning: true });
     await wait(LOOK_FOR_READER_MS, undefined, { signal: waiting.stop }).catch(() => undefined);
   }
 }

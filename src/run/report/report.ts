@@ -29,8 +29,7 @@ export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT
 
 /** `exitCode`: what the process will end with. Pure. */
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
-  const { run, scan, facts, written, progress, ledger, end } = result;
-  const tally = progress?.tally;
+  const { run, scan, facts, written, ledger, end } = result;
   const { service, plan } = request.runSettings;
   const { overagePrice, currency } = request.settings;
   const figures = {
@@ -68,8 +67,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     failures: countsInWords(facts.failures, sayFailure),
     quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
-      sent: tally?.requests ?? 0,
-      billed: tally?.billed ?? 0,
+      sent: run.tally.requests,
+      billed: run.tally.billed,
       unreported: unreportedOf(run),
       overage: run.overageBilled,
       overageCost: costOf(run.overageBilled, overagePrice),
@@ -122,8 +121,8 @@ function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['c
 }
 
 /** Answers that the service gave during this run, but not to a worker acting for it. */
-function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
+function boughtMeanwhile({ run, facts }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
-  const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);
+  const own = run.tally.matched + run.tally.notFound;
   return Math.max(0, matched + notFound - stored - own - unreportedOf(run));
 }

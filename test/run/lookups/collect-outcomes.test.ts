@@ -37,6 +37,7 @@ async function begin(count: number) {
     renderer: createRenderer(planFor({ fields: ['name', 'source', 'fetched_at'] })),
     keyOf: (text: string) => `service:${text}`,
     freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
+    emit: () => undefined,
   };
   const collector = new OutcomeCollector(options);
   collector.expect(batchOf(count));

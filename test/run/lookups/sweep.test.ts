@@ -150,7 +150,6 @@ async function begin(options: SweepOptions = {}) {
   const seenByWorker: string[] = [];
   const stop = stopping.signal;
   const context: SweepContext = {
-    queued: null,
     request: { settings: settingsWith({ onLimit }) } as EnrichRequest,
     runtime: {
       engine,
@@ -160,7 +159,6 @@ async function begin(options: SweepOptions = {}) {
       graceMs: () => 5_000,
     } as Partial<EnrichRuntime> as EnrichRuntime,
     run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
-    progress: null,
     worker: looks ? workerIn(seenByWorker, looks === 'permitted') : null,
     trial: null,
     collector: new OutcomeCollector({
@@ -169,6 +167,7 @@ async function begin(options: SweepOptions = {}) {
       renderer: createRenderer(planFor({ fields: ['name'] })),
       keyOf: (text) => `service:${text}`,
       freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
+      emit: () => undefined,
     }),
     scan: scan as Partial<Scan> as Scan,
     check: PASSED,

@@ -1,35 +1,29 @@
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../../src/core/errors.js';
-import type { RunHalt } from '../../../src/engine/stores/run-reasons.js';
-import { NO_TALLY } from '../../../src/engine/stores/run-store.js';
+import { EXIT, type ExitCode } from '../../../src/core/errors.js';
 import type { JobEnd } from '../../../src/jobs/inbox-verdict.js';
 import { createInboxNotices } from '../../../src/jobs/inbox-work.js';
 import type { Job } from '../../../src/jobs/job-folder.js';
-import type { EnrichProgress } from '../../../src/run/enrich-request.js';
+import type { EnrichResult } from '../../../src/run/enrich-file.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
+import type { FileEvent } from '../../../src/run/run-file.js';
 import { createRecordingNotifier } from '../../commands/recording-notifier.js';
 import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { runSettings } from '../../engine/contract/run-settings.js';
 import { HALTS } from '../../support/halts.js';
 import { ledgerState } from '../ledger-state.js';
 
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
 
-function progressIn(phase: EnrichProgress['phase'], halt: RunHalt | null = null): EnrichProgress {
-  return {
-    runId: 'r-1',
-    phase,
-    rows: 4,
-    wanted: 3,
-    answered: 0,
-    run: { chunks: 0, tally: NO_TALLY, halt, isCancelled: false, isPaused: false, isPausedAlone: false },
-    ledger: ledgerState({ quota: 10, sent: 10 }),
-    inFlight: 0,
-    outage: null,
-  };
-}
+const ledger = ledgerState({ quota: 10, sent: 10 });
+const PROGRESS = { type: 'progress', record: { id: 'r-1', settings: runSettings() }, ledger } as FileEvent;
+const PARKED: FileEvent = { type: 'parked', halt: HALTS.limit, ledger };
+
+const ended = (result: EnrichResult, exitCode: ExitCode = EXIT.done): FileEvent => {
+  return { type: 'ended', result, report: makeReport(requestFor(), result, exitCode), exitCode };
+};
 
 describe('a run', () => {
   const notices = (input = '/data/customers.csv') => {
@@ -39,9 +33,7 @@ describe('a run', () => {
 
   it('notifies each time it is parked, once, with the reason and what is left', () => {
     const { recorder, run } = notices();
-    const parked = progressIn('parked', HALTS.limit);
-    for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
-      run.noteProgress(progress, 'key-1');
+    for (const event of [PROGRESS, PARKED, PROGRESS, PROGRESS, PARKED]) run.note(event);
     expect(recorder.notices).toMatchObject([
       {
         event: 'parked',
@@ -50,7 +42,7 @@ describe('a run', () => {
       },
       { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },
     ]);
-    expect(recorder.looks).toHaveLength(5);
+    expect(recorder.looks).toHaveLength(3);
   });
 
   it.each([
@@ -63,8 +55,7 @@ describe('a run', () => {
     [EXIT.interrupted, []],
   ])('that ends with exit code %i is reported as %j', (exitCode, events) => {
     const { recorder, run } = notices();
-    const result = resultOf();
-    run.noteEnd(result, makeReport(requestFor(), result, exitCode), exitCode, 'key-1');
+    run.note(ended(resultOf(), exitCode));
     expect(recorder.notices.map(({ event }) => event)).toEqual(events);
     for (const { report } of recorder.notices) expect(isAbsolute(report ?? '')).toBe(true);
   });
@@ -130,7 +121,7 @@ describe('a file of an inbox', () => {
   it('is reported with the final path of its report, and the next one without it', () => {
     const { recorder, inbox } = notices();
     const result = resultOf();
-    inbox.noteReport(job, result, makeReport(requestFor(), result, EXIT.done), 'key-1');
+    inbox.note(job, ended(result));
     inbox.noteEnd(job, { type: 'done' }, '/in/done/list-1');
     inbox.noteEnd(job, failed, '/in/failed/list-2');
     expect(recorder.notices).toMatchObject([

@@ -62,7 +62,7 @@ async function runIn(
     identifiers: scan.identifiers,
     spoolFolder,
     stop: new AbortController().signal,
-    onNotice: (notice) => notices.push(notice),
+    emit: ({ text }) => notices.push(text),
     openSpool(label) {
       const spool = new SpoolFile(spoolFolder, label, 'list.csv');
       onTestFinished(() => spool.close());

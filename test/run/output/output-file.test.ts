@@ -143,11 +143,11 @@ describe('an output', () => {
   it('waits for the reader of a named pipe, and says so', async () => {
     spawnSync('mkfifo', [target]);
     let opening: ReturnType<typeof createOutput> | undefined;
-    const said = new Promise<string>((onNotice) => {
-      const waiting = { stop: new AbortController().signal, onNotice };
+    const said = new Promise<object>((emit) => {
+      const waiting = { stop: new AbortController().signal, emit };
       opening = createOutput(target, { ...PLAIN, waiting });
     });
-    expect(await said).toContain(target);
+    expect(await said).toMatchObject({ isWarning: true, text: expect.stringContaining(target) });
     const text = readFile(target, 'utf8');
     const output = await opening;
     await output?.write('x'.repeat(300_000));
@@ -159,7 +159,7 @@ describe('an output', () => {
   it('is stopped while nobody reads from a named pipe', async () => {
     spawnSync('mkfifo', [target]);
     const stopping = new AbortController();
-    const waiting = { stop: stopping.signal, onNotice: () => stopping.abort() };
+    const waiting = { stop: stopping.signal, emit: () => stopping.abort() };
     await expect(createOutput(target, { ...PLAIN, waiting })).rejects.toThrow(InterruptedError);
   });
 
