@@ -91,11 +91,9 @@ async function openEnricher(
   const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
-  const askOpenly = lookups.open(closing.signal);
   const askers = new WeakMap<AbortSignal, Ask>();
 
-  function askUntil(signal: AbortSignal | undefined): Ask {
-    if (signal === undefined) return askOpenly;
+  function askUntil(signal = closing.signal): Ask {
     const ask = askers.get(signal) ?? lookups.open(signal);
     askers.set(signal, ask);
     return ask;

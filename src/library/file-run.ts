@@ -15,6 +15,7 @@ import { type FileEvent, type FinishedRun, type RunContext, runFile } from '../r
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../run/words/say-reason.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
+import type { Settings } from '../settings/settings.js';
 import type { FilePlan } from './documents.js';
 import type { FileOptions, FileProgress, FileResult } from './enricher.js';
 
@@ -30,9 +31,7 @@ export async function runOneFile(
   options: ProgramOptions & FileOptions,
   { engine, service: shared, token, stateFolder, log, stop }: FileRunContext,
 ): Promise<FileResult> {
-  const { output, errors, report, onProgress, signal: _, ...given } = options;
-  assertFiles([input, output, errors, report]);
-  const settings = loadOptions(given, { output, errors, report });
+  const settings = settingsOf(input, options);
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
     const client = token === null ? shared.client : openClient(settings, shared.service, token, releasers);
@@ -47,7 +46,7 @@ export async function runOneFile(
           type: 'own',
           open: (listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener),
         },
-        readers: [show, reporter(onProgress)],
+        readers: [show, reporter(options.onProgress)],
       },
       {
         engine,
@@ -90,9 +89,7 @@ export async function planOneFile(
   options: ProgramOptions & FileOptions,
   { engine, service, stateFolder, stop }: PlanContext,
 ): Promise<FilePlan> {
-  const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
-  assertFiles([input, output, errors, report]);
-  const settings = loadOptions(given, { output, errors, report });
+  const settings = settingsOf(input, options);
   return withReleasers(async (releasers) => {
     const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
@@ -103,9 +100,10 @@ export async function planOneFile(
   });
 }
 
-/** A program has its own standard input and output. */
-function assertFiles(paths: readonly (string | undefined)[]): void {
-  if (!paths.includes('-')) return;
+/** Throws `NeverStartError`, also for standard input and output: they belong to the program. */
+function settingsOf(input: string, options: ProgramOptions & FileOptions): Settings {
+  const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
+  if (![input, output, errors, report].includes('-')) return loadOptions(given, { output, errors, report });
   const what = 'standard input and output belong to the program';
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
 }

@@ -13,13 +13,12 @@ import { CHUNK_SIZE } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
 import type { OutcomeKeyOf } from '../engine/stores/outcome-key.js';
-import { RETRY_LATER_REASON } from '../engine/stores/outcome-store.js';
-import { readProfile, whyUnreadable } from '../engine/stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../engine/stores/run-store.js';
+import { readStored } from '../run/lookups/collect-outcomes.js';
 import { sayFailure } from '../run/words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
-import type { Found, Waiter, Waiters } from './waiters.js';
+import { type Found, foundOf, type Waiter, type Waiters } from './waiters.js';
 
 /** Looks one identifier up. Rejects with the reason of its signal, and with engine errors. */
 export type Ask = (identifier: Identifier) => Promise<Found>;
@@ -61,15 +60,9 @@ export function createLookups(options: LookupsOptions) {
     for (const [at, waiter] of waiting.entries()) {
       const stored = found[at];
       if (!stored) continue;
-      const { status, packed, fetchedAt, freshUntil } = stored;
-      const read = packed === null ? { brand: null } : (readProfile(packed) ?? whyUnreadable(packed));
-      if ('code' in read) {
-        waiter.settle(unanswered('failed', sayFailure(read)));
-        continue;
-      }
-      const { brand } = read;
-      const retryLater = status === 'not_found' && freshUntil !== null;
-      waiter.settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
+      const read = readStored(stored);
+      if ('code' in read) waiter.settle(unanswered('failed', sayFailure(read)));
+      else waiter.settle(foundOf(read, source));
     }
   }
 

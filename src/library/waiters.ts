@@ -83,6 +83,15 @@ class Waiter {
 
 export type { Waiter };
 
+/** The result that an answer is. */
+export function foundOf(
+  { status, retryLater, profile, fetchedAt }: Omit<FetchedAnswer, 'key'>,
+  source: AnswerSource,
+): Omit<Found, 'billed'> {
+  const error = retryLater ? RETRY_LATER_REASON : null;
+  return { status, brand: profile?.brand ?? null, source, fetchedAt, error };
+}
+
 /** The identifiers that are waited for; `listener`: what a worker reports of them. */
 export function createWaiters() {
   const waiting = new Map<OutcomeKey, Waiter>();
@@ -92,11 +101,7 @@ export function createWaiters() {
       const waiter = waiting.get(key);
       if (waiter !== undefined) waiter.billed += 1;
     },
-    onAnswer({ key, status, retryLater, profile, fetchedAt }: FetchedAnswer) {
-      const brand = profile?.brand ?? null;
-      const error = retryLater ? RETRY_LATER_REASON : null;
-      waiting.get(key)?.settle({ status, brand, source: 'api', fetchedAt, error });
-    },
+    onAnswer: (answer) => waiting.get(answer.key)?.settle(foundOf(answer, 'api')),
   };
   return {
     listener,

@@ -10,7 +10,7 @@ import type { Input } from '../input/input.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { noteMatches } from './lookups/match-check.js';
-import { type LookupsContext, RunLookups } from './lookups/run-lookups.js';
+import { createRunLookups, type LookupsContext } from './lookups/run-lookups.js';
 import { keepNewestMatches } from './newest-matches.js';
 import { openChanges } from './output/changes.js';
 import { columnsFor } from './output/columns.js';
@@ -138,7 +138,7 @@ async function lookUp(
   const freshness = freshnessOf(run);
   const collector = new OutcomeCollector({ engine, scan, renderer, keyOf, freshness, changes, emit });
   const active = { request, runtime: { ...runtime, emit }, releasers, run, scan, collector };
-  const lookups = new RunLookups(active);
+  const lookups = createRunLookups(active);
   const ended = (end: LookupsEnd) => ({ active, lookups, matches, end });
   try {
     return ended(await lookups.run());

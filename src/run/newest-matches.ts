@@ -8,9 +8,8 @@ import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
-import { outcomeKeys } from '../engine/stores/outcome-key.js';
-import { readProfile } from '../engine/stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
+import { readStoredBrands } from './lookups/stored-brands.js';
 import { mainColor } from './output/brand-fields.js';
 import type { RunEvent } from './run-events.js';
 
@@ -70,30 +69,18 @@ export function keepNewestMatches(
 }
 
 /** A brand as a page shows it; its texts are the service's. */
-export type ShownMatch = Awaited<ReturnType<typeof readMatches>>[number];
+export type ShownMatch = Awaited<ReturnType<typeof readNewestMatches>>[number];
 
 /** The newest first; without those whose answers are no longer stored. Throws engine errors. */
-export async function readNewestMatches(
-  engine: Pick<Engine, 'keyValues' | 'outcomes'>,
-  run: RunRecord,
-): Promise<ShownMatch[]> {
+export async function readNewestMatches(engine: Pick<Engine, 'keyValues' | 'outcomes'>, run: RunRecord) {
   const entry = (await engine.keyValues.list(SCOPE)).find(({ name }) => name === run.id);
-  const identifiers = attempt(() => shape(entry?.text), []);
-  return readMatches(engine, run, identifiers.slice(0, SHOWN));
-}
-
-async function readMatches(engine: Pick<Engine, 'outcomes'>, run: RunRecord, identifiers: readonly string[]) {
-  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
-  const keys = identifiers.map(keyOf);
-  const found = await engine.outcomes.read(keys, freshnessOf(run));
-  return found.flatMap((outcome, at) => {
-    const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;
-    const identifier = readIdentifierText(identifiers[at] ?? '');
-    if (brand === undefined || identifier === null) return [];
-    const { value } = identifier;
+  const identifiers = attempt(() => shape(entry?.text), []).slice(0, SHOWN);
+  return (await readStoredBrands(engine, run, identifiers)).flatMap(({ identifier: text, brand }) => {
+    const identifier = readIdentifierText(text)?.value.slice(0, TEXT_AT_MOST);
+    if (identifier === undefined) return [];
     return {
-      identifier: value.slice(0, TEXT_AT_MOST),
-      name: textOf(brand.name) ?? textOf(brand.domain) ?? value.slice(0, TEXT_AT_MOST),
+      identifier,
+      name: textOf(brand.name) ?? textOf(brand.domain) ?? identifier,
       /** 0 to 1; null: it has none. */
       score: qualityScoreOf(brand),
       /** As the service wrote it. */

@@ -1,7 +1,7 @@
 /** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { parseIdentifierText } from '../../core/identifier.js';
-import type { AnswerSource, Freshness } from '../../core/outcome.js';
+import type { AnswerSource, Freshness, StoredOutcome } from '../../core/outcome.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import type { OutcomeKeyOf } from '../../engine/stores/outcome-key.js';
@@ -23,10 +23,6 @@ export interface Unanswered {
   readonly text: string;
 }
 
-/** An answer of the service, unpacked; for `not_found` profile and brand are null and empty. */
-type CollectedAnswer = Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> &
-  Required<Pick<AnswerView, 'profile' | 'brand'>>;
-
 export interface CollectorOptions {
   readonly engine: Pick<Engine, 'outcomes' | 'runs'>;
   readonly scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>;
@@ -46,9 +42,8 @@ const SO_FAR_AT_MOST = 2_000;
 /** Twice the most that is queued: with more, as when chunks were lost, the store has them all. */
 const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
-const NO_PROFILE = { text: null, brand: {} };
 const NOT_FOUND = { status: 'not_found', packed: null, freshMs: null } as const;
-const NOT_FOUND_ANSWER = { status: 'not_found', retryLater: false, profile: null, brand: {} } as const;
+const NOT_FOUND_ANSWER = { status: 'not_found', retryLater: false, profile: null } as const;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
@@ -79,12 +74,10 @@ export class OutcomeCollector {
         stop?.throwIfAborted();
         return outcomes.read(keys, this.options.freshness);
       },
-      (unanswered, { status, packed, freshUntil, fetchedAt }) => {
-        const read = packed === null ? NO_PROFILE : (readProfile(packed) ?? whyUnreadable(packed));
-        if ('code' in read) return this.#keepFailure(unanswered, read);
-        const { text: profile, brand } = read;
-        const retryLater = status === 'not_found' && freshUntil !== null;
-        this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);
+      (unanswered, stored) => {
+        const read = readStored(stored);
+        if ('code' in read) this.#keepFailure(unanswered, read);
+        else this.#keepAnswer(unanswered, read, source);
       },
     );
   }
@@ -174,13 +167,12 @@ export class OutcomeCollector {
   }
 
   /** Takes an answer of our own worker; the store supplies what is missed here. Never throws. */
-  onAnswer({ key, status, retryLater, profile, fetchedAt }: FetchedAnswer): void {
+  onAnswer({ key, ...answer }: FetchedAnswer): void {
     const unanswered = this.#expected.get(key);
     if (unanswered === undefined) return;
     this.#expected.delete(key);
-    const { text = null, brand = {} } = profile ?? {};
     try {
-      this.#keepAnswer(unanswered, { status, retryLater, profile: text, brand, fetchedAt }, 'api');
+      this.#keepAnswer(unanswered, answer, 'api');
     } catch {
       // A full disk: the run meets it where it takes from the store what is missing here.
     }
@@ -212,10 +204,11 @@ export class OutcomeCollector {
   }
 
   /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
-  #keepAnswer({ index, text }: Unanswered, answer: CollectedAnswer, source: AnswerSource): void {
+  #keepAnswer({ index, text }: Unanswered, answer: Omit<FetchedAnswer, 'key'>, source: AnswerSource): void {
     const { scan } = this.options;
     if (scan.answers.status(index) !== null) return;
-    const { status, retryLater, profile, brand, fetchedAt } = answer;
+    const { status, retryLater, fetchedAt } = answer;
+    const { text: profile = null, brand = {} } = answer.profile ?? {};
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
     if (error !== null) this.reasons.set(index, error);
@@ -279,4 +272,11 @@ export function* unansweredIn(
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** A stored answer as a worker would report it, or why it cannot be read. */
+export function readStored({ status, packed, fetchedAt, freshUntil }: StoredOutcome) {
+  const profile = packed && readProfile(packed);
+  if (packed !== null && profile === null) return whyUnreadable(packed);
+  return { status, retryLater: status === 'not_found' && freshUntil !== null, profile, fetchedAt };
 }

@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.js';
 import { unfit } from '../../engine/store-calls.js';
 import type { RunHalt, RunStop } from '../../engine/stores/run-reasons.js';
 import {
+  answeredOf,
   isAlive,
   queuedText,
   type RunProgress,
@@ -44,62 +45,45 @@ export interface LookupsContext extends ActiveRun {
 }
 
 /** The lookups of one run. Nobody else knows how they stand: others follow the run's events. */
-export class RunLookups {
+export function createRunLookups(context: LookupsContext) {
+  const { request, runtime, collector, scan, run, releasers } = context;
+  const { engine, clock, stop, emit } = runtime;
+  const { account, service } = run.settings;
+  const { answers } = scan;
   /** Identifiers that need no lookup, because their answers are stored. */
-  #known = 0;
+  let known = 0;
   /** How far the workers were at the last look; null before the first. */
-  #progress: RunProgress | null = null;
-  #queued: string | null = null;
+  let progress: RunProgress | null = null;
+  let queued: string | null = null;
   /** This process's worker; null before it is opened, and when workers are elsewhere. */
-  #worker: LookupWorker | null = null;
-  #isPaused = false;
-  #takenAt = Number.NEGATIVE_INFINITY;
+  let worker: LookupWorker | null = null;
+  let isPaused = false;
+  let takenAt = Number.NEGATIVE_INFINITY;
   /** What was said of a killed run's permits, when this one began. */
-  #stranded: string | null = null;
+  let stranded: string | null = null;
 
-  constructor(private readonly context: LookupsContext) {}
+  const tell = (text: Phrase, isWarning?: true) =>
+    emit({ type: 'notice', text, ...(isWarning && { isWarning }) });
 
-  #show(isParked = false): void {
-    const { runtime, run, scan } = this.context;
-    const [progress, worker] = [this.#progress, this.#worker];
-    runtime.emit({
+  function show(isParked = false): void {
+    const { stored } = collector.summary.facts.identifiers;
+    // What the tally has since the start; at the start it had what was stored.
+    const reported = progress === null ? 0 : answeredOf(progress) - known;
+    emit({
       type: 'progress',
       record: run,
       isParked,
-      wanted: scan.answers.wanted,
-      answered: this.#answered(),
+      wanted: answers.wanted,
+      answered: Math.min(answers.wanted, Math.max(answers.answered, stored + reported)),
       run: progress,
       ledger: worker?.ledgerState() ?? null,
       inFlight: worker?.inFlight ?? 0,
       outage: worker?.outage ?? null,
-      queued: progress !== null && progress.tally.requests > 0 ? null : this.#queued,
+      queued: progress !== null && progress.tally.requests > 0 ? null : queued,
     });
   }
 
-  /** Answers collected, or reported: from the store, and what the tally has since the start. */
-  #answered(): number {
-    const { answers } = this.context.scan;
-    const tally = this.#progress?.tally;
-    const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - this.#known : 0;
-    const { stored } = this.context.collector.summary.facts.identifiers;
-    return Math.min(answers.wanted, Math.max(answers.answered, stored + reported));
-  }
-
-  /** Takes stored answers and looks up the rest. Throws engine errors, and `DeclinedError`. */
-  async run(): Promise<LookupsEnd> {
-    const { request, runtime, collector, scan } = this.context;
-    const missing = await takeWaves(collector, scan, request.settings.waterfall, runtime.stop);
-    this.#known = scan.answers.answered;
-    if (missing > 0) await recordStored(this.context, this.#known);
-    this.#show();
-    return missing > 0 ? this.#lookUp(missing) : { type: 'finished' };
-  }
-
-  async #lookUp(missing: number): Promise<LookupsEnd> {
-    const { context } = this;
-    const { request, runtime, collector, scan, run, releasers } = context;
-    const { engine } = runtime;
-    const { account } = run.settings;
+  async function lookUp(missing: number): Promise<LookupsEnd> {
     const { trial: asked } = request.settings;
     // Ordered before it began: not even the account is asked for.
     if (run.cancelled !== null) return { type: 'cancelled' };
@@ -110,20 +94,20 @@ export class RunLookups {
     if (held !== null) return { type: 'halted', halt: held };
     const state = await engine.ledger.show(account, run.id);
     const terms = foreignTerms(state, run.settings);
-    if (terms !== null) this.#tell(terms);
+    if (terms !== null) tell(terms);
     const tried = asked === null || asked >= missing ? null : asked;
-    await agreeOrEnd(context, tried ?? missing, state);
+    await agreeOrEnd(tried ?? missing, state);
     const queue = engine.openChunkQueue(runtime.queueName);
     releasers.push(() => queue.close());
     // A person was perhaps asked before: the run began long ago.
     const { now } = await engine.ledger.show(account, run.id);
     const removed = await removeDeadChunks(engine, queue, now);
     if (removed > 0)
-      this.#tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
-    this.#queued = await queuedBehind(context, now);
-    if (this.#queued !== null) this.#tell(`${this.#queued}: runs take turns`);
-    if (runtime.worker === null)
-      this.#tell(`workers elsewhere do the lookups: ${workerFor(run.settings.service)}`);
+      tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
+    const sized = { ...run, identifiers: answers.wanted };
+    queued = queuedText(runsBefore(sized, await engine.runs.list(RUNS_LOOKED_AT), now));
+    if (queued !== null) tell(`${queued}: runs take turns`);
+    if (runtime.worker === null) tell(`workers elsewhere do the lookups: ${workerFor(service)}`);
     const opensAccount = runtime.opensAccount?.() ?? true;
     if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -131,129 +115,139 @@ export class RunLookups {
       ...runtime,
       queue,
       runId: run.id,
-      maxFailures: maxFailuresOf(request.settings, scan.answers.wanted),
+      maxFailures: maxFailuresOf(request.settings, answers.wanted),
       endsWhenPaused: runtime.job !== undefined,
-      onProgress: (latest) => this.#follow(latest),
-      onSilence: () => this.#tellSilence(),
+      onProgress: follow,
+      onSilence: tellSilence,
     });
     const onAnswer = collector.onAnswer.bind(collector);
-    const worker = await openWorker(
-      runtime,
-      run.id,
-      { onChunk: () => dispatcher.wake(), onAnswer },
-      releasers,
-    );
-    this.#worker = worker;
+    const listener = { onChunk: () => dispatcher.wake(), onAnswer };
+    worker = await openWorker(runtime, run.id, listener, releasers);
     if (worker && opensAccount) {
-      const refused = await readOwnBrand(worker, run, (notice) => this.#tell(notice, true));
+      const refused = await readOwnBrand(worker, run, (notice) => tell(notice, true));
       if (refused) return { type: 'halted', halt: refused };
     }
-    if (state.held + state.probes > 0)
-      this.#stranded = await findStrandedPermits(context, 0).catch(() => null);
-    if (this.#stranded !== null) this.#tell(this.#stranded, true);
-    const onParked = (halt: RunHalt | null) => this.#tellParked(halt);
-    const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
-    const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
+    if (state.held + state.probes > 0) stranded = await findStrandedPermits(0);
+    if (stranded !== null) tell(stranded, true);
+    const findsQuota = tried === null && (await findsQuotaByLookup(missing, state));
+    const trial = tried !== null || findsQuota ? trialOf(missing, tried) : null;
     try {
       const end = await sweep({ ...context, worker, dispatcher, check, onParked, trial });
-      if (end.type === 'halted' && end.halt.why === 'limit') await noteNext(context);
+      if (end.type === 'halted' && end.halt.why === 'limit') await noteNext();
       return end;
     } finally {
       await collector.close();
     }
   }
 
-  #tell(text: Phrase, isWarning?: true): void {
-    this.context.runtime.emit({ type: 'notice', text, ...(isWarning && { isWarning }) });
-  }
-
   /** Takes over what the dispatcher saw, and answers of workers elsewhere. */
-  async #follow(latest: RunProgress): Promise<void> {
-    const { runtime, run, collector } = this.context;
-    const { engine, clock, stop } = runtime;
-    this.#progress = latest;
+  async function follow(latest: RunProgress): Promise<void> {
+    progress = latest;
     // A file or a schedule that is paused alone ends instead, with its reason.
     const waits = latest.isPaused && (runtime.job === undefined || !latest.isPausedAlone);
-    if (waits !== this.#isPaused) this.#tell(waits ? await pauseNotice(engine, run.owner) : 'resumed', true);
-    this.#isPaused = waits;
-    if (!stop.aborted && clock.monotonic() - this.#takenAt >= TAKE_EVERY_MS) {
-      this.#takenAt = clock.monotonic();
+    if (waits !== isPaused) tell(isPaused ? 'resumed' : await pauseNotice(engine, run.owner), true);
+    isPaused = waits;
+    if (!stop.aborted && clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
+      takenAt = clock.monotonic();
       const { matched, notFound, stored } = latest.tally;
       await collector.takeStoredSoFar(matched + notFound + stored);
     }
-    this.#show();
+    show();
   }
 
-  async #tellSilence(): Promise<void> {
-    const { runtime, run } = this.context;
-    const { account, service } = run.settings;
-    const still = await findStrandedPermits(this.context, this.#worker?.inFlight ?? 0).catch(() => null);
+  async function tellSilence(): Promise<void> {
+    const still = await findStrandedPermits(worker?.inFlight ?? 0);
     // Said when the run began.
-    if (still !== null && this.#stranded !== null) return;
-    const latest = await runtime.engine.ledger.show(account).catch(() => null);
-    const waits = { retryAt: this.#worker?.retryAt ?? null, now: runtime.clock.now(), service };
-    this.#tell(still ?? silenceNotice(latest, waits), true);
+    if (still !== null && stranded !== null) return;
+    const latest = await engine.ledger.show(account).catch(() => null);
+    const waits = { retryAt: worker?.retryAt ?? null, now: clock.now(), service };
+    tell(still ?? silenceNotice(latest, waits), true);
   }
 
-  #tellParked(halt: RunHalt | null): void {
-    const { emit, log } = this.context.runtime;
-    const ledger = this.#worker?.ledgerState() ?? null;
-    if (halt) emit({ type: 'parked', halt, ledger });
-    else this.#tell('trying to spend again', true);
+  /** A notice if the run waits for a killed run's permits; null: it does not, or nobody knows. */
+  async function findStrandedPermits(inFlight: number): Promise<string | null> {
+    const looks = Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
+    const seen = await looks.catch(() => null);
+    if (seen === null) return null;
+    const [state, runs] = seen;
+    const isAlone = !runs.some(
+      (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
+    );
+    const endsAt = run.asOf + Math.min(permitMsOf(run.settings.timeoutMs), STRANDED_MS);
+    return strandedNotice(state, { isAlone, inFlight, endsAt });
+  }
+
+  function onParked(halt: RunHalt | null): void {
+    if (halt) emit({ type: 'parked', halt, ledger: worker?.ledgerState() ?? null });
+    else tell('trying to spend again', true);
     if (halt?.why === 'limit')
-      noteNext(this.context).catch((error) => log.debug({ err: error }, 'what is next was not noted'));
-    this.#show(halt !== null);
+      noteNext().catch((error) => runtime.log.debug({ err: error }, 'what is next was not noted'));
+    show(halt !== null);
   }
 
-  /** Ends the run in the engine. `stop` null: it is complete. */
-  end(stop: RunStop | null): ReturnType<typeof endRun> {
-    return endRun(this.context, stop, { progress: this.#progress, worker: this.#worker });
+  /** For a check of the account that a person may order. */
+  async function noteNext(): Promise<void> {
+    for (const [next] of unansweredIn(scan, 1, 'priority'))
+      if (next !== undefined) return noteDeferred(engine, run, next.text);
   }
-}
 
-/** For a check of the account that a person may order. */
-async function noteNext({ runtime, run, scan }: LookupsContext): Promise<void> {
-  for (const [next] of unansweredIn(scan, 1, 'priority'))
-    if (next !== undefined) return noteDeferred(runtime.engine, run, next.text);
-}
+  /**
+   * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
+   * Otherwise true if a person can be asked: one lookup is to show the quota.
+   */
+  async function findsQuotaByLookup(missing: number, before: LedgerState): Promise<boolean> {
+    if (limitOf(before) !== null) return false;
+    const state = await engine.ledger.show(account, run.id);
+    if (limitOf(state) === null) return runtime.asks !== undefined && missing > 1;
+    await agreeOrEnd(missing, state);
+    return false;
+  }
 
-/**
- * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
- * Otherwise true if a person can be asked: one lookup is to show the quota.
- */
-async function findsQuotaByLookup(
-  context: LookupsContext,
-  missing: number,
-  before: LedgerState,
-): Promise<boolean> {
-  const { runtime, run } = context;
-  if (limitOf(before) !== null) return false;
-  const state = await runtime.engine.ledger.show(run.settings.account, run.id);
-  if (limitOf(state) === null) return runtime.asks !== undefined && missing > 1;
-  await agreeOrEnd(context, missing, state);
-  return false;
-}
+  /** `count` null: one lookup, the one that comes first anyway, to show the quota. */
+  function trialOf(missing: number, count: number | null): SweepContext['trial'] {
+    const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
+    const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
+    return {
+      indexes,
+      async continues() {
+        const state = await engine.ledger.show(account, run.id);
+        const result = await trialResult(indexes, count !== null, { scan, run, engine });
+        return isAgreed(spendingQuestion(missing - indexes.length, state, request, result));
+      },
+    };
+  }
 
-/** `count` null: one lookup, the one that comes first anyway, to show the quota. */
-function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
-  const { request, runtime, run, scan } = context;
-  const { engine } = runtime;
-  const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
-  const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
+  async function isAgreed(question: SpendingQuestion): Promise<boolean> {
+    emit({ type: 'estimated', question });
+    return runtime.confirm === undefined ? question.trial === null : runtime.confirm(question);
+  }
+
+  /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
+  async function agreeOrEnd(missing: number, state: LedgerState): Promise<void> {
+    let agrees = false;
+    try {
+      agrees = await isAgreed(spendingQuestion(missing, state, request));
+    } finally {
+      if (!agrees) await engine.runs.end(run.id, { type: 'spending_declined' });
+    }
+    if (agrees) return;
+    const subject = request.input === '-' ? 'stdin' : request.input;
+    const todo = phrase`to continue, run again and answer y, or add ${{ setting: 'yes' }}`;
+    throw new DeclinedError({ code: 'declined', subject, todo });
+  }
+
   return {
-    indexes,
-    async continues() {
-      const state = await engine.ledger.show(run.settings.account, run.id);
-      const result = await trialResult(indexes, count !== null, { scan, run, engine });
-      return isAgreed(runtime, spendingQuestion(missing - indexes.length, state, request, result));
+    /** Takes stored answers and looks up the rest. Throws engine errors, and `DeclinedError`. */
+    async run(): Promise<LookupsEnd> {
+      const missing = await takeWaves(collector, scan, request.settings.waterfall, stop);
+      known = answers.answered;
+      if (missing > 0) await recordStored(context, known);
+      show();
+      return missing > 0 ? lookUp(missing) : { type: 'finished' };
     },
+    /** Ends the run in the engine. `why` null: it is complete. */
+    end: (why: RunStop | null) => endRun(context, why, { progress, worker }),
   };
-}
-
-/** `now` is the store's clock. */
-async function queuedBehind({ runtime, run, scan }: LookupsContext, now: number): Promise<string | null> {
-  const sized = { ...run, identifiers: scan.answers.wanted };
-  return queuedText(runsBefore(sized, await runtime.engine.runs.list(RUNS_LOOKED_AT), now));
 }
 
 /** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
@@ -266,25 +260,6 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
     'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), ' +
       'then run again',
   );
-}
-
-async function isAgreed({ emit, confirm }: EnrichRuntime, question: SpendingQuestion): Promise<boolean> {
-  emit({ type: 'estimated', question });
-  return confirm === undefined ? question.trial === null : confirm(question);
-}
-
-/** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
-async function agreeOrEnd({ request, runtime, run }: LookupsContext, missing: number, state: LedgerState) {
-  let agrees = false;
-  try {
-    agrees = await isAgreed(runtime, spendingQuestion(missing, state, request));
-  } finally {
-    if (!agrees) await runtime.engine.runs.end(run.id, { type: 'spending_declined' });
-  }
-  if (agrees) return;
-  const subject = request.input === '-' ? 'stdin' : request.input;
-  const todo = phrase`to continue, run again and answer y, or add ${{ setting: 'yes' }}`;
-  throw new DeclinedError({ code: 'declined', subject, todo });
 }
 
 /** Starts the run's own worker, which the signal stops; only listens to a shared one. */
@@ -364,18 +339,6 @@ export function silenceNotice(
   return retryAt !== null
     ? 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate'
     : `no worker has finished a chunk for 15 seconds; ${workerFor(service)}`;
-}
-
-/** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function findStrandedPermits({ runtime, run }: LookupsContext, inFlight: number) {
-  const { engine } = runtime;
-  const { account, timeoutMs } = run.settings;
-  const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
-  const isAlone = !runs.some(
-    (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
-  );
-  const endsAt = run.asOf + Math.min(permitMsOf(timeoutMs), STRANDED_MS);
-  return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
 /** Notice while a killed run holds all that may be in flight, or null. `endsAt`: store's clock. */

@@ -2,11 +2,10 @@
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { outcomeKeys } from '../../engine/stores/outcome-key.js';
-import { readProfile } from '../../engine/stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../../engine/stores/run-store.js';
+import type { RunRecord } from '../../engine/stores/run-store.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
+import { readStoredBrands } from './stored-brands.js';
 
 /**
  * `isRequested`: with `--try`; otherwise it is the lookup that shows the quota. `brands`: of the
@@ -48,16 +47,10 @@ export async function trialResult(
     counts[status] = (counts[status] ?? 0) + 1;
     if (status === 'matched' && shown.length < BRANDS_SHOWN) shown.push(scan.identifiers.at(index));
   }
-  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
-  const keys = shown.map(keyOf);
-  const found = await engine.outcomes.read(keys, freshnessOf(run));
-  const brands = found.flatMap((outcome, at) => {
-    const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;
-    if (brand === undefined) return [];
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  const brands = (await readStoredBrands(engine, run, shown)).map(({ identifier, brand }) => {
     const { name, domain } = brand;
-    const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
-    const score = qualityScoreOf(brand);
-    return { identifier: shown[at] ?? '', name: textOf(name), domain: textOf(domain), score };
+    return { identifier, name: textOf(name), domain: textOf(domain), score: qualityScoreOf(brand) };
   });
   return { isRequested, counts, brands };
 }

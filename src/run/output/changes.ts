@@ -193,7 +193,7 @@ export class Changes {
 
   #vanished(index: number, text: string, answers: Pick<Answers, 'status'>): string | null {
     const before = this.#before.at(index);
-    const status = answers.status(index);
+    const status = answers.status(index) ?? '';
     if (before === null || status === 'matched') return null;
     if (status === 'failed') {
       this.#counts.failed += 1;
@@ -202,15 +202,7 @@ export class Changes {
     this.#counts.vanished += 1;
     const [name = '', domain = ''] = JSON.parse(before) as string[];
     const { kind, value: identifier } = parseIdentifierText(text);
-    return this.#lineOf({
-      change: 'vanished',
-      kind,
-      identifier,
-      name,
-      domain,
-      fields: [],
-      status: status ?? '',
-    });
+    return this.#lineOf({ change: 'vanished', kind, identifier, name, domain, fields: [], status });
   }
 
   #lineOf(change: Change): string {
