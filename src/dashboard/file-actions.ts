@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import { draftOf, type FileFinder, type FoundFile } from '../jobs/find-files.js';
 import { placeOf, withTableEnding } from '../jobs/inbox-file.js';
-import { hasGoOn, isUndecided, newerSettings, newJobId } from '../jobs/job-folder.js';
+import { hasGoOn, isUndecided, newerSettings } from '../jobs/job-folder.js';
 import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
 import { dismiss, type GivenCaps, goOn, tryAgain } from '../jobs/try-again.js';
 import type { Upload } from '../jobs/uploads.js';
@@ -21,7 +21,7 @@ import type { UploadParts } from './upload-routes.js';
 import { costText, SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
 
 export interface FileActionContext extends UploadParts {
-  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
   readonly finder: Pick<FileFinder, 'find'>;
   readonly caps: FileCaps;
   readonly terms: MoneyTerms;
@@ -103,7 +103,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
         const isChanged = read !== null && read !== readingText(choice);
         const started = isChanged
           ? 'it would be read in another way now; this is its plan'
-          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST), user);
+          : await startUpload({ uploads, plans, engine }, upload, choice, fields.get(SHOWN_COST), user);
         /** Nothing is started; its page shows why, with what was chosen. */
         if (typeof started === 'string')
           return {
@@ -141,8 +141,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
       },
       async carryOut({ user: by, params: { id = '' } }) {
         const { root, folder } = await findFailed(id);
-        const job = newJobId();
-        const file = await tryAgain(root, folder, Date.now(), { job, by });
+        const { id: job, file } = await tryAgain(engine, root, folder, Date.now(), { by });
         return { path: filePath(job), sentence: `${file} is tried again`, subject: file };
       },
     },
@@ -179,7 +178,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
  * the session. Returns its job, or why it was not started.
  */
 export async function startUpload(
-  { uploads, plans }: UploadParts,
+  { uploads, plans, engine }: UploadParts & Pick<FileActionContext, 'engine'>,
   upload: Upload,
   choice: Choice,
   shownCost: string | null,
@@ -201,8 +200,8 @@ export async function startUpload(
   const settings = { ...choice, ...cap };
   const { root, folder } = upload;
   if (upload.failed) {
-    const job = newJobId();
-    return { job, name: await tryAgain(root, folder, Date.now(), { job, settings, by }), found };
+    const { id: job, file: name } = await tryAgain(engine, root, folder, Date.now(), { settings, by });
+    return { job, name, found };
   }
   const name = withTableEnding(upload.name, format);
   await uploads.start(upload, name, settings, by);

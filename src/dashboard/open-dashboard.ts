@@ -122,7 +122,7 @@ export async function openDashboard(context: DashboardContext) {
         ...fileActions({ ...uploads, engine, finder, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
         discardAllAction(uploads.uploads),
-        startAllAction(uploads),
+        startAllAction({ ...uploads, engine }),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,

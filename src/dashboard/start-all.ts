@@ -4,7 +4,7 @@ import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Upload } from '../jobs/uploads.js';
 import { type Action, RefusedAction } from './actions.js';
-import { startUpload } from './file-actions.js';
+import { type FileActionContext, startUpload } from './file-actions.js';
 import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
 import type { UploadParts } from './upload-routes.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
@@ -19,7 +19,7 @@ interface Ready {
   readonly found: Found;
 }
 
-export function startAllAction(parts: UploadParts): Action {
+export function startAllAction(parts: UploadParts & Pick<FileActionContext, 'engine'>): Action {
   const { uploads, plans } = parts;
 
   async function readyAmong(shown: readonly Upload[]) {

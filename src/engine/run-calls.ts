@@ -93,6 +93,7 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     pauseOwner: ({ owner, label, by, run, at = null }) =>
       change('pause_owner', owner, storableJson(label), storableText(by), run, at),
     cancelJob: ({ job, by, at = null }) => change('cancel_job', job, storableText(by), at),
+    uncancelJob: (job) => change('uncancel_job', job),
     resume: (owner) => call(flag, 'resume_owner', owner),
     async pauses() {
       const pauses = await call(orElse(list(orElse(storedPauseShape, null)), []), 'list_pauses');

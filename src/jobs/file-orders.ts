@@ -13,10 +13,10 @@ const RESUMED = 'resumed-files';
 /** As long as cancels are kept. */
 const RESUMED_KEPT_MS = 90 * 86_400_000;
 
-type Seams = Pick<Engine, 'runs' | 'keyValues'>;
+export type OrderStores = Pick<Engine, 'runs' | 'keyValues'>;
 
 /** Lifts a pause. False: it was not paused. Throws what the engine throws. */
-export async function resumeOwner({ runs, keyValues }: Seams, owner: string): Promise<boolean> {
+export async function resumeOwner({ runs, keyValues }: OrderStores, owner: string): Promise<boolean> {
   const pauses = isJobId(owner) ? await runs.pauses() : [];
   const pause = pauses.find((each) => each.owner === owner);
   // First: whoever sees the pause gone sees this.
@@ -24,10 +24,22 @@ export async function resumeOwner({ runs, keyValues }: Seams, owner: string): Pr
   return runs.resume(owner);
 }
 
+/**
+ * Takes back what was ordered for a file that failed or was cancelled, so that it can run again
+ * under its id. Throws what the engine throws.
+ */
+export async function liftOrders(engine: OrderStores, id: string): Promise<void> {
+  await engine.runs.uncancelJob(id);
+  await resumeOwner(engine, id);
+}
+
 type Ordered = Pick<JobRecord, 'id' | 'run' | 'file'> & { readonly state: ParkState | null };
 
 /** In the order of the files. Gives a forgotten pause to the engine again, for `resume` to find. */
-export async function ordersOf({ runs, keyValues }: Seams, files: readonly Ordered[]): Promise<Orders[]> {
+export async function ordersOf(
+  { runs, keyValues }: OrderStores,
+  files: readonly Ordered[],
+): Promise<Orders[]> {
   const orders = await runs.orders(files.map(({ id }) => ({ job: id, owner: id })));
   const isForgotten = files.some(({ state }, at) => state?.pause && orders[at]?.paused === null);
   const lifted = new Map<string, number>();

@@ -1,5 +1,5 @@
 /**
- * A failed file is tried again as a new job, perhaps with other settings: its folder moves from
+ * A failed file is tried again as the same job, perhaps with other settings: its folder moves from
  * `failed/` to `waiting/` in one step, after everything in it was made ready. Killed before that
  * step, it is among the failed ones as before. A finished file is sent once more: its plan shows
  * what is still to be bought.
@@ -7,10 +7,12 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import { withinDeadline } from '../core/lifecycle.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
+import { liftOrders, type OrderStores } from './file-orders.js';
 import { type FoundFile, openJobFile } from './find-files.js';
 import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
@@ -21,7 +23,6 @@ import {
   type JobRecord,
   NOTE,
   newerSettings,
-  newJobId,
   queued,
   queueJob,
   readRecord,
@@ -35,26 +36,26 @@ type Chosen = Readonly<Record<string, unknown>>;
 /** One after the other: two pages may start the same file. */
 const oneAtATime = pLimit(1);
 
+/** Longer, the engine is not waited for: a person could have left. */
+const PATIENCE_MS = 3_000;
+
 /**
- * `root`: the watched folder. `settings`: what was chosen on its plan, in place of the same in its
- * side file; absent: as before, and newer settings of the file in the inbox count. `job`: its new
- * id. `by`: a name of the dashboard. `now`: for the name of its folder. Returns the file's name.
- * Throws `NeverStartError` when the file must stay where it is.
+ * Moves a failed file to the waiting ones. `root`: the watched folder. `settings`: what was chosen
+ * on its plan, in place of the same in its side file; absent: as before, and newer settings of the
+ * file in the inbox count. `by`: a name of the dashboard. `now`: for the name of its folder. Throws
+ * `NeverStartError` when the file must stay where it is, and what the engine throws.
  */
 export async function tryAgain(
+  engine: OrderStores,
   root: string,
   folder: string,
   now: number,
-  {
-    job = newJobId(),
-    settings,
-    by,
-  }: { readonly job?: string; readonly settings?: Chosen; readonly by?: string } = {},
-): Promise<string> {
+  given: { readonly settings?: Chosen; readonly by?: string } = {},
+): Promise<GoneOn> {
   try {
-    return await oneAtATime(() => moveToWaiting(root, folder, now, job, by, settings));
+    return await oneAtATime(() => moveToWaiting(engine, root, folder, now, given));
   } catch (error) {
-    if (error instanceof NeverStartError) throw error;
+    if (error instanceof BrandEnrichError) throw error;
     if (isErrorCode(error, 'ENOENT', 'EEXIST'))
       throw stays(basename(folder), 'it is tried again already', 'reload the page');
     const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT');
@@ -63,25 +64,32 @@ export async function tryAgain(
 }
 
 async function moveToWaiting(
+  engine: OrderStores,
   root: string,
   folder: string,
   now: number,
-  id: string,
-  startedBy?: string,
-  settings?: Chosen,
-): Promise<string> {
+  { settings, by: startedBy }: { readonly settings?: Chosen; readonly by?: string },
+): Promise<GoneOn> {
   const known = await readRecord(folder);
   if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
-  // Recognised by its name, it could get back the id of a job that was cancelled.
+  // Recognised by its name, it could get the id of another file, which a person cancelled.
   // A trial is to be seen again: the settings may be other ones.
   const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
-  const { file, under } = record;
+  const { id, file, under } = record;
   if ((await lookAt(join(folder, file)))?.kind !== 'file')
     throw stays(file, 'it is not a file', 'put the file itself into the inbox');
   const inbox = join(root, 'inbox');
   // Without its settings it could cost more than they allow.
   if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
     throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
+  // First: killed later it is among the failed ones, where no order is looked for.
+  if (
+    (await withinDeadline(
+      liftOrders(engine, id).then(() => true),
+      PATIENCE_MS,
+    )) === undefined
+  )
+    throw stays(file, 'the engine does not answer', 'try again when it does');
   const side = sideFileOf(join(folder, file));
   const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
   if (newer !== null) await rename(newer, side);
@@ -89,10 +97,9 @@ async function moveToWaiting(
     await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
-  // What was ordered for the job that failed is over.
-  const anew = { ...record, id, run: null, deaths: undefined, parked: null, startedBy };
+  const anew = { ...record, run: null, deaths: undefined, parked: null, startedBy };
   await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
-  return file;
+  return anew;
 }
 
 /** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */

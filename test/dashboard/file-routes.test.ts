@@ -14,6 +14,7 @@ import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { derivedId, readRecord, writeRecord } from '../../src/jobs/job-folder.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
 import { NO_CAPS, noUploads, PASSWORD, ROUTES, startDashboard } from './served.js';
@@ -25,7 +26,7 @@ const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
 async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test'))) {
   const folders = await openFolders(await temporaryFolder());
   const finder = createFileFinder([folders.root]);
-  const engine = { runs: { get: async () => null }, ledger: {} } as never;
+  const engine = NO_ORDERS as never;
   const look = async () => dashboardView();
   const lookAtRun = createRunLook({ engine, look, finder });
   const parts = { ...ROUTES, look, lookAtRun, finder, engine, plans: { ...ROUTES.plans, plan } };
@@ -312,7 +313,9 @@ describe('trying a failed file again', () => {
     ]);
     expect(await readdir(folders.waiting)).toHaveLength(1);
     expect(await readdir(folders.failed)).toEqual([]);
-    expect((await get(page)).status).toBe(404);
+    // Its page is the same as before.
+    expect(JSON.parse(answer.text).links.page).toBe(page);
+    expect((await get(page)).status).toBe(200);
   });
 
   it.each([

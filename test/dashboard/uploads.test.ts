@@ -15,6 +15,7 @@ import { createFileFinder, draftOf, listWaiting } from '../../src/jobs/find-file
 import { derivedId, readNoted } from '../../src/jobs/job-folder.js';
 import { planKey } from '../../src/jobs/plan-upload.js';
 import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
 import { ask, basic, cookieOf, sessionFor } from './asking.js';
@@ -45,7 +46,12 @@ const PLANS = { made: () => ({ found: FOUND }) } as never;
 
 /** What can be done with files of these inboxes. */
 const actionsOf = (parts: Pick<FileActionContext, 'uploads' | 'plans'>) =>
-  fileActions({ ...ROUTES, ...parts, engine: {} as never, finder: createFileFinder(parts.uploads.roots) });
+  fileActions({
+    ...ROUTES,
+    ...parts,
+    engine: NO_ORDERS as never,
+    finder: createFileFinder(parts.uploads.roots),
+  });
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 

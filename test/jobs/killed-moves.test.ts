@@ -14,6 +14,7 @@ import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { claim, take } from '../../src/jobs/job-folder.js';
 import { tryAgain } from '../../src/jobs/try-again.js';
 import { createUploads } from '../../src/jobs/uploads.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { arrivedJob, CONTENT, NOW, openWatcher } from './watcher-folders.js';
 
 /** Kills its process before the change of the file system that has the number `STEPS`. */
@@ -95,15 +96,14 @@ const ARROWS: Readonly<Record<string, Arrow>> = {
   'a failed file that is tried again': {
     begin: async (folders) => {
       const files = { 'list.csv.json': SETTINGS, 'list.errors.csv': 'x' };
-      return {
-        given: (await arrivedJob(folders, { type: 'failed', reason: REASON }, files)).folder,
-        id: null,
-      };
+      const { folder: given, id } = await arrivedJob(folders, { type: 'failed', reason: REASON }, files);
+      return { given, id };
     },
-    script: "await again.tryAgain(folders.root, given, now, { settings: { kind: 'crypto' } });",
+    script: `const runs = { uncancelJob() {}, pauses: () => [], resume() {} };
+      await again.tryAgain({ runs }, folders.root, given, now, { settings: { kind: 'crypto' } });`,
     again: async (folders) => {
       const [name] = await readdir(folders.failed);
-      if (name !== undefined) await tryAgain(folders.root, join(folders.failed, name), NOW);
+      if (name !== undefined) await tryAgain(NO_ORDERS, folders.root, join(folders.failed, name), NOW);
     },
   },
 };

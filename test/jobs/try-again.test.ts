@@ -7,6 +7,7 @@ import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
 import { arrive, queued, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
 import { goOn, tryAgain } from '../../src/jobs/try-again.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
 
@@ -30,29 +31,45 @@ async function waiting() {
   return { ...job, files: (await readdir(job.folder)).sort() };
 }
 
-it('becomes a new job that waits only for its turn, and tells the watcher of this process', async () => {
+it('stays the same job, waits only for its turn, and tells the watcher of this process', async () => {
   const { folder, id } = await failed({ 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
   let told = 0;
   queued.once(folders.root, () => {
     told += 1;
   });
-  expect(await tryAgain(folders.root, folder, LATER)).toBe('list.csv');
+  expect(await tryAgain(NO_ORDERS, folders.root, folder, LATER)).toMatchObject({ id, file: 'list.csv' });
   const job = await waiting();
   expect(told).toBe(1);
   expect(basename(job.folder)).toBe('list-2026-01-14T09-30-06Z');
   expect(job).toMatchObject({ run: null, state: { why: 'again' }, waitingSince: LATER });
   expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
   expect(job.headline).toMatch(/tried again/);
-  // What was ordered for the failed one is over.
-  expect(job.id).not.toBe(id);
-  expect((await take(folders, job.folder))?.record).toMatchObject({ id: job.id, under: 'funds' });
+  expect((await take(folders, job.folder))?.record).toMatchObject({ id, under: 'funds' });
   expect([await readdir(folders.inbox), await readdir(folders.failed)]).toEqual([['funds'], []]);
+});
+
+it('takes back what was ordered for it before it moves, and stays if the engine does not answer', async () => {
+  const { folder, id } = await failed();
+  const asked: string[] = [];
+  const runs = {
+    uncancelJob: async (job: string) => void asked.push(`uncancel ${job}`),
+    pauses: async () => [{ owner: id, at: 7 }],
+    resume: async (owner: string) => void asked.push(`resume ${owner}`),
+  };
+  const keyValues = { put: async (...put: string[]) => void asked.push(put.join(' ')) };
+  const down = { ...runs, resume: () => Promise.reject(new Error('no engine')) };
+  await expect(tryAgain({ runs: down, keyValues } as never, folders.root, folder, LATER)).rejects.toThrow();
+  expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
+  asked.length = 0;
+  await tryAgain({ runs, keyValues } as never, folders.root, folder, LATER);
+  expect(asked).toEqual([`uncancel ${id}`, `resumed-files ${id} 7`, `resume ${id}`]);
+  expect(await waiting()).toMatchObject({ id });
 });
 
 it('needs no record', async () => {
   const { folder } = await failed({ 'list.csv.json': '{}' });
   await rm(join(folder, NOTE));
-  await tryAgain(folders.root, folder, LATER);
+  await tryAgain(NO_ORDERS, folders.root, folder, LATER);
   const job = await waiting();
   expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
   // Nor is it taken for the job of an earlier run of its name, which may be cancelled.
@@ -62,7 +79,9 @@ it('needs no record', async () => {
 it('moves once, with its own settings, however many pages start it together', async () => {
   const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5}' });
   const chosen = [{ settings: { kind: 'crypto' } }, undefined, { settings: { kind: 'ticker' } }];
-  const tries = await Promise.allSettled(chosen.map((each) => tryAgain(folders.root, folder, LATER, each)));
+  const tries = await Promise.allSettled(
+    chosen.map((each) => tryAgain(NO_ORDERS, folders.root, folder, LATER, each)),
+  );
   const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
   const job = await waiting();
@@ -72,7 +91,7 @@ it('moves once, with its own settings, however many pages start it together', as
 
 it('takes what was chosen on its plan in place of its own settings, a higher cap too', async () => {
   const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5,"kind":"ticker"}' });
-  await tryAgain(folders.root, folder, LATER, { settings: { maxRequests: '40' } });
+  await tryAgain(NO_ORDERS, folders.root, folder, LATER, { settings: { maxRequests: '40' } });
   const settings = JSON.parse(await readFile(join((await waiting()).folder, 'list.csv.json'), 'utf8'));
   expect(settings).toEqual({ maxRequests: '40', kind: 'ticker' });
 });
@@ -86,7 +105,7 @@ describe('a file that waits after its trial', () => {
 
   async function tried() {
     const { folder, id } = await failed();
-    await tryAgain(folders.root, folder, LATER);
+    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     const parked = taken && (await arrive(folders, taken, TRIED, LATER));
     if (!parked) throw new Error('not waiting');
@@ -109,7 +128,7 @@ describe('a file that waits after its trial', () => {
     const taken = await take(folders, (await waiting()).folder);
     const end = { type: 'failed', reason: { headline: 'Cancelled.', details: '' } } as const;
     const again = taken && (await arrive(folders, taken, end, LATER));
-    await tryAgain(folders.root, again ?? '', LATER);
+    await tryAgain(NO_ORDERS, folders.root, again ?? '', LATER);
     expect(await readRecord((await waiting()).folder)).not.toHaveProperty('isTried');
   });
 });
@@ -117,7 +136,7 @@ describe('a file that waits after its trial', () => {
 describe('a file that ended its process', () => {
   it('waits for a person, whose word has it read alone again, and no more', async () => {
     const { folder } = await failed();
-    await tryAgain(folders.root, folder, LATER);
+    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     if (taken === null || CRASHED.type !== 'parked') throw new Error('not taken');
     await writeRecord(taken.folder, { ...taken.record, deaths: 3 });
@@ -134,7 +153,7 @@ describe('a file that ended its process', () => {
 describe('a file that waits at a limit', () => {
   async function waits(side: string) {
     const { folder } = await failed({ 'list.csv.json': side });
-    await tryAgain(folders.root, folder, LATER);
+    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     const state = { why: 'limit', capMark: '5' } as const;
     const end = { type: 'parked', reason: { headline: 'Its cap.', details: '' }, state } as const;
@@ -191,7 +210,7 @@ describe('a file that waits at a limit', () => {
 
 it('takes along what a person put beside it', async () => {
   const { folder } = await failed({ 'my-notes.txt': 'mine' });
-  await tryAgain(folders.root, folder, LATER);
+  await tryAgain(NO_ORDERS, folders.root, folder, LATER);
   expect((await waiting()).files).toContain('my-notes.txt');
 });
 
@@ -201,7 +220,7 @@ describe('settings of the file in the inbox', () => {
   it('count when they are newer', async () => {
     const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
     await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
-    await tryAgain(folders.root, folder, LATER);
+    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
     expect(await settingsOf((await waiting()).folder)).toBe('{"new":1}');
     expect(await readdir(folders.inbox)).toEqual([]);
   });
@@ -210,7 +229,7 @@ describe('settings of the file in the inbox', () => {
     const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
     await writeFile(join(folders.inbox, 'list.csv'), 'other\n');
     await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
-    await tryAgain(folders.root, folder, LATER);
+    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
     expect(await settingsOf((await waiting()).folder)).toBe('{"old":1}');
     expect(await settingsOf(folders.inbox)).toBe('{"new":1}');
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
@@ -245,6 +264,6 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
 ])('a file that %s stays', async (_, change, why) => {
   const { folder } = await failed({}, 'funds');
   await change(folder);
-  await expect(tryAgain(folders.root, folder, LATER)).rejects.toThrow(why);
+  await expect(tryAgain(NO_ORDERS, folders.root, folder, LATER)).rejects.toThrow(why);
   expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
 });

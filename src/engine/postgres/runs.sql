@@ -276,6 +276,10 @@ BEGIN
   DELETE FROM brand_enrich.pause WHERE owner = p_job;
 END $$;
 
+CREATE FUNCTION brand_enrich.uncancel_job(p_offset bigint, p_job text) RETURNS void LANGUAGE sql AS $$
+  DELETE FROM brand_enrich.cancellation WHERE job = p_job
+$$;
+
 CREATE FUNCTION brand_enrich.list_cancels(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
   SELECT jsonb_agg(jsonb_build_object('job', job, 'by', ordered_by, 'at', ordered_at))
     FROM brand_enrich.cancellation

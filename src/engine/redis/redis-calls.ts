@@ -47,7 +47,7 @@ const DURABLE: ReadonlySet<string> = new Set([
   ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account'],
   ...['record_outcomes', 'restore_outcomes', 'forget_outcomes'],
   ...['start_run', 'add_failures', 'halt_run', 'end_run'],
-  ...['cancel_run', 'cancel_job', 'pause_run', 'pause_owner', 'resume_owner'],
+  ...['cancel_run', 'cancel_job', 'uncancel_job', 'pause_run', 'pause_owner', 'resume_owner'],
   ...['put_value', 'remove_value', 'claim_value'],
 ]);
 

@@ -379,6 +379,13 @@ function operations.cancel_job()
   redis.call('HDEL', root .. 'pauses', job)
 end
 
+-- Argument: job.
+function operations.uncancel_job()
+  local job = text()
+  redis.call('DEL', root .. 'cancel:' .. job)
+  redis.call('ZREM', root .. 'cancels', job)
+end
+
 function operations.list_cancels()
   local found = {}
   for _, job in ipairs(redis.call('ZRANGE', root .. 'cancels', 0, -1)) do

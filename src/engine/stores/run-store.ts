@@ -254,6 +254,8 @@ export interface RunStore {
   pauseOwner(pause: Omit<Pause, 'at'> & { readonly at?: number }): Promise<void>;
   /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
   cancelJob(cancel: Omit<Cancel, 'at'> & { readonly at?: number }): Promise<void>;
+  /** Takes back the cancel of a job for later runs of it; those that it ended stay cancelled. */
+  uncancelJob(job: string): Promise<void>;
   /** False: it was not paused. */
   resume(owner: string): Promise<boolean>;
   /** All that stand, the oldest first. */

@@ -310,6 +310,21 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().get(run.id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
     });
 
+    test('a cancel that is taken back leaves its run cancelled, and holds for no later one', async () => {
+      const job = jobOf('file-10');
+      const run = await start(job);
+      await store().cancel(run.id, 'ada@office');
+      await store().uncancelJob('file-10');
+      expect(await store().orders([job])).toEqual([{ cancelled: null, paused: null }]);
+      expect((await store().cancels()).filter((each) => each.job === 'file-10')).toEqual([]);
+      expect(await store().get(run.id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
+      const later = await start(job);
+      expect(later).toMatchObject({ status: 'running', cancelled: null });
+      // A later order holds as the first did.
+      await store().cancelJob({ job: 'file-10', by: 'ada@office' });
+      expect(await store().heartbeat(later.id)).toMatchObject({ isCancelled: true });
+    });
+
     test('a cancel ends all starts of the job that still run, also those of processes that were killed just now', async () => {
       const job = jobOf('file-4');
       const begin = () => start({ key: 'taken over', ...job });

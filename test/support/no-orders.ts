@@ -1,0 +1,13 @@
+/** The calls of an engine that knows no order for any file. */
+import type { OrderStores } from '../../src/jobs/file-orders.js';
+
+export const NO_ORDERS = {
+  runs: {
+    get: async () => null,
+    uncancelJob: async () => undefined,
+    pauses: async () => [],
+    resume: async () => false,
+  },
+  keyValues: {},
+  ledger: {},
+} as unknown as OrderStores;
