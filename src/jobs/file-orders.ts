@@ -52,9 +52,7 @@ export async function ordersOf(
     // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;
-    // A record that others wrote must not pause a schedule.
-    if (isJobId(id))
-      await runs.pauseOwner({ owner: id, label: { host: hostname(), name: file }, run, ...pause });
+    await runs.pauseOwner({ owner: id, label: { host: hostname(), name: file }, run, ...pause });
     orders[index] = { ...known, paused: pause };
   }
   return orders;

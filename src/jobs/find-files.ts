@@ -177,9 +177,7 @@ export function createFileFinder(roots: readonly string[]) {
   }
 
   async function findNow(id: string, run: string | null): Promise<FoundFile | null> {
-    const its = (await list()).filter((each) => each.id === id);
-    // Where people made a copy, either is right.
-    const found = its.find(({ record }) => record?.run === run) ?? its[0];
+    const found = chosenOf(await list(), id, run);
     const root = found && roots[found.inbox];
     return found === undefined || root === undefined ? null : readFound(root, found);
   }
@@ -204,16 +202,16 @@ export function createFileFinder(roots: readonly string[]) {
     ): Promise<ReadonlyMap<string, ResultType>> {
       // Named after the file: most folders need not be opened.
       const stems = new Set(runs.map(({ label }) => stemOf(label.name)));
-      const types = new Map<string, ResultType>();
       const isAsked = (path: string) => stems.has(basename(path).replace(TIME, ''));
-      for (const { id: job, folder, record } of await list(['done', 'failed', 'waiting'], isAsked)) {
-        const its = runs.filter((run) => run.job === job);
-        if (its.length === 0) continue;
-        const files = (await plainNamesIn(folder)).map((name) => typeOf(name, record?.file ?? null));
+      const listed = await list(['waiting', 'failed', 'done'], isAsked);
+      const types = runs.map(async ({ id, job }): Promise<[string, ResultType][]> => {
+        const chosen = chosenOf(listed, job, id);
+        const names = chosen === undefined ? [] : await plainNamesIn(chosen.folder);
+        const files = names.map((name) => typeOf(name, chosen?.record?.file ?? null));
         const type = (['output', 'partial'] as const).find((each) => files.includes(each));
-        if (type !== undefined) for (const { id } of its) types.set(id, type);
-      }
-      return types;
+        return type === undefined ? [] : [[id, type]];
+      });
+      return new Map((await Promise.all(types)).flat());
     },
 
     /**
@@ -235,6 +233,15 @@ export function createFileFinder(roots: readonly string[]) {
 }
 
 const ALL = (_path: string) => true;
+
+/**
+ * Returns the folder of a job. Of several with its id, which people copied or forged, that of the
+ * run counts, else the first in the order of the places and of their names. Pure.
+ */
+function chosenOf(listed: readonly Listed[], id: string, run: string | null): Listed | undefined {
+  const its = listed.filter((each) => each.id === id);
+  return (run === null ? undefined : its.find(({ record }) => record?.run === run)) ?? its[0];
+}
 
 async function foldersIn(root: string, place: Place): Promise<string[]> {
   const path = join(root, place);

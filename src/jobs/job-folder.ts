@@ -94,7 +94,7 @@ const nameShape = z
 
 const recordShape = z.object({
   /** Made when the file is taken: what a person orders for it is kept under this id. */
-  id: z.string().min(1),
+  id: z.string().refine(isJobId),
   /** Its latest run, noted before that begins; null: none has begun. */
   run: z.string().nullable(),
   file: nameShape,
@@ -134,7 +134,9 @@ export interface Job {
 
 export const newJobId = () => `j-${randomBytes(8).toString('hex')}`;
 /** True for the id of a file's job; a run without a file is its own job. */
-export const isJobId = (id: string): boolean => /^j-[0-9a-f]{16}$/.test(id);
+export function isJobId(id: string): boolean {
+  return /^j-[0-9a-f]{16}$/.test(id);
+}
 
 function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
@@ -228,6 +230,24 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   return null;
 }
 
+/** For so long a person may still be copying into a folder. */
+const COPY_MS = 60_000;
+
+/**
+ * Moves folders of `waiting/` whose original is unclear to the failed ones, for people to see.
+ * Returns their names. `now`: by the clock of the file system.
+ */
+export async function failUnclear(folders: WatcherFolders, now: number): Promise<string[]> {
+  const unclear: string[] = [];
+  for (const folder of await jobFoldersIn(folders.waiting)) {
+    const { mtimeMs = now } = (await lookAt(folder)) ?? {};
+    if (now - mtimeMs < COPY_MS || (await readRecord(folder)) !== null) continue;
+    unclear.push(basename(folder));
+    await take(folders, folder);
+  }
+  return unclear;
+}
+
 /**
  * The file of settings that stands alone in the inbox, and counts for a file that was there; null:
  * there is none. `place`: of the file in the inbox. Settings beside a file are those of that file.
@@ -238,8 +258,7 @@ export async function newerSettings(place: string): Promise<string | null> {
 }
 
 const UNCLEAR =
-  'This folder was found in processing, and it is unclear which of its files is the ' +
-  'original.\n\nTo process the original, put it into the inbox again.\n';
+  'It is unclear which file of this folder is to be looked up.\n\nPut that file into the inbox again.\n';
 
 /** Where a job that was processed goes. */
 export type Arrival =

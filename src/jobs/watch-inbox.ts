@@ -25,11 +25,13 @@ import { createInboxFiles } from './inbox-files.js';
 import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
-import { queued } from './job-folder.js';
+import { failUnclear, queued } from './job-folder.js';
 
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
+/** Between looks for waiting folders whose original is unclear. */
+const UNCLEAR_MS = 60_000;
 /** While known files wait for a place: a smaller one may have come. */
 const LOOK_BESIDE_MS = 1_000;
 
@@ -69,6 +71,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let lookMs = 0;
     let filesAt = 0;
     let sweepAt = 0;
+    let unclearAt = 0;
     let waitingAt = 0;
     let isLookingAtWaiting = false;
     let closedWhy: string | null = null;
@@ -108,7 +111,13 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
-      await scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
+      const fileTime = await touchHeartbeat(own);
+      await scheduler.adopt(await adoptJobs(folders, fileTime));
+      if (now >= unclearAt) {
+        unclearAt = now + UNCLEAR_MS;
+        const names = await failUnclear(folders, fileTime);
+        if (names.length > 0) log.warn({ folders: names }, 'waiting folders without a clear original failed');
+      }
       // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void work.noteClosed(why ?? scheduler.fault());
     }

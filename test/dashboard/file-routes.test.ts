@@ -240,7 +240,7 @@ it('a waiting file does not go on, now or later, while the engine does not answe
   await mkdir(folder);
   await writeFile(join(folder, 'list.csv'), 'x');
   const parked = { at: NOW, since: NOW, state: { why: 'limit', capMark: '3' } } as const;
-  await writeRecord(folder, { id: 'j-1', run: 'r-1', file: 'list.csv', reason: null, parked });
+  await writeRecord(folder, { id: 'j-0000000000000001', run: 'r-1', file: 'list.csv', reason: null, parked });
   let answer = (_: null): void => undefined;
   const silent = new Promise<null>((resolve) => {
     answer = resolve;
@@ -254,7 +254,7 @@ it('a waiting file does not go on, now or later, while the engine does not answe
   });
   const goOn = actions.find(({ path }) => path.endsWith('/go-on'));
   const fields = new URLSearchParams({ maxRequests: '6' });
-  const asked = goOn?.carryOut({ user: 'ada', params: { id: 'j-1' }, fields });
+  const asked = goOn?.carryOut({ user: 'ada', params: { id: 'j-0000000000000001' }, fields });
   await expect(asked).rejects.toMatchObject({ why: 'engine-unreachable' });
   answer(null);
   await expect(readRecord(folder)).resolves.toMatchObject({ parked });
@@ -269,9 +269,9 @@ it.each([
   await mkdir(join(folders.failed, JOB));
   await writeFile(join(folders.failed, JOB, 'list.csv'), '%PDF-1.7');
   const reason = { headline: 'It is a PDF document.', details: '', code };
-  const ids = { id: 'j-1', run: null, file: 'list.csv', reason, parked: null };
+  const ids = { id: 'j-0000000000000001', run: null, file: 'list.csv', reason, parked: null };
   await writeRecord(join(folders.failed, JOB), ids);
-  const page = await get('/files/j-1');
+  const page = await get('/files/j-0000000000000001');
   expect(page.text).toContain('>Failed<');
   expect(page.text).toContain('It is a PDF document.');
   expect([page.text.includes('Try again'), page.text.includes('Read it differently')]).toEqual([

@@ -82,7 +82,7 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
   const parked = { at: 0, since: 1, state: { why: 'limit', capMark: null } };
   const reason = { headline: 'The quota is used up.', details: '' };
-  const record = { id: 'j-1', run: id, file: 'list.csv', reason, parked };
+  const record = { id: 'j-0000000000000001', run: id, file: 'list.csv', reason, parked };
   await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
   return { runId: id, queue };

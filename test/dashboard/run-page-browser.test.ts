@@ -47,17 +47,17 @@ async function serve() {
   for (const name of ['report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
   const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
-  await put(join(failed, FAILED), 'list.csv', { id: 'j-1', reason });
-  await put(join(processing, 'one', 'new-2026-11-20T11-22-48Z'), 'new.csv', { id: 'j-new' });
-  const tried = { id: 'j-tried', run: 'r-tried', ...parkedFor('tried', null) };
+  await put(join(failed, FAILED), 'list.csv', { id: 'j-0000000000000001', reason });
+  await put(join(processing, 'one', 'new-2026-11-20T11-22-48Z'), 'new.csv', { id: 'j-00000000000000a1' });
+  const tried = { id: 'j-00000000000000a2', run: 'r-tried', ...parkedFor('tried', null) };
   await put(join(waiting, 'tried-2026-11-20T11-22-49Z'), 'tried.csv', tried);
-  await put(join(waiting, CAPPED), 'capped.csv', { id: 'j-capped', ...parkedFor('limit', '4') });
+  await put(join(waiting, CAPPED), 'capped.csv', { id: 'j-00000000000000a3', ...parkedFor('limit', '4') });
   const read = async () => ({ maxRequests: { own: '4', most: '100' }, maxCost: { own: null, most: null } });
   const caps = { ...NO_CAPS, read };
   const { runs, inboxes: places } = dashboardData();
   const triedRun = runRecord({
     id: 'r-tried',
-    job: 'j-tried',
+    job: 'j-00000000000000a2',
     label: { host: 'etl-1', name: 'tried.csv' },
     status: 'stopped',
     stop: { type: 'declined' },
@@ -102,7 +102,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       const { page, complaints, requests } = await openPage({ viewport, colorScheme });
       await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
       const runs = ['r-tried', 'r-paused', 'r-20261120-000002', 'r-20261120-000003', 'r-none'];
-      const files = ['j-new', 'j-1', 'j-capped'].map((each) => `files/${each}`);
+      const files = ['j-00000000000000a1', 'j-0000000000000001', 'j-00000000000000a3'].map(
+        (each) => `files/${each}`,
+      );
       for (const path of ['', ...files, ...runs.map((each) => `runs/${each}`)]) {
         await page.goto(served.url + path);
         const name = `${path} ${viewport.width}`;

@@ -86,6 +86,11 @@ describe('the folder of a run', () => {
     await noteRun(copy, 'r-1');
     expect(await find({ id: 'r-2', job })).toMatchObject({ place: 'failed' });
     expect(await find({ id: 'r-1', job })).toMatchObject({ place: 'done', folder: copy });
+    // Of any other run, and without one, the first place counts, whatever a copy says of itself.
+    const record = JSON.parse(await readFile(join(copy, NOTE), 'utf8'));
+    await writeFile(join(copy, NOTE), JSON.stringify({ ...record, run: null }));
+    const finder = createFileFinder([folders.root]);
+    for (const run of [null, 'r-9']) expect(await finder.find(job, run)).toMatchObject({ place: 'failed' });
   });
 
   it('is looked for again when it has moved', async () => {

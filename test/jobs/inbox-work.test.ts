@@ -5,7 +5,13 @@ import type { JobRecord, ParkState } from '../../src/jobs/job-folder.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
 import { runRecord } from '../dashboard/views.js';
 
-const RECORD: JobRecord = { id: 'j-1', run: 'r-0', file: 'list.csv', reason: null, parked: null };
+const RECORD: JobRecord = {
+  id: 'j-0000000000000001',
+  run: 'r-0',
+  file: 'list.csv',
+  reason: null,
+  parked: null,
+};
 const LOST: JobRecord = { ...RECORD, run: null, isDerived: true };
 const ADA = { by: 'ada@office', at: 1_000 };
 const { settings } = loadSettings({

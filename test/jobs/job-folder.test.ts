@@ -8,6 +8,8 @@ import { type InboxFolders, openFolders, type WatcherFolders } from '../../src/j
 import {
   arrive,
   claim,
+  derivedId,
+  failUnclear,
   type Job,
   putBack,
   readRecord,
@@ -216,10 +218,23 @@ describe('taking over', () => {
     expect((await take(others, folder))?.file).toBe('list.csv');
   });
 
+  it('does not believe a record whose id is no id of a job: orders stand under ids', async () => {
+    const { folder } = await claimed();
+    const forged = { id: 'schedule:nightly', run: 'r-1', file: 'list.csv', reason: null, parked: null };
+    await writeFile(join(folder, NOTE), JSON.stringify(forged));
+    expect((await take(others, folder))?.record).toMatchObject({ id: derivedId(folder), run: null });
+  });
+
   it('removes a folder whose watcher was killed before the file was moved into it', async () => {
     const folder = join(folders.own, 'early');
     await mkdir(folder);
-    await writeRecord(folder, { id: 'j-1', run: null, file: 'list.csv', reason: null, parked: null });
+    await writeRecord(folder, {
+      id: 'j-0000000000000001',
+      run: null,
+      file: 'list.csv',
+      reason: null,
+      parked: null,
+    });
     expect(await take(others, folder)).toBeNull();
     expect(await readdir(others.own)).toEqual([]);
   });
@@ -230,6 +245,20 @@ describe('taking over', () => {
     for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
     expect(await take(others, folder)).toBeNull();
     expect((await readdir(join(folders.failed, 'odd'))).sort()).toEqual(['a.csv', 'b.csv', 'reason.txt']);
+  });
+
+  it('fails a waiting folder without a clear original once nobody is copying into it', async () => {
+    await arrive(folders, await claimed(), PARKED, NOW);
+    const odd = join(folders.waiting, 'by hand');
+    await mkdir(odd);
+    for (const name of ['a.csv', 'b.csv']) await writeFile(join(odd, name), 'x');
+    const { mtimeMs = 0 } = (await lookAt(odd)) ?? {};
+    expect(await failUnclear(folders, mtimeMs + 59_000)).toEqual([]);
+    expect(await failUnclear(folders, mtimeMs + 120_000)).toEqual(['by hand']);
+    expect(await readdir(folders.waiting)).toEqual([JOB]);
+    expect(await readFile(join(folders.failed, 'by hand', 'reason.txt'), 'utf8')).toMatch(
+      /unclear which file/,
+    );
   });
 });
 

@@ -6,7 +6,13 @@ import { type Job, type JobRecord, readNoted } from '../../src/jobs/job-folder.j
 import { afterDeath, beginReading } from '../../src/jobs/reading-turns.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const RECORD: JobRecord = { id: 'j-1', run: null, file: 'list.csv', reason: null, parked: null };
+const RECORD: JobRecord = {
+  id: 'j-0000000000000001',
+  run: null,
+  file: 'list.csv',
+  reason: null,
+  parked: null,
+};
 
 describe('after a death', () => {
   it.each([

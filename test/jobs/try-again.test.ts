@@ -255,7 +255,7 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
   [
     'names another folder in a forged record',
     async (folder) => {
-      const forged = { id: 'j-1', run: null, file: '../../x', under: '..' };
+      const forged = { id: 'j-0000000000000001', run: null, file: '../../x', under: '..' };
       await writeFile(join(folder, NOTE), JSON.stringify({ ...forged, reason: null, parked: null }));
       await rm(join(folder, 'list.csv'));
     },
