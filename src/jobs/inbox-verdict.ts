@@ -1,6 +1,6 @@
 /**
- * The verdict on a file of the inbox, and its `reason.txt`, where advice is lines of the inbox's
- * settings file: people who drop files have no command line. Pure.
+ * The verdict on a file of the inbox, and its `reason.txt`: first for the person who dropped the
+ * file, then for the administrator, with the technical sentence and lines of settings. Pure.
  */
 import {
   BrandEnrichError,
@@ -21,7 +21,7 @@ import {
   type RunRecord,
 } from '../engine/stores/run-store.js';
 import type { EnrichResult } from '../run/enrich-file.js';
-import { sayFailure, sayHalt } from '../run/words/say-reason.js';
+import { namingFor, sayFailure, sayHalt } from '../run/words/say-reason.js';
 import {
   FOLDER_SETTINGS_FILE,
   isMisnamed,
@@ -81,9 +81,10 @@ export function verdictOfResult(
   parkState: (why: ParkReason) => ParkState,
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
-  const parked = (why: ParkReason, words: string, next = WAITING): JobEnd => {
+  const parked = (why: ParkReason, what: string, [next, technical] = WAITING, words = what): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    const reason = reasonOf(words, `The file is not finished yet. ${next} ${RESULTS}`);
+    const admin = [...(words === what ? [] : [words]), ...technical];
+    const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], admin);
     return { type: 'parked', reason, state: parkState(why), holdMs };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
@@ -100,8 +101,9 @@ export function verdictOfResult(
       return pausedEnd(run.paused, run.id);
     case 'too_many_failures':
       return failed(
-        'More lookups failed than maxErrors allows',
-        'see the reasons in the errors file next to this one; to continue, put the file into the inbox again',
+        'Too many lookups failed',
+        'look at the reasons in the errors file next to this one; to continue, put the file into the inbox again',
+        { admin: ['More lookups failed than maxErrors allows.'] },
       );
     case 'halted': {
       const { halt } = end;
@@ -114,7 +116,8 @@ export function verdictOfResult(
       if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
       // Settings of the inbox that limit each file.
       const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
-      return parked('limit', words, isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN);
+      const next = isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN;
+      return parked('limit', sayHalt(halt, 'page'), next, words);
     }
   }
 }
@@ -140,18 +143,16 @@ function cancelledEnd(order: Order | null): JobEnd {
   const what = order === null ? 'the run was cancelled' : cancelledText(order);
   const end = failed(
     what,
-    'to run it again, put the file into the inbox again, or use "Try again" on the dashboard',
+    'to look it up all the same, put the file into the inbox again, or press "Try again" on its page',
   );
   return { ...end, reason: { ...end.reason, code: CANCELLED } };
 }
 
 /** `order` null: it was resumed meanwhile. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
-  const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
-  const details =
-    `It waits until it is resumed. To continue, ${way}\n\n${STORED} The file then moves to the ` +
-    'folder done.';
-  const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
+  const next = 'It waits until somebody presses "Resume" on its page on the dashboard.';
+  const what = order === null ? 'paused' : pausedText(order);
+  const reason = reasonOf(what, [`${next} ${STORED}`], [`brand-enrich resume ${name}`]);
   const pause = order === null ? {} : { pause: { by: order.by.slice(0, 200), at: order.at } };
   return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause }, holdMs: 0 };
 }
@@ -159,25 +160,25 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
 /** It goes on when a person who has seen the first answers says so. */
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
   const answered = `${countText(matched)} matched, ${countText(notFound)} not found`;
-  const rest = countOf(deferred, 'identifier waits', 'identifiers wait');
-  const headline = `tried first: ${answered}, ${countText(failed)} failed; ${rest} for your word`;
-  const again = 'or put the file into the inbox again\nwithout the setting try.';
-  const details = `${THE_REST}, ${again} ${STORED} ${RESULTS}`;
-  return undecided('tried', headline, details);
+  const rest = countOf(deferred, 'company waits', 'companies wait');
+  const what = `tried first: ${answered}, ${countText(failed)} failed; ${rest} for your approval`;
+  const admin = 'Without a dashboard: put the file into the inbox again without the setting try.';
+  return undecided('tried', reasonOf(what, [`${THE_REST} ${STORED}`, RESULTS], [admin]));
 }
 
 /** Too few of its first answers are matches. */
 function unmatchedEnd(question: string, deferred: number): JobEnd {
-  const rest = `${countOf(deferred, 'identifier waits', 'identifiers wait')} for a person.`;
+  const rest = `${countOf(deferred, 'company waits', 'companies wait')} for your decision.`;
   const advice = settingsAdvice(phrase`${{ choose: 'column', example: 'NAME:KIND' }}`, '');
-  return undecided('unmatched', question, `${rest} ${THE_REST}. ${STORED} ${RESULTS}\n\n${advice}`);
+  const words = [`${rest} ${THE_REST} ${STORED}`, RESULTS];
+  return undecided('unmatched', reasonOf(question, words, [advice]));
 }
 
-function undecided(why: ParkState['why'], headline: string, details: string): JobEnd {
-  return { type: 'parked', reason: reasonOf(headline, details), state: { why, capMark: null }, holdMs: 0 };
+function undecided(why: ParkState['why'], reason: JobReason): JobEnd {
+  return { type: 'parked', reason, state: { why, capMark: null }, holdMs: 0 };
 }
 
-const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard';
+const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard.';
 
 const STORED = 'Paid answers are stored: they are not bought again.';
 
@@ -203,10 +204,25 @@ export function textsForSender(error: BrandEnrichError, folder: string, naming: 
   return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
 }
 
+/** What happened, for a person who only knows the file; the others say it in plain words already. */
+const PLAIN: Partial<Record<ErrorCode, string>> = {
+  'column-doubtful': 'it is unclear which column has the companies',
+  'column-unknown': 'this file has no such column',
+  'input-binary': 'this is not a table',
+  'input-empty': 'this file is empty',
+  'input-encoding': 'some letters of this file cannot be read',
+  'input-missing': 'this file cannot be opened: it may have been moved or removed',
+  'input-preamble': 'there are lines above the names of the columns',
+  'input-ragged': 'too many rows have more or fewer cells than the table has columns',
+};
+
+/** What is found before anything is sent: the whole file is read first. */
+const isFoundFirst = (code: ErrorCode) => /^(?:input|column|usage)-/.test(code);
+
 /** `tries`: earlier ones. */
 export function verdictOfError(
   error: unknown,
-  { folder, file }: Pick<Job, 'folder' | 'file'>,
+  { folder, file, record }: Pick<Job, 'folder' | 'file'> & { readonly record: Pick<Job['record'], 'run'> },
   tries: number,
 ): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
@@ -217,33 +233,47 @@ export function verdictOfError(
   if (isOurs && error.code === 'input-changed')
     return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
   if (isOurs) {
-    const { what, subject } = textsForSender(error, folder);
-    const end = failed(`${what}: ${subject}`, error.detail.todo, file);
-    return { ...end, reason: { ...end.reason, code: error.code } };
+    const { code } = error;
+    const { what, subject, todo } = textsForSender(error, folder);
+    // Where the error says more than its code, that is said.
+    const plain = (error.detail.what === ERROR_CATALOGUE[code] ? PLAIN[code] : null) ?? what;
+    const isFree = isFoundFirst(code) && record.run === null && tries === 0;
+    const admin = [sentenceOf(`${what}: ${subject}; ${todo}`), settingsAdvice(error.detail.todo, file)];
+    const end = failed(`${plain}: ${subject}`, error.detail.todo, { admin, isFree });
+    return { ...end, reason: { ...end.reason, code } };
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
-  return failed(
-    `Unexpected error: ${why}`,
-    'show this to the administrator of the inbox; the log has details',
-  );
+  return failed('An error of the program stopped this file', 'show this to the administrator of the inbox', {
+    admin: [sentenceOf(why), 'The log has details.'],
+  });
 }
-
-const DROP_AGAIN =
-  'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
 
 const HEADLINE_AT_MOST = 1_000;
 
-/** `what`: what happened, which is also what log and pages show. */
-function reasonOf(what: string, details: string): JobReason {
+/**
+ * `what`: what happened, which is also what log and pages show. `words`: paragraphs for the person
+ * who dropped the file. `admin`: those for the administrator.
+ */
+function reasonOf(what: string, words: readonly string[], admin: readonly string[] = []): JobReason {
   const headline = shortText(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
+  const technical = admin.filter((each) => each !== '').join('\n\n');
+  const details = [...words, ...(technical === '' ? [] : [`For the administrator:\n${technical}`])].join(
+    '\n\n',
+  );
   // With the lines between and after them.
   return { headline, details: shortText(visible(details), REASON_AT_MOST - headline.length - 3) };
 }
 
-function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type: 'failed' } {
-  const advice = sentenceOf(`what to do: ${sayPhrase(todo, 'keys')}`);
-  const paragraphs = [advice, settingsAdvice(todo, file), DROP_AGAIN];
-  return { type: 'failed', reason: reasonOf(what, paragraphs.filter((each) => each !== '').join('\n\n')) };
+/** `isFree`: nothing was sent for it, now or before. */
+function failed(
+  what: string,
+  todo: Phrase,
+  { admin = [], isFree = false }: { readonly admin?: readonly string[]; readonly isFree?: boolean } = {},
+): JobEnd & { readonly type: 'failed' } {
+  const advice = sentenceOf(`what to do: ${sayPhrase(todo, namingFor('page'))}`);
+  const cost = isFree ? 'Nothing was spent.' : STORED;
+  const settings = admin.length === 0 ? [settingsAdvice(todo, '')] : admin;
+  return { type: 'failed', reason: reasonOf(what, [advice, cost], settings) };
 }
 
 /** Returns why a file of the inbox is refused unread, or null. */
@@ -252,37 +282,46 @@ export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobE
     return failed(
       'This is a symbolic link; only files in the inbox itself are processed',
       'put the file itself into the inbox',
+      { isFree: true },
     );
-  return isMisnamed(name)
-    ? failed('The name of this file is not UTF-8', 'rename the file, then put it into the inbox again')
-    : null;
+  const todo = 'rename the file, then put it into the inbox again';
+  return isMisnamed(name) ? failed('The name of this file is not UTF-8', todo, { isFree: true }) : null;
 }
 
 export const CRASHED = undecided(
   'crashed',
-  'The program ended three times while it read this file and no other',
-  'It waits for a person. Look at the file, or show it to the administrator of the inbox. To have ' +
-    'it read again, press\n"Go on" on its page on the dashboard; put a repaired file into the inbox. ' +
-    STORED,
+  reasonOf('The program ended three times while it read this file and no other', [
+    'Look at the file, or show it to the administrator of the inbox. To have it read again, press "Go on" on ' +
+      'its page on the dashboard; put a repaired file into the inbox. ' +
+      STORED,
+  ]),
 );
 
-const WAITING =
-  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it ' +
-  'and the service\nanswers.';
+/** What happens next: for the person who dropped the file, and for the administrator. */
+type Next = readonly [words: string, technical: readonly string[]];
 
-const UNSEEN =
-  'The remaining rows are looked up in the next period, or when the budget is raised. A raised ' +
-  'quota is not seen by itself on\nthis plan: the administrator can set ownDomain, press "Check ' +
-  'the quota" on the dashboard, or run `brand-enrich ledger check`\nor `brand-enrich ledger ' +
-  'observe --quota N`.';
+const WAITING: Next = [
+  'You do not need to do anything: the remaining rows are looked up when the quota and the service allow it.',
+  [],
+];
 
-const CAPPED =
-  'A cap holds the rest (maxRequests, maxCost). To continue, raise it on the page of this file on ' +
-  'the dashboard, or in\nbrand-enrich.json where that sets it; otherwise the file waits for the ' +
-  'next period.';
+const UNSEEN: Next = [
+  'The remaining rows are looked up in the next period, or when the administrator has raised the quota.',
+  [
+    'A raised quota is not seen by itself on this plan: set ownDomain, press "Check the quota" on the ' +
+      'dashboard, or run `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`.',
+  ],
+];
+
+const CAPPED: Next = [
+  'To continue, raise the limit on the page of this file on the dashboard; otherwise it waits for the next ' +
+    'period.',
+  ['The caps maxRequests and maxCost also stand in brand-enrich.json, for all files.'],
+];
+
 const RESULTS =
-  'The file then moves to the folder done. The results so far are next to this file ' +
-  '(partial).\nRows that were not looked up yet are in the errors file.';
+  'The file then moves to the folder done. The results so far are next to this file (partial). Rows that were ' +
+  'not looked up yet are in the errors file.';
 
 /** Values together, as a settings file of the inbox can have them. */
 export type InboxValues = Extract<Remedy, { set: unknown }>['set'];

@@ -80,7 +80,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const [waiting = ''] = await scene.until('waiting', 1);
     expect(basename(waiting)).toMatch(/^poison-/);
     expect(await readReason(waiting)).toMatch(
-      /^The program ended three times while it read this file and no other\.\n\n.*press\n"Go on"/s,
+      /^The program ended three times while it read this file and no other\.\n\n.*press "Go on"/s,
     );
     await scene.until('done', 3);
     expect(await scene.list('failed')).toEqual([]);

@@ -26,7 +26,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const [folder = ''] = await scene.until('waiting', 1);
     expect(meter.billed).toBe(50);
     expect((await readReason(folder)).split('\n')[0]).toBe(QUESTION);
-    expect(await readReason(folder)).toMatch(/250 identifiers wait for a person\. .*"Look up the rest"/);
+    expect(await readReason(folder)).toMatch(/250 companies wait for your decision\. .*"Look up the rest"/);
     const name = file.replace('.csv', '.report.json');
     expect(JSON.parse(await readFile(join(folder, name), 'utf8'))).toMatchObject({
       stopped: 'min-match',

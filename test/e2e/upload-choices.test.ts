@@ -59,7 +59,9 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   const matched = [...meter.billedOf.keys()].filter((each) => tried.includes(`>${each.slice(7)}</bdi>`));
   expect(matched.length).toBeGreaterThan(5);
   expect(tried).not.toContain('>Pause<');
-  expect(await readFile(join(waiting, 'reason.txt'), 'utf8')).toContain('40 identifiers wait for your word');
+  expect(await readFile(join(waiting, 'reason.txt'), 'utf8')).toContain(
+    '40 companies wait for your approval',
+  );
 
   const question = await (await person.press(tried, 'Look up the rest')).text();
   expect(question).toContain('Look up the rest of list.csv?');

@@ -113,8 +113,10 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   const failed = await scene.until('failed', 5);
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
-  expect(await reasonOf('photo-')).toMatch(/^The input has a format that is not supported: photo\.csv/);
-  expect(await reasonOf('empty-')).toMatch(/^The input has no records: empty\.csv/);
+  expect(await reasonOf('photo-')).toMatch(
+    /^This is not a table: photo\.csv is a PNG image\.\n\nWhat to do: .*\n\nNothing was spent\./,
+  );
+  expect(await reasonOf('empty-')).toMatch(/^This file is empty: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
     /save this line, with the name and kind of your column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );

@@ -18,7 +18,7 @@ it('what is ordered for a file ends it before it is processed: a cancel before a
   expect(verdictOfOrders({ cancelled: ADA, paused: ADA }, 'a.csv')?.type).toBe('failed');
   expect(verdictOfOrders({ cancelled: null, paused: ADA }, 'a.csv')).toMatchObject({
     type: 'parked',
-    reason: { details: expect.stringContaining('brand-enrich resume a.csv') },
+    reason: { details: expect.stringContaining('For the administrator:\nbrand-enrich resume a.csv') },
   });
 });
 
@@ -53,7 +53,7 @@ describe('a finished run', () => {
         type: 'failed',
         reason: {
           headline: 'Cancelled by ada@office on 14 Jan 2026, 09:30 UTC.',
-          details: expect.stringMatching(/^What to do: to run it again, put the file/),
+          details: expect.stringMatching(/^What to do: to look it up all the same, put the file/),
         },
       },
     ],
@@ -80,7 +80,7 @@ describe('a finished run', () => {
         state: { why: 'tried', capMark: null },
         holdMs: 0,
         reason: {
-          headline: 'Tried first: 3 matched, 1 not found, 0 failed; 8 identifiers wait for your word.',
+          headline: 'Tried first: 3 matched, 1 not found, 0 failed; 8 companies wait for your approval.',
           details: expect.stringContaining('"Look up the rest"'),
         },
       },
@@ -96,7 +96,7 @@ describe('a finished run', () => {
         reason: {
           headline: '0 of 50 found: is `website` the right column?',
           details: expect.stringMatching(
-            /^8 identifiers wait for a person\. .*"Look up the rest"[\s\S]*\{"column":/,
+            /^8 companies wait for your decision\. .*"Look up the rest"[\s\S]*\{"column":/,
           ),
         },
       },
@@ -117,13 +117,13 @@ describe('a finished run', () => {
     [HALTS.limit.reached, /^The quota is used up\.$/, /not finished yet\. You do not need to do anything/],
     [
       { name: 'maxRequests', maxRequests: 2 },
-      /^The cap of 2 requests \(maxRequests\) is/,
-      /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
+      /^The cap of 2 requests is reached\.$/,
+      /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s,
     ],
     [
       { name: 'maxCost' },
-      /^The cap on money \(maxCost\) is reached/,
-      /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
+      /^The cap on money is reached/,
+      /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s,
     ],
   ] as const)('that stopped at %j says who has to do what', (reached, headline, details) => {
     const end = halted('limit', reached);
@@ -152,6 +152,7 @@ describe('a finished run', () => {
 });
 
 describe('an error', () => {
+  const DROPPED = { folder: '/desk/job', file: 'list.csv', record: { run: null } };
   const SAID = { subject: 'a', todo: 'name it' };
   const fail = (
     code: 'input-binary' | 'input-changed' | 'disk-low' | 'engine-unreachable' | 'output-unwritable',
@@ -169,7 +170,7 @@ describe('an error', () => {
     ['of ours, again and again', new Error('bug'), 2, { type: 'failed' }],
     ['of a stop', new InterruptedError({ code: 'interrupted', ...SAID }), 0, { type: 'put_back' }],
   ] as const)('%s', (_, error, tries, expected) => {
-    expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
+    expect(verdictOfError(error, DROPPED, tries)).toMatchObject(expected);
   });
 
   it('an advice that asks keeps its question mark alone', () => {
@@ -178,7 +179,7 @@ describe('an error', () => {
       subject: 'colum',
       todo: 'did you mean column?',
     });
-    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    const end = verdictOfError(error, DROPPED, 0);
     expect(end).toMatchObject({
       reason: { details: expect.stringContaining('What to do: did you mean column?\n') },
     });
@@ -187,7 +188,7 @@ describe('an error', () => {
   it('with a line end in a name keeps its headline on one line, and all of it bounded', () => {
     const subject = `a\nb.csv ${'x'.repeat(9_000)}`;
     const error = new FailFileError({ code: 'input-binary', subject, todo: `look at ${'y'.repeat(9_000)}` });
-    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    const end = verdictOfError(error, DROPPED, 0);
     const reason = end.type === 'failed' ? end.reason : { headline: '', details: '' };
     expect(reason).toMatchObject({ code: 'input-binary' });
     expect(reason.headline).toMatch(/: a\\nb\.csv x+…$/);
@@ -200,13 +201,24 @@ describe('an error', () => {
       subject: '/desk/job/a.csv',
       todo: phrase`skip them with ${{ set: { skipLines: 3 } }}`,
     });
-    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    const end = verdictOfError(error, DROPPED, 0);
     expect(end.type === 'failed' && reasonText(end.reason)).toBe(
-      'Lines above the header are not part of the table: a.csv.\n\n' +
-        'What to do: skip them with skipLines: 3.\n\n' +
+      'There are lines above the names of the columns: a.csv.\n\n' +
+        'What to do: skip them with “lines above the header: 3”.\n\n' +
+        'Nothing was spent.\n\n' +
+        'For the administrator:\n' +
+        'Lines above the header are not part of the table: a.csv; skip them with skipLines: 3.\n\n' +
         'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
-        '{"skipLines":3}\n\n' +
-        'Paid answers are stored. If you put the file into the inbox again, they are not bought again.',
+        '{"skipLines":3}',
     );
+  });
+
+  it.each([
+    ['before anything was sent', { run: null }, 0, 'Nothing was spent.'],
+    ['after an earlier start', { run: 'r-1' }, 0, 'Paid answers are stored: they are not bought again.'],
+    ['after another try', { run: null }, 1, 'Paid answers are stored: they are not bought again.'],
+  ])('%s says what was spent', (_, record, tries, words) => {
+    const end = verdictOfError(fail('input-binary'), { ...DROPPED, record }, tries);
+    expect(end).toMatchObject({ reason: { details: expect.stringContaining(words) } });
   });
 });

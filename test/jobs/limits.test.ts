@@ -30,7 +30,7 @@ test.each([
     expect(await readdir(waiting)).toEqual(
       expect.arrayContaining(['list.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'reason.txt']),
     );
-    expect(await readReason(waiting)).toMatch(/^The quota is used up\.\n\nThe file is not finished yet\. /);
+    expect(await readReason(waiting)).toMatch(/^The quota is used up\.\n\nThis file is not finished yet\. /);
     expect(await listWaiting(dirname(waiting))).toMatchObject([{ headline: 'The quota is used up.' }]);
     expect(countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv'))).deferred).toBe(
       30 + looks,
