@@ -28,6 +28,7 @@ import {
   Top,
 } from './plain-pages.js';
 import { livePage } from './render-dashboard.js';
+import { RowsCard, rowsQuery, type ShownRows } from './rows-card.js';
 import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
 import { markOf } from './runs-section.js';
 import { WaitingCard } from './waiting-card.js';
@@ -46,6 +47,8 @@ export interface FileView {
   readonly isPaused: boolean;
   /** By this machine's clock, which dates folders. */
   readonly now: number;
+  /** Rows of its result, or null where they cannot be shown. */
+  readonly result: ShownRows | null;
 }
 
 /** Where a file of a job is downloaded; the report's links to the others are relative. */
@@ -58,7 +61,7 @@ function pathOf({ file, run }: FileView): string {
 }
 
 export function renderFile(seen: FileView, viewer: Viewer, terms: MoneyTerms): Page {
-  const parts = `/parts${pathOf(seen)}`;
+  const parts = `/parts${pathOf(seen)}${seen.result === null ? '' : rowsQuery(seen.result.asked)}`;
   const title = `${nameOf(seen)}: brand-enrich`;
   return livePage(title, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
 }
@@ -120,6 +123,7 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
             />
           )}
         </div>
+        {seen.result !== null && file !== null && <RowsCard path={filePath(file.id)} {...seen.result} />}
         {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
         {isBefore(seen) ? (
           <section class="card" data-empty="true">
@@ -134,7 +138,7 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
             )}
           </Card>
         )}
-        {run !== null && <RunCards seen={run} terms={terms} />}
+        {run !== null && <RunCards seen={run} terms={terms} hasRows={seen.result !== null} />}
       </main>
       <footer class="foot">
         <p class="note" data-part="stand">
@@ -190,7 +194,8 @@ function Headline({ seen }: { seen: FileView }) {
   const line = isNext(seen) ? IN_TURN : IS_READ;
   if (isNext(seen) || isBefore(seen))
     return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
-  if (file?.place === 'done' && run?.rows) return <>{resultText(run.rows)}</>;
+  const rows = seen.result?.counts ?? run?.rows;
+  if (file?.place === 'done' && rows) return <>{resultText(rows)}</>;
   if (run !== null) return <>{headlineOf(run)}</>;
   if (file === null) return null;
   if (file.isDismissed) return <>It was put away, and stays in its folder.</>;

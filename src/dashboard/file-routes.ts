@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import { draftOf, type FileFinder, type FoundFile, openJobFile } from '../jobs/find-files.js';
+import { draftOf, type FileFinder, type FoundFile, openJobFile, readRowCounts } from '../jobs/find-files.js';
 import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
 import type { Upload, Uploads } from '../jobs/uploads.js';
@@ -15,6 +15,7 @@ import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { filePath, renderNotice } from './plain-pages.js';
+import { type ResultRows, rowsAsked } from './result-rows.js';
 import type { MoneyTerms } from './run-page.js';
 import { READ } from './upload-choices.js';
 import { renderUpload } from './upload-page.js';
@@ -27,6 +28,7 @@ export interface FileRoutes {
   readonly plans: UploadPlans;
   readonly caps: Pick<FileCaps, 'read'>;
   readonly terms: MoneyTerms;
+  readonly results: ResultRows;
   readonly now: () => number;
 }
 
@@ -51,20 +53,23 @@ const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray
 export function addFileRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { look, lookAtRun, finder, uploads, plans, caps, terms, now }: FileRoutes,
+  { look, lookAtRun, finder, uploads, plans, caps, terms, results, now }: FileRoutes,
 ): void {
   const refuse = (context: Context, refusal: readonly [string, string]) =>
     sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
 
-  async function lookAtFile(id: string): Promise<Seen> {
+  async function lookAtFile(id: string, query: URLSearchParams): Promise<Seen> {
     const file = await finder.find(id);
     if (file === null) return NO_FILE;
     const seen = file.runId === null ? null : await lookAtRun(file.runId);
     // What waits or has ended is shown without its run.
     if (seen === 'unavailable' && file.place === 'processing') return NO_ANSWER;
     const { data } = await look();
+    const asked = rowsAsked(query);
+    const rows = await results.read(file, asked.status);
     return {
       file,
+      result: rows === null ? null : { rows, asked, counts: await readRowCounts(file) },
       run: seen === 'unavailable' ? null : seen,
       caps: hasGoOn(file.waitsFor) || isUndecided(file.waitsFor) ? await caps.read(file) : null,
       closed: data?.inboxes.find(({ folder }) => folder === file.root)?.closed ?? null,
@@ -77,7 +82,7 @@ export function addFileRoutes(
     const run = await lookAtRun(id);
     if (run === null) return NO_RUN;
     if (run === 'unavailable') return NO_ANSWER;
-    return { file: null, run, caps: null, closed: null, isPaused: false, now: now() };
+    return { file: null, run, caps: null, closed: null, isPaused: false, now: now(), result: null };
   }
 
   async function showPlan(context: Context, upload: Upload) {
@@ -90,7 +95,7 @@ export function addFileRoutes(
     const { id } = context.req.param();
     const draft = await uploads.find(id);
     if (draft !== null) return showPlan(context, draft);
-    const seen = await lookAtFile(id);
+    const seen = await lookAtFile(id, new URL(context.req.url).searchParams);
     if (isRefused(seen)) return refuse(context, seen);
     const again =
       context.req.query(READ) === undefined || seen.file === null ? null : await draftOf(seen.file);
@@ -112,7 +117,7 @@ export function addFileRoutes(
     ['/parts/runs/:id', lookAtRunAlone],
   ] as const)
     app.get(path, async (context) => {
-      const seen = await lookAt(context.req.param('id'));
+      const seen = await lookAt(context.req.param('id'), new URL(context.req.url).searchParams);
       if (isRefused(seen)) return refuse(context, seen);
       const viewer = { ...context.get('session'), notice: null };
       return sendPage(context, {

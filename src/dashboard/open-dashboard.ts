@@ -15,6 +15,7 @@ import { createFileFinder } from '../jobs/find-files.js';
 import { createScheduleBook } from '../jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import type { AccountNames } from '../run/enrich-request.js';
+import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
@@ -34,6 +35,7 @@ import { createNewestData, type DashboardView, gatherDashboard, statusOf } from 
 import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes, createRunReader } from './program-routes.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
+import { createResultRows } from './result-rows.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { scheduleActions } from './schedule-actions.js';
 import { startAllAction } from './start-all.js';
@@ -139,6 +141,7 @@ export async function openDashboard(context: DashboardContext) {
         finder,
         caps,
         terms,
+        results: createResultRows(() => openSpoolFolder(stateFolder), stop),
         now: systemClock.now,
       });
       addUploads(app, { ...uploads, log });

@@ -11,7 +11,6 @@ import {
   sentenceOf,
   shareText,
 } from '../core/figures.js';
-import { OUTCOME_STATUSES, type StatusCounts } from '../core/outcome.js';
 import { isHeld, type RunRecord } from '../engine/stores/run-store.js';
 import { isUndecided, type ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
@@ -43,17 +42,17 @@ export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }
         ) : (
           <Counts run={run} />
         )}
-        {seen.rows !== null && <p class="note">{rowsText(seen.rows)}</p>}
       </Card>
     </>
   );
 }
 
-/** What is known of a run besides. */
-export function RunCards({ seen, terms }: { seen: RunView; terms: MoneyTerms }) {
+/** What is known of a run besides. `hasRows`: the page lists its rows. */
+export function RunCards(given: { seen: RunView; terms: MoneyTerms; hasRows: boolean }) {
+  const { seen, terms, hasRows } = given;
   return (
     <>
-      <MatchesCard matches={seen.matches} isGoing={isAtWork(seen.shown)} />
+      {!hasRows && <MatchesCard matches={seen.matches} isGoing={isAtWork(seen.shown)} />}
       <AboutCard seen={seen} terms={knownTerms(seen, terms)} />
     </>
   );
@@ -84,14 +83,6 @@ export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
       : sayRun(shown, 'page', storeNow);
   if (isHeld(run)) return `${reason ?? ''} ${far}${later}`.trim();
   return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
-}
-
-/** `In rows of the file: 75 matched, 5 invalid.` */
-function rowsText(rows: StatusCounts): string {
-  const counted = OUTCOME_STATUSES.flatMap((status) =>
-    rows[status] === 0 ? [] : [`${countText(rows[status])} ${status.replace('_', ' ')}`],
-  );
-  return `In rows of the file: ${counted.join(', ') || 'none'}.`;
 }
 
 function inFlightText(count: number): string {

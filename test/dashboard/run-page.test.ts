@@ -8,7 +8,16 @@ import { judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS, stoppedBy } from '../support/halts.js';
 import { NO_FILES } from './served.js';
-import { dashboardData, dashboardView, foundFile, NOW, runAlone, runRecord, VIEWER } from './views.js';
+import {
+  dashboardData,
+  dashboardView,
+  foundFile,
+  NO_FILE,
+  NOW,
+  runAlone,
+  runRecord,
+  VIEWER,
+} from './views.js';
 
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 const MINUTE = 60_000;
@@ -337,7 +346,7 @@ it.each<[string, Partial<FileView>, string[]]>([
     ['>Failed<', 'It was put away', 'Try again'],
   ],
 ])('a file %s and whose run is forgotten has its next step', (_, parts, words) => {
-  const view = { file: null, run: null, caps: null, closed: null, isPaused: false, now: NOW, ...parts };
+  const view = { ...NO_FILE, ...parts };
   const page = renderFileParts(view, VIEWER, TERMS);
   for (const each of words) expect(page).toContain(each);
   expect(page).not.toContain('Dismiss');

@@ -1,5 +1,6 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
 
+import { tmpdir } from 'node:os';
 import { expect, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
@@ -8,6 +9,7 @@ import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import type { RunView } from '../../src/dashboard/look-at-run.js';
 import type { DashboardContext } from '../../src/dashboard/open-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
+import { createResultRows } from '../../src/dashboard/result-rows.js';
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import type { FileCaps } from '../../src/jobs/file-caps.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
@@ -62,6 +64,7 @@ export const ROUTES = {
   finder: NO_FILES,
   caps: NO_CAPS,
   terms: { overagePrice: '0.1', currency: null },
+  results: createResultRows(async () => tmpdir(), new AbortController().signal),
   now: () => NOW,
 } satisfies FileRoutes;
 

@@ -143,9 +143,20 @@ export function foundFile(parts: Partial<FoundFile> = {}): FoundFile {
   };
 }
 
+/** Nothing is known of it. */
+export const NO_FILE = {
+  file: null,
+  run: null,
+  caps: null,
+  closed: null,
+  isPaused: false,
+  now: NOW,
+  result: null,
+} satisfies FileView;
+
 /** A run that has no file here. */
 export function runAlone(run: RunView): FileView {
-  return { file: null, run, caps: null, closed: null, isPaused: false, now: NOW };
+  return { ...NO_FILE, run };
 }
 
 const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
