@@ -109,8 +109,8 @@ function AccountBar({ use: { segments, length, marks } }: { use: AccountUse }) {
 }
 
 const HELD: Readonly<Record<Hold, string>> = {
-  paused: 'Spending is paused: no requests are sent.',
-  closed: 'The service refuses further requests.',
+  paused: 'Spending is paused: nothing more is looked up.',
+  closed: 'The service refuses further lookups.',
   'used up': 'The limit is used up.',
 };
 
@@ -209,7 +209,7 @@ function ProjectionLine(shown: { projection: Projection; ledger: DashboardData['
         endsOn={endsOn}
       />
       <p class="lead">
-        <strong>{countText(projected.total)}</strong> requests by {dayText(endsOn)} at the current rate
+        <strong>{countText(projected.total)}</strong> lookups by {dayText(endsOn)} at the current rate
       </p>
       {!isReached && limit !== null && <p class="muted">Within the limit of {countText(limit)}.</p>}
       {isReached && (
@@ -221,7 +221,7 @@ function ProjectionLine(shown: { projection: Projection; ledger: DashboardData['
               on <strong>{dayText(limitReachedOn)}</strong>
             </>
           )}
-          ; the projection exceeds it by {countText(over)} requests.
+          ; the projection exceeds it by {countText(over)} lookups.
         </p>
       )}
       <p class="note">
@@ -257,10 +257,10 @@ function DayChart(line: {
   };
   const dayAt = (share: number) =>
     dayText(new Date(Date.parse(endsOn) - (1 - share) * days * DAY_MS).toISOString().slice(0, 10));
-  const label = 'Requests used in this period by day, their projection at the current rate, and the limit';
+  const label = 'Lookups used in this period by day, their projection at the current rate, and the limit';
   const below = [0, 0.5, 1].map((share) => <span>{dayAt(share)}</span>);
   return (
-    <Chart label={label} unit="requests" scale={scale} below={below}>
+    <Chart label={label} unit="lookups" scale={scale} below={below}>
       {pathOf('projected', `Projected: ${countText(end[1])}`, [now, end])}
       {/* Without days it ends where it begins, as a dot. */}
       {pathOf(points.length === 0 ? 'now' : 'used', `Used: ${countText(now[1])}`, [...points, now, now])}

@@ -1,5 +1,4 @@
 /** What is shown of a run: the record, what is concluded of it, its account, its files. */
-import { hostname } from 'node:os';
 import { goneAmong } from '../app/account-status.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { StatusCounts } from '../core/outcome.js';
@@ -34,7 +33,6 @@ export interface RunView {
   readonly failedRows: number;
   /** The newest first; empty where none are known. */
   readonly matches: readonly ShownMatch[];
-  readonly isOfThisHost: boolean;
 }
 
 /** Answers per second. `spanMs` null: on average since its start. */
@@ -133,7 +131,6 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
       rows,
       failedRows: canRepeat ? (rows?.failed ?? 0) : 0,
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],
-      isOfThisHost: run.label.host === hostname(),
     };
   };
 }

@@ -165,7 +165,7 @@ export function headlineOf(data: DashboardData): string {
   const room =
     left === null
       ? ''
-      : ` and ${left === 0 ? 'no request is' : countOf(left, 'request is', 'requests are')} left`;
+      : ` and ${left === 0 ? 'no lookup is' : countOf(left, 'lookup is', 'lookups are')} left`;
   const silence = silenceOf(data);
   const sentence = `${work}${room}.`;
   if (silence === null || (!silence.hasAnswered && !silence.isLong)) return sentence;
@@ -185,7 +185,7 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
           Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.
         </p>
       )}
-      {isStopping && <p class="banner warn">This process is stopping: waiting for requests in flight.</p>}
+      {isStopping && <p class="banner warn">This process is stopping: it waits for answers on their way.</p>}
       {outageNoticedAt !== null && (
         <p class="banner bad">
           No answer from the engine since {moment(outageNoticedAt)}.{known}
@@ -218,8 +218,8 @@ function SilenceBanner({ data }: { data: DashboardData }) {
   const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
   return (
     <p class="banner warn">
-      The service {what}; {countOf(data.ledger ? inFlightOf(data.ledger) : 0, 'request')} in flight. Requests
-      without an answer end after the time set as <code>timeout</code> and count as used.
+      The service {what}; {countOf(data.ledger ? inFlightOf(data.ledger) : 0, 'lookup')} without an answer
+      yet. After the time set as <code>timeout</code> they count as used.
     </p>
   );
 }
@@ -232,7 +232,7 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: Da
       return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
     case 'closed':
       return (
-        `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +
+        `The service refused further lookups ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +
         `the quota is reached. It is checked automatically.${renews}`
       );
     case 'used up':

@@ -18,10 +18,9 @@ import type { ShownMatch } from '../run/newest-matches.js';
 import { Badge } from '../run/report/brands-section.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures } from '../run/report/kit/parts.js';
 import { sayRun } from '../run/words/say-run.js';
-import { isOfInbox } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
-import { Counts, resultFileOf } from './runs-section.js';
+import { Counts } from './runs-section.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {
@@ -86,7 +85,7 @@ export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
 }
 
 function inFlightText(count: number): string {
-  return countOf(count, 'request in flight is awaited', 'requests in flight are awaited');
+  return countOf(count, 'answer is on its way', 'answers are on their way');
 }
 
 function labelOf(action: RunAction, failedRows: number): string {
@@ -118,8 +117,8 @@ export function RunActions(given: { seen: RunView; viewer: Sender; back: string 
       ))}
       {standing === 'dead' && (
         <p class="note">
-          Last heartbeat <Moment at={run.heartbeatAt} now={storeNow} />. No more requests are sent for this
-          run.
+          Its last sign of life was <Moment at={run.heartbeatAt} now={storeNow} />. Nothing more is looked up
+          for it.
         </p>
       )}
     </>
@@ -168,7 +167,9 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
       starts > 0
         ? `${countText(before)} of them in ${countOf(starts, 'earlier start')}`
         : requests === billed
-          ? 'all that were sent'
+          ? requests === 0
+            ? 'none was needed'
+            : 'no lookup was free'
           : `${countOf(requests - billed, 'other')} cost nothing`,
     ],
     terms === null
@@ -205,33 +206,30 @@ function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
 }
 
 /** Where the files of a run are, as far as this process knows. */
-export function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
-  if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
-  const { run } = shown;
-  const { host } = run.label;
-  const path = resultFileOf(run);
-  if (path !== null)
-    return (
-      <>
-        {run.status === 'completed' ? 'Its result is ' : 'Its files so far are in '}
-        <code>{path}</code> on <bdi>{host}</bdi>. A command or a schedule wrote it there: only files of
-        inboxes can be downloaded here.
-      </>
-    );
+export function noFilesText({ shown, view }: RunView): Child {
+  const { run, inFlight } = shown;
   const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
-  if (taken !== undefined && run.status === 'completed')
-    return (
-      'Its result waits to be moved to the folder ' +
-      `done.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`
-    );
-  if (isOfInbox(run))
-    return isOfThisHost
-      ? run.status === 'completed'
-        ? 'Its files were moved or removed, or its inbox is no longer watched here.'
-        : 'It left no files here: its file went back into the inbox, or was moved since.'
-      : `Its files are in its inbox on ${host ?? 'another machine'}.`;
-  if (run.status === 'running') return 'It was ended before it could write its files.';
-  return `It wrote no file: a program or a pipe on ${host ?? 'another machine'} took its result.`;
+  if (isAtWork(shown) || inFlight > 0) return 'They are written when the run ends.';
+  if (taken !== undefined)
+    return `They are moved to their folder next.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`;
+  const path = resultFileOf(run);
+  const host = <bdi>{run.label.host ?? 'an unknown machine'}</bdi>;
+  if (path === null) return <>They are not in an inbox of this process. The run was on {host}.</>;
+  return (
+    <>
+      They are in <code>{path}</code> on {host}. Only files of inboxes can be downloaded here.
+    </>
+  );
+}
+
+/**
+ * Returns the file that a run wrote where its command said, or the folder of what a stopped one
+ * has so far; null for a run of an inbox or a program.
+ */
+function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
+  // A killed one may have written nothing.
+  if (output === undefined || status === 'running') return null;
+  return status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
 }
 
 /** The newest matches; their texts are the service's. `isGoing`: more may come. */
@@ -284,17 +282,17 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
     // The headline of a paused run has them.
-    inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
+    inFlight > 0 && why?.type !== 'paused' && ['Answers on their way', countText(inFlight)],
     unreported > 0 && ['May also have been billed', countText(unreported)],
     lost > 0 && ['May have been billed in earlier starts', countText(lost)],
-    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
+    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'paid lookup')],
     terms !== null && [
       'Price of a lookup beyond the quota',
       moneyText(terms.overagePrice, terms.currency, 'price'),
     ],
     ['Rows', rows === null ? 'unknown' : countText(rows)],
     ['Started', ago(run.asOf)],
-    standing !== 'dead' && ['Last heartbeat', ago(run.heartbeatAt)],
+    standing !== 'dead' && ['Last sign of life', ago(run.heartbeatAt)],
     ['Last answer to its account', last === null ? 'none yet' : ago(last)],
     ['Account', settings.account],
     ['Service', settings.service],
@@ -308,7 +306,7 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
           ? 'The price of a lookup beyond the quota is not known here: the run is on another account.'
           : 'The price is that of the settings of this process.'}
         {unreported > 0 &&
-          ' Workers were killed before they reported some requests: those may have been billed.'}
+          ' Workers were killed before they reported some lookups: those may have been billed.'}
       </p>
     </Card>
   );

@@ -5,7 +5,7 @@ import type { ResultType } from '../jobs/find-files.js';
 import type { ParkState } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../run/facts/judge-runs.js';
 import { Bar, Card, Dot, type Mark } from '../run/report/kit/parts.js';
-import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
+import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
 /** With all that are at work; the others are folded. */
@@ -29,12 +29,11 @@ export function RunsSection({
   view: DashboardView & { data: DashboardData };
   viewer: Sender;
 }) {
-  const { data, host } = view;
+  const { data } = view;
   const judged = judgeRuns(data);
   const shown = Math.max(SHOWN, judged.filter(isAtWork).length);
   const waiting = data.inboxes.flatMap((inbox) => inbox.waiting ?? []);
   const whyOf = new Map(waiting.map(({ job, state }) => [job, state.why]));
-  const taken = new Set(data.inboxes.flatMap(({ jobs }) => jobs));
   const list = (runs: readonly JudgedRun[]) => (
     <ul class="runs">
       {runs.map((each) => (
@@ -42,9 +41,7 @@ export function RunsSection({
           shown={each}
           waitsFor={whyOf.get(each.run.job) ?? null}
           now={data.storeNow}
-          host={host}
           result={data.results.get(each.run.id)}
-          isTaken={taken.has(each.run.job)}
           viewer={viewer}
         />
       ))}
@@ -164,17 +161,13 @@ interface ShownRun {
   readonly shown: JudgedRun;
   readonly waitsFor: ParkState['why'] | null;
   readonly now: number;
-  /** This machine. */
-  readonly host: string;
   /** Absent: there is nothing to download here. */
   readonly result: ResultType | undefined;
-  /** Its file is in `processing/` here. */
-  readonly isTaken: boolean;
   readonly viewer: Sender;
 }
 
 /** One line: name, state, outcomes, matched, age, result. */
-function RunItem({ shown, waitsFor, now, host, result, isTaken, viewer }: ShownRun) {
+function RunItem({ shown, waitsFor, now, result, viewer }: ShownRun) {
   const { run } = shown;
   const { whole, matched, stored } = partsOf(run);
   const { name } = run.label;
@@ -205,7 +198,9 @@ function RunItem({ shown, waitsFor, now, host, result, isTaken, viewer }: ShownR
             Resume<span class="unseen"> {name}</span>
           </ActionButton>
         ) : result === undefined ? (
-          <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host, isTaken)}</span>
+          <span class="muted">
+            {isAtWork(shown) ? 'no result yet' : run.status === 'completed' ? 'not here' : 'no result'}
+          </span>
         ) : (
           <a href={resultPath(run.id)}>
             {result === 'output' ? 'Download' : 'Partial'}
@@ -215,39 +210,6 @@ function RunItem({ shown, waitsFor, now, host, result, isTaken, viewer }: ShownR
       </span>
     </li>
   );
-}
-
-/** Where the result of a run is that cannot be downloaded here. */
-function whereText(run: RunRecord, host: string, isTaken: boolean) {
-  const { host: its } = run.label;
-  const path = resultFileOf(run);
-  const elsewhere = its !== null && its !== host && <bdi>{its}</bdi>;
-  if (path !== null) {
-    const title = elsewhere ? `${its}: ${path}` : path;
-    return (
-      <span class="where" title={title}>
-        {elsewhere}
-        {elsewhere && ': '}
-        <span class="path">
-          <bdi>{path}</bdi>
-        </span>
-      </span>
-    );
-  }
-  if (elsewhere) return <>on {elsewhere}</>;
-  if (run.status !== 'completed') return 'no result';
-  if (isTaken) return 'waits to be moved';
-  return isOfInbox(run) ? 'moved or removed' : 'not a file';
-}
-
-/**
- * The file that a run wrote where its command said, or the folder of what a stopped one has so far;
- * null: it is one of an inbox, or not a file.
- */
-export function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
-  // A killed one may have written nothing.
-  if (output === undefined || status === 'running') return null;
-  return status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
 }
 
 /** Where the enriched file of a run is downloaded. */

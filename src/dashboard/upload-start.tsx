@@ -147,7 +147,7 @@ function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
     ['Paid lookups needed', neededText(requests)],
     requests.most > 0 && [
       'Within the quota',
-      within === null ? 'known after the first request' : countText(within),
+      within === null ? 'known after the first lookup' : countText(within),
     ],
     within === null
       ? isOverage && ['If the quota is used up, at most', most]

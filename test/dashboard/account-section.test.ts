@@ -102,7 +102,7 @@ describe('the numbers', () => {
     [
       'paused',
       accountParts({ quota: 10, sent: 1, isPaused: true }, 'free'),
-      `1 of 10 used 10 % Spending is paused: no requests are sent. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+      `1 of 10 used 10 % Spending is paused: nothing more is looked up. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
     ],
     [
       '--quota below the quota',

@@ -263,7 +263,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it('shows the account and its days without JavaScript', { tags: ['long'] }, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
-    const chart = page.getByRole('img', { name: /^Requests used in this period by day/ });
+    const chart = page.getByRole('img', { name: /^Lookups used in this period by day/ });
     const [plot, used, projected] = await Promise.all(
       ['svg', '.used', '.projected'].map((each) => chart.locator(each).boundingBox()),
     );

@@ -48,9 +48,9 @@ describe('the status sentence', () => {
   const free = (used: { sent?: number; others?: number }) => accountParts({ quota: 5, ...used }, 'free');
   it.each<[string, Partial<DashboardData>]>([
     ['No run is active.', emptyView().data ?? {}],
-    ['1 run is active and 9,780 requests are left. Last answer just now.', {}],
-    ['No run is active and no request is left.', { runs: [], ...free({ others: 9 }) }],
-    ['2 runs are active and 1 request is left.', { runs: [runRecord(), runRecord()], ...free({ sent: 4 }) }],
+    ['1 run is active and 9,780 lookups are left. Last answer just now.', {}],
+    ['No run is active and no lookup is left.', { runs: [], ...free({ others: 9 }) }],
+    ['2 runs are active and 1 lookup is left.', { runs: [runRecord(), runRecord()], ...free({ sent: 4 }) }],
   ])('%s', (sentence, parts) => {
     expect(headlineOf(dashboardData(parts))).toBe(sentence);
   });
@@ -175,13 +175,13 @@ describe('the last answer of the service', () => {
     [
       accountParts({ held: 3, answeredAt: NOW - 55_000 }),
       'Last answer 55 s ago.',
-      'The service last answered 55 s ago; 3 requests in flight.',
+      'The service last answered 55 s ago; 3 lookups without an answer yet.',
     ],
     [accountParts({ held: 3, answeredAt: NOW - 12_000 }), 'Last answer 12 s ago.', null],
     [
       { runs: began(90_000), ...accountParts({ held: 1 }) },
       'No answer for 1 min.',
-      'The service has not answered for 1 min; 1 request in flight.',
+      'The service has not answered for 1 min; 1 lookup without an answer yet.',
     ],
     [{ runs: began(5_000), ...accountParts({ held: 1 }) }, null, null],
   ])('is said in the sentence, and in a warning from 30 s on', (parts, sentence, warning) => {
