@@ -8,7 +8,7 @@ import type { StatusCounts } from '../core/outcome.js';
 import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
-import { CANCELLED, reasonText } from '../jobs/job-folder.js';
+import { CANCELLED } from '../jobs/job-folder.js';
 import { isAtWork } from '../run/facts/judge-runs.js';
 import { brandsText } from '../run/report/headline.js';
 import { htmlOf } from '../run/report/kit/page.js';
@@ -196,9 +196,12 @@ function Headline({ seen }: { seen: FileView }) {
     return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
   const rows = seen.result?.counts ?? run?.rows;
   if (file?.place === 'done' && rows) return <>{resultText(rows)}</>;
-  if (run !== null) return <>{headlineOf(run)}</>;
+  const why = file?.reason.headline ?? '';
+  const isFault = file?.place === 'failed' && file.reason.code !== CANCELLED;
+  if (run !== null && !(isFault && why !== '')) return <>{headlineOf(run)}</>;
   if (file === null) return null;
-  if (file.isDismissed) return <>It was put away, and stays in its folder.</>;
+  const away = file.isDismissed ? ' It was put away, and stays in its folder.' : '';
+  if (why !== '' || away !== '') return <>{`${why}${away}`.trim()}</>;
   return (
     <>
       {file.place === 'waiting' ? 'Began to wait' : PLACES[file.place]}{' '}
@@ -213,15 +216,14 @@ function resultText(rows: StatusCounts): string {
   return `${brandsText(rows.matched, all)}.${hint}`;
 }
 
-/** Why it is where it is; what to do at a limit is in the card below it. */
+/** What its headline leaves out of why it is where it is; the card of its caps says it of a limit. */
 function Reason({ seen: { file, run, caps } }: { seen: FileView }) {
-  // The headline of a run says why it waits.
   if (file === null || (run !== null && file.place !== 'failed')) return null;
-  const reason = caps === null ? reasonText(file.reason) : file.reason.headline;
-  if (reason === '' || file.waitsFor === 'again') return null;
+  const { details } = file.reason;
+  if (details === '' || caps !== null || file.waitsFor === 'again') return null;
   return (
     <Card id="reason" title="Reason">
-      <p class="reason">{reason}</p>
+      <p class="reason">{details}</p>
     </Card>
   );
 }

@@ -317,7 +317,14 @@ it.each<[string, Partial<FileView>, string[]]>([
   [
     'that was put away',
     { file: foundFile({ place: 'failed', isDismissed: true }) },
-    ['>Failed<', 'It was put away', 'Try again'],
+    ['>Failed<', 'headline">It was put away', 'Try again'],
+  ],
+  [
+    'that failed and was put away',
+    {
+      file: foundFile({ place: 'failed', isDismissed: true, reason: { headline: 'No rows.', details: 'x' } }),
+    },
+    ['headline">No rows. It was put away', '<p class="reason">x</p>'],
   ],
 ])('a file %s and whose run is forgotten has its next step', (_, parts, words) => {
   const view = { ...NO_FILE, ...parts };
