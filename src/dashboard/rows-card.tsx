@@ -101,7 +101,9 @@ function RowLine({ row }: { row: ResultRow }) {
         </td>
       ) : (
         <td>
-          <span class="muted">{error === '' ? WORDS[status] : `${WORDS[status]}: ${error}`}</span>
+          <span class="muted">
+            {status === 'deferred' || error === '' ? WORDS[status] : `${WORDS[status]}: ${error}`}
+          </span>
         </td>
       )}
       <td class="number">

@@ -8,7 +8,7 @@ import type { Choice, UploadPlan } from '../jobs/plan-upload.js';
 import type { Upload } from '../jobs/uploads.js';
 import { REMOTE_RATE } from '../ledger/pace.js';
 import type { Plan } from '../run/plan-file.js';
-import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../run/report/kit/parts.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table, Title } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
 import { NoticeBanner, type Page, page, SkipLink, UPLOAD_SCRIPT } from './plain-pages.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
@@ -100,6 +100,7 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}
       <div class={found === null ? 'stack' : 'plan'}>
         {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
+        {found !== null && found.plan.invalid.length > 0 && <InvalidRows plan={found.plan} />}
         {found !== null && (
           <StartCard
             upload={upload}
@@ -202,6 +203,35 @@ function cut(text: string): string {
   return plain.length <= CELL_AT_MOST ? plain : `${plain.slice(0, CELL_AT_MOST - 1)}…`;
 }
 
+const INVALID_SHOWN = 10;
+
+/** The rows that a person may want to correct before the start. */
+function InvalidRows({ plan: { rows, input, invalid } }: { plan: Plan }) {
+  const shown = invalid.slice(0, INVALID_SHOWN);
+  const all = rows.invalid + input.unreadable;
+  return (
+    <Card id="invalid" title="Rows in question">
+      <section class="grid" tabindex={0} aria-label="Rows in question">
+        <Table name="listed" columns={[['Line', 'line'], ['In the file'], ['Why it is not looked up']]}>
+          {shown.map(({ line, value, reason }) => (
+            <tr>
+              <td>{countText(line)}</td>
+              <td class="invalid">
+                <bdi>{cut(value)}</bdi>
+              </td>
+              <td>{sayRowReason(reason)}</td>
+            </tr>
+          ))}
+        </Table>
+      </section>
+      <p class="note">
+        {shown.length < all && `The first ${shown.length} of ${countOf(all, 'row')}. `}
+        They come back as invalid and cost nothing.
+      </p>
+    </Card>
+  );
+}
+
 function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Found }) {
   const { plan, hasHeader } = found;
   const { rows, input, reasons } = plan;
@@ -224,11 +254,6 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
             lines={shownReasons.map(({ value, count }) => `${countText(count)} × ${sayRowReason(value)}`)}
           />
         </>
-      )}
-      {input.examples.length > 0 && (
-        <p class="note">
-          The first: {input.examples.map(({ line, reason }) => `line ${line}: ${reason}`).join('; ')}.
-        </p>
       )}
       {plan.priority !== null && <p class="note">{sentenceOf(plan.priority.sentence)}</p>}
       {input.warnings.length > 0 && <Notes lines={input.warnings.map(sentenceOf)} />}

@@ -64,6 +64,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** Of invalid and unreadable rows, and of skipped ones. */
       reasons: scan.reasons,
+      /** The first invalid and unreadable ones. */
+      invalid: scan.invalid,
       identifiers: {
         distinct: wanted,
         duplicateRows: duplicates,
@@ -181,7 +183,13 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
 const REASONS_AT_MOST = 20;
 
 /** A plan for programs: what `plan --json` prints. Pure. */
-export function planDocument({ columns: _, cap: __, spending: estimate, ...plan }: Plan): Document<'plan'> {
+export function planDocument({
+  columns: _,
+  cap: __,
+  invalid: ___,
+  spending: estimate,
+  ...plan
+}: Plan): Document<'plan'> {
   const { invalid, skipped } = plan.reasons;
   const reasons = countsInWords([...invalid, ...skipped], sayRowReason, REASONS_AT_MOST);
   const skipReasons = countsInWords(skipped, sayRowReason);

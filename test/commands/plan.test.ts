@@ -22,6 +22,7 @@ const PLAN: Plan = {
   leftOut: { linesAbove: 0, sheets: [] },
   columns: 'identifiers come from column "website" as domain (as asked)',
   rows: { total: 1_010, asked: 1_003, duplicates: 3, skipped: 4, invalid: 2 },
+  invalid: [],
   reasons: {
     skipped: counterOf<RowReason>([
       [{ code: 'free_mail' }, 1],

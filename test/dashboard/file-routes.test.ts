@@ -60,6 +60,25 @@ async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error
   return { folders, dashboard, get, put, done, path: `/files/${derivedId(JOB)}/` };
 }
 
+it('a result is a table on the page of its file, by status and page', async () => {
+  const { get, put, path } = await served();
+  const lines = Array.from({ length: 60 }, (_, at) => `C${at},matched,c${at}.com,<b>${at}`);
+  const header = 'company,brand_status,brand_identifier,brand_name';
+  await put('x.enriched.csv', [header, ...lines, 'None,not_found,none.com,', ''].join('\n'));
+  const rows = { matched: 60, not_found: 1, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
+  await put('x.report.json', JSON.stringify({ rows }));
+  const page = path.slice(0, -1);
+  const first = (await get(page)).text;
+  expect(first).toContain('60 of 61 rows have a brand.');
+  expect(first).toContain(`<a href="${page}?status=not_found#result">1 not found</a>`);
+  expect(first).toContain('&lt;b&gt;0');
+  expect(first).not.toContain('C59');
+  expect((await get(`${page}?page=2`)).text).toContain('51 to 61 of 61 rows');
+  const missing = (await get(`/parts${page}?status=not_found`)).text;
+  expect(missing).toContain('None');
+  expect(missing).not.toContain('C1<');
+});
+
 describe('a download', () => {
   it('is the file byte for byte, under its own name', async () => {
     const { get, put, path, dashboard } = await served();

@@ -62,10 +62,14 @@ it.each([
     priority: null,
     input: { detected: 'CSV', warnings: [], examples: [], unreadable: 0 },
     reasons: { invalid: [], skipped: [] },
+    invalid: [{ line: 7, value: 'n/a <b>', reason: { code: 'ip_address' } }],
     columns: 'website',
   };
   const found = { plan, format: 'csv', chosen: [], hasHeader: true, rate: null, overage: 0, settings };
   const html = pageOf(choice, { found, refusal: null });
+  expect(html).toContain(
+    '<td>7</td><td class="invalid"><bdi>n/a &lt;b&gt;</bdi></td><td>an IP address, not a domain name</td>',
+  );
   const form = /<form id="plan-form".*?<\/form>/s.exec(html)?.[0] ?? '';
   const hidden = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   const sent = hidden.map(([, name = '', value = '']): [string, string] => [name, value]);

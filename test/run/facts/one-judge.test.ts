@@ -33,7 +33,7 @@ const SAME: Readonly<Record<string, readonly [word: string, standing: string]>> 
 };
 const HELD_BANNERS: Readonly<Record<Hold, RegExp>> = {
   paused: /All spending is paused/,
-  closed: /The service refused further requests/,
+  closed: /The service refused further lookups/,
   'used up': /The limit is used up\. Work/,
 };
 const ADA = { by: 'ada@office', at: NOW };
@@ -54,8 +54,8 @@ it('histories look the same from everywhere', CASES, async () => {
       expect(banner.test(page), `${where}: ${each}`).toBe(each === hold);
     const left = json?.account?.left ?? null;
     expect(lineOf(text, 'left ')?.split(/ +/)[1], where).toBe(left === null ? undefined : countText(left));
-    const room = left === 0 ? 'no request is' : countOf(left ?? 0, 'request is', 'requests are');
-    expect(/ and ((?:no|[\d,]+) requests? (?:is|are)) left/.exec(page)?.[1], where).toBe(
+    const room = left === 0 ? 'no lookup is' : countOf(left ?? 0, 'lookup is', 'lookups are');
+    expect(/ and ((?:no|[\d,]+) lookups? (?:is|are)) left/.exec(page)?.[1], where).toBe(
       left === null ? undefined : room,
     );
     expect(hold === 'used up' && left !== 0, where).toBe(false);
