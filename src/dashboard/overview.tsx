@@ -238,8 +238,7 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: Da
     case 'used up':
       return seesRaisedQuota(plan, ledger)
         ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
-        : 'The limit is used up. Work resumes when the budget is raised. This plan shows no raised ' +
-            'quota by itself: set ownDomain, press “Check the quota”, or run “brand-enrich ledger ' +
-            `observe --quota N”.${renews}`;
+        : `The limit is used up. Work resumes when the budget is raised.${renews} If the quota was ` +
+            'raised, press “Check the quota”: this plan does not show it by itself.';
   }
 }

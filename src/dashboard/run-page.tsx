@@ -39,7 +39,10 @@ export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }
         {partsOf(run).whole === 0 ? (
           <p class="empty">The number of companies is not known yet.</p>
         ) : (
-          <Counts run={run} />
+          <>
+            <Counts run={run} />
+            {run.rows !== null && <p class="note">They are in {countOf(run.rows, 'row')} of the file.</p>}
+          </>
         )}
       </Card>
     </>
@@ -276,7 +279,7 @@ function MatchItem({ match: { identifier, name, score, color } }: { match: Shown
 
 function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
   const { run, standing, inFlight, unreported, why } = shown;
-  const { settings, rows } = run;
+  const { settings } = run;
   const lost = run.earlier?.unreported ?? 0;
   const last = ledger?.answeredAt ?? null;
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
@@ -290,7 +293,6 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
       'Price of a lookup beyond the quota',
       moneyText(terms.overagePrice, terms.currency, 'price'),
     ],
-    ['Rows', rows === null ? 'unknown' : countText(rows)],
     ['Started', ago(run.asOf)],
     standing !== 'dead' && ['Last sign of life', ago(run.heartbeatAt)],
     ['Last answer to its account', last === null ? 'none yet' : ago(last)],

@@ -51,9 +51,7 @@ export function RunsSection({
   return (
     <Card id="runs" title="Runs" isPart>
       {first.length === 0 ? (
-        <p class="empty">
-          No runs yet. Drop a file above, or start one with <code>brand-enrich run customers.csv</code>.
-        </p>
+        <p class="empty">No runs yet. Drop a file above.</p>
       ) : (
         <>
           <Legend />

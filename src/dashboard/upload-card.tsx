@@ -18,9 +18,7 @@ export function UploadCard(shown: { uploads: UploadsView; now: number; viewer: S
         Enrich a file
       </h2>
       {roots.length === 0 ? (
-        <p class="empty">
-          Files can be sent here once <code>up</code> has an inbox: start it with <code>--inbox DIR</code>.
-        </p>
+        <p class="empty">No inbox is set up here: ask the person who runs this to add one.</p>
       ) : (
         <>
           <form id="upload" class="choices" hidden>

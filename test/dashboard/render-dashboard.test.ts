@@ -46,7 +46,7 @@ it.each<[string, DashboardView, string[]]>([
       'Nothing needs your attention. No run is active.',
       'Drop an Excel, CSV, JSON or Parquet file here',
       'A file that is put into /data/brands/inbox starts by itself.',
-      'No runs yet. Drop a file above, or start one with brand-enrich run customers.csv.',
+      'No runs yet. Drop a file above.',
       "No schedules. brand-enrich schedule add nightly --cron '0 2 * * *' -- run customers.csv runs a file",
       'Workers None: nothing is looked up until brand-enrich up, run or worker is started.',
       'None yet. Paid answers are stored',

@@ -489,7 +489,7 @@ describe('the dashboard', () => {
     expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
     expect(page.text).toContain('needs JavaScript');
     served.show(dashboardView({ uploads: { roots: [], received: [] } }));
-    expect((await pageOf('/')).text).toContain('<code>--inbox DIR</code>');
+    expect((await pageOf('/')).text).toContain('No inbox is set up here');
     expect((await pageOf('/files/nothing')).status).toBe(404);
   });
 });

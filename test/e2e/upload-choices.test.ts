@@ -140,7 +140,7 @@ test('a cap of the page holds, and buys the most valuable rows; not found rows a
   );
   expect(meter.requests).toHaveLength(7);
   expect(JSON.parse(await readFile(join(waiting, 'capped.csv.json'), 'utf8'))).toEqual(chosen);
-  expect(await person.get(run)).toContain('<dt>Cap</dt><dd>7 requests</dd>');
+  expect(await person.get(run)).toContain('<dt>Cap</dt><dd>7 paid lookups</dd>');
 
   await begin(person, 'book.csv', domainList(3), { format: 'xlsx' });
   const [book = ''] = await scene.until('done', 1);

@@ -65,7 +65,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   for (const words of [
     '32 rows, 30 domains',
     '<bdi>website</bdi></button><span class="meaning">looked up: domains</span>',
-    '<dt>Within the quota</dt><dd>known after the first request</dd>',
+    '<dt>Within the quota</dt><dd>known after the first lookup</dd>',
     'Identifiers come from column &quot;website&quot; as domain',
     'brand-00005.com',
     'an IP address, not a domain name',
