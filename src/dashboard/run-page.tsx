@@ -182,7 +182,7 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
       ? [
           'Took',
           durationText((endedAt - run.asOf) / 1_000),
-          standing === 'finished' ? 'from start to end' : 'so far',
+          starts > 0 ? 'in its last start' : standing === 'finished' ? 'from start to end' : 'so far',
         ]
       : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
   ];
