@@ -9,10 +9,7 @@ interface BinaryKind {
   readonly todo: string;
 }
 
-/**
- * Returns how a file with these first bytes is packed, or null for a file that is not packed. An
- * empty archive has a mark of its own (APPNOTE, 4.3.7 and 4.3.16).
- */
+/** Returns how a file with these first bytes is packed, or null (ZIP: APPNOTE, 4.3.7, 4.3.16). */
 export function packingOf(start: Buffer): 'gzip' | 'parquet' | 'zip' | null {
   const mark = start.toString('latin1', 0, 4);
   if (mark.startsWith('\x1f\x8b')) return 'gzip';
@@ -61,8 +58,7 @@ const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
 const NAMES_SHOWN = 10;
 
 /**
- * The name of the only table in an archive; null for a workbook. Throws `input-binary` for other
- * documents, and for an archive without a table or with several.
+ * Returns the only table of an archive, or null for a workbook. Throws `input-binary` otherwise.
  */
 export function tableInside(archive: { readonly name: string; readonly names: readonly string[] }) {
   const { name, names } = archive;
@@ -80,9 +76,7 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' });
 }
 
-/**
- * MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name contains a workbook with a password.
- */
+/** MS-CFB, 2.2; MS-OFFCRYPTO, 2.3.4: a workbook with a password has a stream of this name. */
 const OLE_START = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
 const LOCKED: BinaryKind = {

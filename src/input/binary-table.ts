@@ -1,6 +1,5 @@
 /**
- * What the readers of workbooks and Parquet files have in common. They run in a process of their
- * own, which turns every error that is not ours into `input-binary`: see `errorFrame`.
+ * What readers of workbooks and Parquet files share; in their process any error is `input-binary`.
  */
 import { readSync } from 'node:fs';
 import type { Phrase } from '../core/phrase.js';
@@ -30,8 +29,7 @@ export interface BinaryTable {
   readonly detected: string;
   readonly warnings: readonly Phrase[];
   /**
-   * One reading of the rows from the first on; null: all. `wanted`: the columns whose cells are
-   * needed, the others are blank or not; null: all.
+   * Reads the rows once from the first on. `wanted`: the columns whose cells are needed, or null.
    */
   openRows(limit: number | null, wanted: readonly number[] | null): BinaryRows;
 }
@@ -44,18 +42,12 @@ export interface BinaryRows {
   notes(): string[];
 }
 
-/**
- * What is unpacked, to bytes of the file: deflate reaches 1,032:1 with one repeated byte; sheets of
- * empty cells stay below 300:1.
- */
+/** Of unpacked to packed bytes: deflate reaches 1,032:1, sheets of empty cells stay below 300:1. */
 export const MOST_RATIO = 500;
 
 export const LONG_HEADER = 'its header is larger than 1 MiB';
 
-/**
- * The first `limit` rows, null: all. Each is made when it is taken: many large ones may share what
- * they are made of.
- */
+/** Makes each row when it is taken: many large ones may share what they are made of. */
 export async function* inBatches<T>(
   groups: AsyncIterable<Iterable<T>>,
   rowOf: (source: T) => Row,

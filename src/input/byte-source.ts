@@ -1,6 +1,5 @@
 /**
- * The bytes of an input: a file, or standard input and pipes copied to a temporary file,
- * decompressed when they are gzip. Read as often as asked, always the file that was opened.
+ * The bytes of a file, or of a pipe copied to a temporary file; gzip is unpacked while it is read.
  */
 import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -28,8 +27,7 @@ export interface OpeningOptions {
 }
 
 /**
- * Throws `input-missing`, `disk-low`, `input-exceeds-disk`, `output-unwritable`, `usage-invalid`,
- * `interrupted`.
+ * Throws `input-missing`, `disk-low`, `input-exceeds-disk`, `output-unwritable`, `usage-invalid`.
  */
 export async function openByteSource(
   path: string,
@@ -72,9 +70,8 @@ async function openPath(path: string, only: OpeningOptions['only']): Promise<Fil
 }
 
 /**
- * A pipe as a stream, which leaves the waiting for its writer to the event loop: a thread of Node's
- * that waits cannot be stopped, and even the end of the process waits for it. null for other files,
- * and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ * Opens a pipe as a stream, since a thread of Node's that waits for its writer cannot be stopped.
+ * Returns null for other files, and where a pipe without a writer yet cannot be told.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
@@ -193,10 +190,7 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/**
- * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
- * `input-exceeds-disk`, `output-unwritable`, `input-missing`.
- */
+/** Keeps the bytes of a stream in `folder` until they are closed. */
 export async function keepBytes(
   chunks: AsyncIterable<Buffer | string>,
   name: string,

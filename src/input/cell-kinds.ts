@@ -1,6 +1,5 @@
 /**
- * The kinds of values in cells, and the known kind of a column: the evidence for a header that is
- * data, and for a row whose cells stand in the wrong columns. Pure.
+ * The kinds of values in cells: they show a header that is data, and cells in wrong columns. Pure.
  */
 
 /** Kinds of values that are never column names. */

@@ -127,13 +127,10 @@ export class Input {
   }
 
   /**
-   * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the
-   * file again. Texts may share memory with a whole chunk: copy those that are kept for long.
-   * `wanted`: the columns whose cells are needed, the others may be blank; null: all.
-   *
-   * Throws `FailFileError`: `input-encoding`, `input-missing`, `input-ragged` at the end of the
-   * first pass, `input-changed` where a later pass does not find the content of the first; and
-   * `InterruptedError` once the input is stopped.
+   * Reads the file again, in batches of at most a few thousand, in flat memory. Texts may share
+   * memory with a whole chunk: copy those that are kept for long. `wanted`: the columns whose cells
+   * are needed, or null. Throws `input-ragged` at the end of the first pass, `input-changed` where
+   * a later one finds other content.
    */
   async *rows(wanted: readonly number[] | null = null): AsyncGenerator<readonly Row[]> {
     const { source, shape, guess, limit } = this.parts;
@@ -162,9 +159,7 @@ export class Input {
     return this.#afterPass().hash;
   }
 
-  /**
-   * All columns of an output, for JSON the keys as they were first seen; after `rows()` has ended.
-   */
+  /** All columns of an output, for JSON the keys as first seen; after `rows()` has ended. */
   columns(): readonly string[] {
     return this.#afterPass().columns;
   }

@@ -16,9 +16,8 @@ export interface InputOpening extends OpeningOptions {
 }
 
 /**
- * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
- * `input-empty`, `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError`
- * for a first line that is data (`column-doubtful`), `InterruptedError` when it is stopped.
+ * Opens a file, or standard input for `-`. Throws `FailFileError` for what is wrong with it,
+ * `NeverStartError` (`column-doubtful`) for a first line that is data, `InterruptedError`.
  */
 export async function openInput(
   path: string,
@@ -129,10 +128,7 @@ function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSett
     .map((remedy) => phrase`${remedy} does not apply to this format: ignored`);
 }
 
-/**
- * Names of a workbook's visible sheets; empty for other files, and for one that is damaged. Throws
- * what opening the file throws.
- */
+/** Returns the names of a workbook's visible sheets; empty for other files and damaged ones. */
 export async function sheetNames(path: string, opening: InputOpening): Promise<string[]> {
   const source = await openByteSource(path, opening);
   const reader = new FileReader(source, opening.stop, opening.startReader);

@@ -1,6 +1,5 @@
 /**
- * The one way from a path to a table: its rows, its columns, what is chosen of them, and notes.
- * Columns are chosen from the beginning of the file: errors show before anything else opens.
+ * The one way from a path to a table. Columns are chosen early: errors show before all else opens.
  */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,9 +21,8 @@ export interface Table {
 }
 
 /**
- * Opens a file, `-` for standard input, and chooses its columns. A workbook may begin with a cover
- * sheet: then the one other sheet whose columns are clear is read. `onInput` is called with what is
- * opened, also if its columns are unclear. Throws what opening and choosing throw.
+ * Opens a file and chooses its columns. Behind a cover sheet, the one other sheet with clear
+ * columns is read. `onInput` gets what is opened, also if its columns are unclear.
  */
 export async function readTable(
   path: string,
@@ -47,10 +45,7 @@ export async function readTable(
   }
 }
 
-/**
- * Reads a table before an engine is open. Returns null for input that can be read only once: that
- * is kept in the state folder, which the engine makes.
- */
+/** Reads a table before an engine is open; null for input that can be read only once. */
 export async function readTableEarly(
   path: string,
   settings: TableSettings,

@@ -1,8 +1,4 @@
-/**
- * Decoded text becomes rows: records of a CSV table with their cells by column.
- * `record-splitter.ts` cuts the records, `row-fit.ts` judges which fit the table, and
- * `json-readers.ts` reads those of JSON.
- */
+/** Decoded text becomes rows: `record-splitter.ts` cuts them, `row-fit.ts` judges those of CSV. */
 import type { RowReason } from '../core/row-reason.js';
 import type { Row } from '../core/table.js';
 import { cutText } from '../core/terminal-text.js';

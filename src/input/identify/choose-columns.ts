@@ -1,7 +1,6 @@
 /**
- * Chooses the columns that hold the identifiers, and their kinds: as requested, else by score. A
- * wrong choice costs money, so doubt stops the run and names the flags to use.
- * `decide-columns.ts` decides, `explain-columns.ts` says why.
+ * Chooses the columns with the identifiers, and their kinds: as requested, else by score. A wrong
+ * choice costs money, so doubt stops the run and names the flags.
  */
 import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';

@@ -1,7 +1,4 @@
-/**
- * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd
- * blanks, full-width forms, quotes put around the whole. And which texts mean "nothing here".
- */
+/** A cell's text without what people cannot see, and which texts mean "nothing here". */
 import type { Identified, IdentifierKind, Unidentified } from '../../core/identifier.js';
 import type { RowReason } from '../../core/row-reason.js';
 
@@ -15,10 +12,7 @@ const ODD_BLANKS = /[\p{Zs}]+/gu;
 /** With a sign before it, as for spreadsheets: `="007"`. */
 const QUOTED = /^=?(["'`])(.*)\1$/s;
 
-/**
- * The visible text: trimmed, blanks in a row made one, compatibility forms (full-width letters,
- * dots and signs) made plain. Line breaks and tabs inside stay, because they part values.
- */
+/** Returns the visible text in plain forms. Line breaks and tabs stay, because they part values. */
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
   const joined = text.replace(INVISIBLE, '').normalize('NFKC').replace(ODD_BLANKS, ' ').trim();
@@ -45,9 +39,8 @@ export const BLANK: Unidentified = { type: 'skipped', reason: { code: 'blank' } 
 const PLACEHOLDER: Unidentified = { type: 'skipped', reason: { code: 'placeholder' } };
 
 /**
- * The outcome of a cleaned cell that means "nothing here", else null. In a ticker or crypto column
- * `NA`, `NULL` and the like in capitals are symbols, because the column's kind decides; in any
- * other column they are placeholders.
+ * Returns what a cleaned cell without content comes to, else null. In capitals `NA`, `NULL` and the
+ * like are symbols in a column of tickers or coins, and placeholders in any other.
  */
 export function skipBlank(cleaned: string, kind: IdentifierKind): Unidentified | null {
   if (cleaned === '') return BLANK;

@@ -1,7 +1,4 @@
-/**
- * What speaks for and against each column as each kind that its values could have. All evidence is
- * measured, mostly a share from 0 to 1; `column-weights.ts` says what it is worth. Pure.
- */
+/** The evidence for each column and kind, mostly shares; `column-weights.ts` weighs it. Pure. */
 import type { IdentifierKind } from '../../core/identifier.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { coinOfMarket, knownAmong } from './known-symbols.js';

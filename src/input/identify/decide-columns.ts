@@ -1,7 +1,4 @@
-/**
- * Decides by score: how probable each candidate is, which of them lead to the same company, whether
- * that is enough to spend money on. A wrong choice costs ten times a needless question.
- */
+/** Decides by score whether to spend: a wrong choice costs ten times a needless question. */
 import { type Candidate, type Family, findByName, findCandidates, PLAIN } from './column-evidence.js';
 import { WEIGHTS, type Weights } from './column-weights.js';
 import { companyOf, type MeasuredColumn, type MeasuredTable } from './measure-columns.js';

@@ -1,7 +1,4 @@
-/**
- * Says why a column was taken, with what was measured, and asks where none was: the cause in a
- * sentence, at most three candidates, the flag for the first. `decide-columns.ts` decides.
- */
+/** Says why a column was taken, and asks where none was: cause, three candidates, a flag. */
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
@@ -195,8 +192,7 @@ const LONGEST_NAME = 30;
 const FIRST_ROWS = 3;
 
 /**
- * Throws column-doubtful where the names of the columns stand below a title, and where a header is
- * the first symbol of a list, which would be lost.
+ * Throws column-doubtful for a title above the names, and for a header that is the first symbol.
  */
 export function assertHeader({ columns, table, kind }: Seen, open: readonly MeasuredColumn[]): void {
   for (let row = 0; row < FIRST_ROWS; row += 1) {

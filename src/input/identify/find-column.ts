@@ -1,7 +1,6 @@
 /**
- * Columns by name: how people are shown a column, how a setting names it, and which one it names:
- * by position (`position:3`), else by its exact name, else without case and outer blanks, else by a
- * bare number as its position from 1.
+ * Finds columns by name: by `position:3`, the exact name, one that differs in case or blanks, or a
+ * bare number as its position from 1; and how people and settings name one.
  */
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
@@ -24,8 +23,7 @@ export interface ColumnChoice {
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
 /**
- * `key`: the setting that names it, for messages. Throws column-unknown with the nearest name,
- * column-doubtful.
+ * `key`: the setting that names it. Throws column-unknown with the nearest name, column-doubtful.
  */
 export function findColumn(
   columns: readonly string[],

@@ -1,7 +1,4 @@
-/**
- * What a column's name says of its values, in the languages of the files that people have: one kind
- * of evidence among others, never a decision. Case and accents do not matter.
- */
+/** What a column's name says of its values, in many languages: evidence, never a decision. */
 
 /** Each 0 to 1. */
 export interface HeaderWords {

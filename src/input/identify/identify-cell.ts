@@ -1,8 +1,7 @@
 /**
- * Cell -> identifier, by the kind of its column, and row -> identifiers. A cell of kind `auto` is
- * looked up only if its shape is that of an identifier: free text costs nothing. It gets a kind of
- * its own where the shape shows it; symbols and hosts with a short suffix stay `auto`, and the
- * service decides: half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
+ * Cell -> identifier, by the kind of its column, and row -> identifiers. Of kind `auto` only what
+ * has the shape of an identifier is looked up. Symbols and hosts with a short suffix stay `auto`
+ * for the service: half of all exchange suffixes are top-level domains (`SAP.DE`, `BHP.AX`).
  */
 import type { Identified, Identifier, IdentifierKind, Unidentified } from '../../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../../core/isin.js';
@@ -15,8 +14,7 @@ import { coinOfMarket, readBloomberg } from './known-symbols.js';
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
 
 /**
- * Never throws. Values are in normal form: identifying one again with the same kind gives the same
- * identifier. Reasons have nothing of the cell, so nothing private leaks into reports.
+ * Never throws. Values are in normal form. Reasons have nothing of the cell, which may be private.
  */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
@@ -45,10 +43,9 @@ const LONGEST_EXCHANGE_SUFFIX = 2;
 const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
 
 /**
- * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`; of
- * those in help.yahoo.com/kb/SLN2310.html, all but Taipei's `.TWO`), a share class is one,
- * behind a dot or hyphen (`BRK.B`, `BF-B`): with two, languages and regions would fit (`EN-US`).
- * Digits alone are a number; their exchange makes them a symbol.
+ * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`;
+ * help.yahoo.com/kb/SLN2310.html), a share class is one (`BRK.B`, `BF-B`), since with two `EN-US`
+ * would fit. Digits alone are a number.
  */
 const CERTAIN_SYMBOL = /^(?:[A-Z0-9]{1,6}\.[A-Z]{1,2}|(?=\d*[A-Z])[A-Z0-9]{1,6}(?:-[A-Z])?)$/;
 
@@ -82,10 +79,7 @@ function identifyAuto(cleaned: string): Identified {
   return invalid({ code: isLowerCase ? 'open_lower_case' : 'not_recognised' });
 }
 
-/**
- * A bare host stays open, as it stands, where it is written like a ticker with a suffix as short as
- * an exchange's: `SAP.DE`. Else it is a domain, so that its spellings are one identifier.
- */
+/** A bare host that may be a ticker with its exchange (`SAP.DE`) stays open; others are domains. */
 function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
   const domain = read.identifier.value;
   if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;

@@ -1,7 +1,6 @@
 /**
- * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses
- * (also `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are
- * dropped here and appear in no result. Of several domains in a cell the first is taken.
+ * Cell -> registrable domain of web and e-mail addresses, the first of several. Local parts, user
+ * info and paths are dropped here and appear in no result.
  */
 import { isIP } from 'node:net';
 import type { Identified } from '../../core/identifier.js';
@@ -120,9 +119,8 @@ function identifyAddress(address: string): Token {
 }
 
 /**
- * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an
- * address at acme.com or a page of jo.in. Only a page such as `medium.com/@acme`, or the same
- * domain on both sides, is surely no local part.
+ * Without a scheme `jo.in/x@acme.com` may be an address at acme.com or a page of jo.in. Only a page
+ * such as `medium.com/@acme`, or one domain on both sides, is surely no local part.
  */
 function isMailInDisguise(address: string, read: Token): boolean {
   const at = address.lastIndexOf('@');
@@ -146,10 +144,7 @@ const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 /** Such a name is an address to every browser (WHATWG URL, "ends in a number"). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
-/**
- * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the
- * reserved names of RFC 6761, RFC 7686 and RFC 8375 that the library knows.
- */
+/** Suffixes of private networks (RFC 6762, appendix G; ICANN, 2024) beside those of the library. */
 const PRIVATE_NETWORK = /(?:^|\.)(?:internal|intranet|lan|home|corp|localdomain|private)$/;
 
 const OPTIONS = {
@@ -187,9 +182,8 @@ function findRegistrable(host: string): Identified {
 }
 
 /**
- * Punycode by UTS #46, non-transitional, with a table of our own: the URL parser of Node judges
- * labels such as `xn--a` differently from version to version, and an identifier is a key that must
- * stay the same. Empty: not a name.
+ * Punycode by UTS #46 with tables of our own: Node's URL parser judges labels such as `xn--a`
+ * differently from version to version, and a key must stay the same. Empty: not a name.
  */
 function normalForm(lower: string): string {
   if (/^\p{ASCII}*$/u.test(lower) && !lower.includes('xn--')) return lower;

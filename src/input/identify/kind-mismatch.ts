@@ -1,7 +1,6 @@
 /**
- * Whether the kind that the user named can be that of the values. A symbol cannot be checked, so
- * nearly any text under `--column website:ticker` would be bought and never found: where most
- * sampled values are surely something else, the run stops before anything is spent.
+ * Stops a run before it spends where most values surely are not of the kind that the user named:
+ * nearly any text under `--column website:ticker` would be bought and never found.
  */
 import { Counter, commonestOf } from '../../core/counter.js';
 import { NeverStartError } from '../../core/errors.js';

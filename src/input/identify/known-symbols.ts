@@ -1,7 +1,4 @@
-/**
- * Symbols that nearly every list of shares or of coins has some of, and codes of neither: they
- * show what a column of codes is, and that a first line is data. They need not be complete. Pure.
- */
+/** Symbols that nearly every list of shares or coins has some of, and codes of neither. Pure. */
 const words = (text: string) => new Set(text.split(/\s+/));
 
 /** Much traded shares and funds. Shorter symbols are words, states and classes too. */
@@ -130,10 +127,7 @@ const NAME_ENDS = new Set(['SE', 'NA', 'NO', 'IS', 'UN']);
 /** `0005 HK` is `5 HK` there; elsewhere it has four digits. */
 const LEAST_DIGITS = 4;
 
-/**
- * Returns a ticker with its exchange as a suffix (`SAP.DE`) for one of Bloomberg (`SAP GY`,
- * `AAPL US Equity`), or null for other texts and unknown exchanges.
- */
+/** Returns `SAP.DE` for Bloomberg's `SAP GY` or `SAP GY Equity`, or null for any other text. */
 export function readBloomberg(text: string): string | null {
   const [, code = '', shareClass, exchange = '', equity] = BLOOMBERG.exec(text) ?? [];
   const suffix = EXCHANGES.get(exchange);

@@ -1,7 +1,4 @@
-/**
- * Reads each sampled cell once and says what it is: a website, an e-mail address, an ISIN, a text
- * written like a symbol. No decisions; `column-evidence.ts` makes evidence of it.
- */
+/** Reads each sampled cell once and says what it is; `column-evidence.ts` makes evidence of it. */
 import type { IdentifierKind } from '../../core/identifier.js';
 import { readIsin } from '../../core/isin.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
@@ -87,9 +84,8 @@ export function shareOf<Value>(values: readonly Value[], isIt: (value: Value) =>
 }
 
 /**
- * Tickers and symbols as files hold them: not sentences. With its exchange one may be long
- * (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a share class may stand behind a blank (`BRK B`). In
- * lower case only very short ones, since longer ones are names (`bitcoin`).
+ * Tickers and symbols as files hold them (`OTCMKTS:NSRGY`, `BRK B`). In lower case only very short
+ * ones, since longer ones are names (`bitcoin`).
  */
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;

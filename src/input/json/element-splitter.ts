@@ -1,7 +1,4 @@
-/**
- * Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory; or
- * an object into its members (`"0": {...}`).
- */
+/** Splits a JSON array into its elements, or an object into its members, in constant memory. */
 import { isJsonText } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import { cutText, shortName } from '../../core/terminal-text.js';

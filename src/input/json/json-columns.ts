@@ -1,7 +1,6 @@
 /**
- * Columns of JSON whose rows have no keys: the names of rows that are arrays
- * (`{"columns": ["a", "b"], "data": [[1, 2]]}`), and rows from values that stand by column
- * (`{"a": [1, 3], "b": [2, 4]}`, `{"a": {"0": 1, "1": 3}}`).
+ * Columns of JSON rows without keys: arrays (`{"columns": ["a"], "data": [[1]]}`), and values that
+ * stand by column (`{"a": [1, 3]}`, `{"a": {"0": 1}}`).
  */
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';

@@ -1,7 +1,4 @@
-/**
- * Rows of JSON with their top-level keys as columns, in the order in which they are first seen:
- * lines, elements of an array, members of an object. A row that is not an object becomes one.
- */
+/** Rows of JSON, with their keys as columns in the order in which they are first seen. */
 import { cellOfJson, elementsOf, membersOf } from '../../core/json-text.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { KEY_COLUMN } from '../../core/table.js';
@@ -23,10 +20,7 @@ interface JsonColumn {
   members: Map<string, JsonColumn> | null;
 }
 
-/**
- * Objects by their keys, one on each line or the elements of an array. Members of inner objects are
- * columns too (`company.website`), to choose from; an output has them in their object.
- */
+/** Reads objects. Members of inner objects are columns to choose from (`company.website`). */
 export class JsonReader extends RowReader {
   readonly #names: string[] = [];
   readonly #keys = new Map<string, JsonColumn>();

@@ -1,7 +1,6 @@
 /**
- * Finds the table in a JSON text: an array at its top, or one inside an object, as answers of web
- * services have it (`{"data": {"items": [...]}}`), or an object whose members are the rows
- * (`{"0": {...}, "1": {...}}`) or the columns. Pure; looks at the beginning of the text.
+ * Finds the table in the beginning of a JSON text: an array, alone or in an object, or an object
+ * whose members are the rows or the columns. Pure.
  */
 import { FailFileError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
@@ -11,10 +10,8 @@ import { IDENTIFYING, valueKind } from '../cell-kinds.js';
 import { isHeaderLike } from '../identify/header-words.js';
 
 /**
- * `arrays`: an array of arrays, at least one text among them. `bare`: an array of texts or numbers,
- * a list without a header. `keyed`: an object of objects. `map`: an object of texts or numbers,
- * each a company's by key or value. `columns`: an object of columns, each an array or an object by
- * the numbers of rows.
+ * `arrays`: arrays with a text among them. `bare`: texts or numbers. `keyed`: an object of objects.
+ * `map`: an object of texts or numbers, each a company's. `columns`: an object of columns.
  */
 type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'map' | 'columns';
 
@@ -89,9 +86,8 @@ const LEAST_MEMBERS = 3;
 export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:column|field)_?names)$/i;
 
 /**
- * `records`: the path that the user chose; null: the only table, or the longest, or else an array
- * of texts or numbers. Returns null where there is none. Throws `input-binary` for a path that is
- * not there, and for JSON with comments.
+ * Returns the table at `records`, else the only or longest one, else a list, else null. Throws
+ * `input-binary` for an unknown path and for JSON with comments.
  */
 export function findJsonTable({ name, text, isWhole }: JsonText, records: string | null): JsonTable | null {
   const tables = findTables(name, text);
@@ -112,9 +108,8 @@ export function findJsonTable({ name, text, isWhole }: JsonText, records: string
 }
 
 /**
- * Whether the rows of this cut text may begin behind its end, or others there may be more. A list
- * of texts may be one of its columns. An object of objects that is open may stand before the rows,
- * if it is not the whole.
+ * Whether the rows of this cut text may begin behind its end. An open object of objects that is not
+ * the whole may stand before them, and a list of texts may be one of their columns.
  */
 export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, records: string | null): boolean {
   const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
@@ -237,8 +232,7 @@ function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
 }
 
 /**
- * Whether the members of the first object are numbers of rows, and not years of a company: they
- * begin with the first row, or there are more of them than columns.
+ * Whether these are numbers of rows, and not years: from the first row on, or more than columns.
  */
 function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
   const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));

@@ -1,12 +1,6 @@
-/**
- * Finding characters and line ends in a window of text without ever searching the same stretch
- * twice, and judging how the lines of a file end.
- */
+/** Finds characters and line ends in a window of text without searching any stretch twice. */
 
-/**
- * `lf`: a line ends at LF, a CR before it belongs to the end, a CR elsewhere is data. `cr`: a line
- * ends at CR, CRLF or LF (files of old Macs, where LF stands inside quoted cells).
- */
+/** `lf`: LF or CRLF ends a line. `cr`: CR does too, as in files of old Macs. */
 export type LineMode = 'lf' | 'cr';
 
 const LF = 10;
@@ -75,8 +69,7 @@ export class LineFinder {
 }
 
 /**
- * How the lines of a file end, from its beginning; those inside quotes do not count where quotes
- * are known (`isQuoteAware`). With both, LF unless lone CRs are in the majority.
+ * Judges how lines end; where both occur, LF unless lone CRs outside of quotes are in the majority.
  */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';

@@ -75,10 +75,7 @@ function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Rol
   };
 }
 
-/**
- * Returns what reads the column row by row, and gives null where a row has no value. `readers`:
- * those of its leaves come first. Throws Error for a damaged file.
- */
+/** Returns what reads the column row by row; null for a row without a value. */
 export function rowsAsJson(node: SchemaNode, readers: Iterator<ColumnReader>): () => string | null {
   const { leaves, read } = jsonReader(node, readers, 'member');
   return () => {

@@ -30,8 +30,7 @@ export interface ParquetPlan {
 
 type ParquetColumn =
   /**
-   * The column of the input at this position, with its type and stored values. INT96 becomes a
-   * TIMESTAMP of this unit, NANOS if all its times fit into 64 bits.
+   * A column of the input. INT96 becomes a TIMESTAMP in NANOS if all its times fit into 64 bits.
    */
   | { readonly same: number; readonly int96: 'NANOS' | 'MICROS' }
   /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
@@ -137,10 +136,8 @@ function storedIn(cell: TypedCell, isMicros: boolean): unknown {
 }
 
 /**
- * The element, annotated in a way that hyparquet-writer can write. INT96 is deprecated. An INTEGER
- * would get its width as a 32-bit number in place of a byte (hyparquet-writer 0.17), and Arrow,
- * pandas and others refuse such a file; the older annotation says the same (LogicalTypes.md,
- * "Integers").
+ * Returns the element as hyparquet-writer 0.17 can write it: it gives an INTEGER's width 32 bits in
+ * place of a byte, which Arrow and pandas refuse; the older annotation says the same.
  */
 function writable(element: SchemaElement, unit: 'NANOS' | 'MICROS'): SchemaElement {
   const { logical_type: logical, ...rest } = element;

@@ -1,6 +1,5 @@
 /**
- * Values of Parquet columns: the stored values, so that they can be written again bit by bit, and
- * their meaning, for every other format.
+ * Values of Parquet columns: as they are stored, to be written again bit by bit, and their meaning.
  */
 import type { SchemaElement } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';

@@ -20,9 +20,8 @@ type Asked = Pass extends infer P ? (P extends unknown ? Omit<P, 'name'> : never
 type Seen = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: number };
 
 /**
- * Each method is one pass in a process of its own. All throw `FailFileError`: what is wrong with
- * the file, `input-binary` when reading it takes too much memory or time, `reader-failed`; and
- * `InterruptedError` once `stop` is aborted.
+ * Makes each pass in a process of its own. Throws `FailFileError` for what is wrong with the file
+ * and for one that takes too much memory or time, `InterruptedError` once stopped.
  */
 export class FileReader {
   readonly #running = new Set<ReadingProcess>();
@@ -71,10 +70,7 @@ export class FileReader {
     }
   }
 
-  /**
-   * Rows from the first on, in batches, then the end. `wanted`: the columns whose cells are needed,
-   * or null for all; other cells are blank.
-   */
+  /** Reads rows in batches, then the end. `wanted`: the columns whose cells are needed, or null. */
   async *rows(
     limit: number | null,
     wanted: readonly number[] | null,

@@ -1,6 +1,5 @@
 /**
- * One process that reads a binary file, with limits: what others send may be made to exhaust
- * memory or time, and must not take this process along.
+ * A process that reads a binary file: one made to exhaust memory or time must not take ours along.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * What a process of ours asks the one that reads a binary file for it, and what that replies: one
- * line of JSON each. A process makes one pass.
- */
+/** What our process asks the reading one for, and its replies: a line of JSON each. */
 import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
@@ -39,10 +36,7 @@ export interface RowsEnd {
   readonly notes: readonly string[];
 }
 
-/**
- * Any number of rows, bytes or counts, then the end or an error. `first`: the number of the first
- * row; `width`: columns seen so far; `bytes`: in Base64.
- */
+/** Rows from number `first` on, bytes in Base64, or counts; then the end or an error. */
 export type Reply =
   | { readonly first: number; readonly rows: readonly SentRow[]; readonly width: number }
   | { readonly bytes: string }
@@ -51,8 +45,7 @@ export type Reply =
   | { readonly error: SentError };
 
 /**
- * Its line, raw text, problem, how many cells it has, and cells: the wanted ones, else all but
- * blank ones at the end.
+ * Raw text, line, problem, number of cells, and cells: the wanted ones, or up to the last filled.
  */
 type SentRow = readonly [string, number, RowReason | null, number, readonly string[]];
 

@@ -1,9 +1,7 @@
 /**
- * The encoding that an input is read with: the one asked for, unless the bytes contradict it, else
- * what its head and a stretch with letters beyond ASCII show. In this order: byte order mark;
- * UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page that reads the
- * text otherwise is likelier. Another code page is taken when it is far likelier than all others,
- * else named.
+ * The encoding of an input: as asked, unless the bytes contradict it; else by byte order mark,
+ * zeros of UTF-16, valid UTF-8, and Windows-1252 unless another code page is likelier. That one is
+ * taken when it is far likelier than all others, else named.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { FailFileError } from '../../core/errors.js';

@@ -1,6 +1,5 @@
 /**
- * Whether the first record is the header of what follows: lines above the table, data where a
- * header should be, blank and equal names. Pure.
+ * Whether the first record is the header: lines above it, data in its place, blank and equal names.
  */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -106,9 +105,8 @@ function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width 
 }
 
 /**
- * Finds records above the header: they are narrower than the table (a title, a date), or as wide
- * but with only one filled cell (a title exported from a spreadsheet). null: the first record fits.
- * A header with one name alone fits too: below it stands data, and not another header.
+ * Finds records above the header that are narrower than the table, or filled in one cell only.
+ * Returns null when the first record fits; so does one name alone with data below it.
  */
 export function findPreamble(records: readonly Cells[]): FoundTable | null {
   const [[mark = '', version = ''] = [], names = []] = records;
@@ -156,8 +154,7 @@ const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
 /**
- * The cell that shows the first record to be data: an address or an ISIN, if every cell is of the
- * kind that its column mostly holds; else null.
+ * Returns the address or ISIN that shows the first record to be data like its columns, else null.
  */
 export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
@@ -187,8 +184,7 @@ export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): strin
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
 /**
- * Whether these are a list of one kind without a header: one cell each, and the first of the kind
- * of nearly all others. Then nothing is lost or bought wrongly when the first is read as data.
+ * Whether these are a list of one kind without a header: reading the first as data loses nothing.
  */
 export function isBareList(records: readonly Cells[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');

@@ -1,8 +1,7 @@
 /**
- * Which records are rows of the table: those with as many cells as it has columns, and those that
- * differ from it only as the file does by habit (every row ends in a delimiter, blank cells at the
- * end are left out). Any other record may have its cells in the wrong columns, and a wrong cell
- * would be bought. Pure.
+ * Which records are rows of the table: those of its width, and those that differ only as the file
+ * does by habit. Any other may have its cells in the wrong columns, and a wrong one would be
+ * bought.
  */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -116,9 +115,8 @@ export function fitTable({ header, rows, ragged }: FitInput) {
 }
 
 /**
- * The header's width, or that of most rows where these only have blank cells more. One such row
- * proves no habit: it may be one with a cell too many. Nor do rows that are cut inside their text,
- * as ", Inc." is.
+ * The header's width, or that of most rows where these only have blank cells more. One such row may
+ * have a cell too many, and rows cut inside their text (", Inc.") prove no habit.
  */
 function countColumns(header: Cells | null, rows: readonly Cells[], usual: number): number {
   if (header === null) return usual;

@@ -1,6 +1,5 @@
 /**
- * Which character separates the cells: each candidate cuts a sample with quotes respected, and the
- * one under which the records agree best with the header wins. Pure.
+ * Which character separates the cells: the one by which the records of a sample agree best. Pure.
  */
 import type { LineMode } from '../json/line-finder.js';
 import { isBlankLine } from '../row-readers.js';
@@ -33,8 +32,7 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
 }
 
 /**
- * The delimiter, and others under which the records agree just as well. `preferred`, by the file's
- * extension, wins a tie, and separates a single column.
+ * Returns the delimiter and equally good ones. `preferred` (by the file's extension) wins a tie.
  */
 export function sniffDelimiter(sample: SampleText, preferred: string) {
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];

@@ -1,7 +1,6 @@
 /**
- * Detects the table format from the head of a text: CSV, JSONL or a JSON array, how its lines end,
- * the delimiter, the header and the lines above it. Stops with a message that names the setting
- * where a guess would shift rows or lose one.
+ * Detects format, line ends, delimiter and header from the head of a text. Stops with the setting
+ * to use where a guess would shift rows or lose one.
  */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -107,10 +106,7 @@ const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
 const OBJECT_START = /^\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/s;
 const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
 
-/**
- * Whether this beginning of a text is too short for {@link sniffTable}: it is an object of JSON,
- * and its rows may begin behind it.
- */
+/** Whether this beginning is an object of JSON whose rows may begin behind it. */
 export function isTooShort(input: TableText, settings: ReadingSettings): boolean {
   const { name, isWhole } = input;
   if (isWhole || LINES_NAME.test(name)) return false;

@@ -1,6 +1,5 @@
 /**
- * Bytes to text without ever putting U+FFFD where the input had something else: what does not
- * belong to the encoding stops the reading and says where.
+ * Bytes to text: what is not in the encoding stops the reading at its place, and is never U+FFFD.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { load } from '../../core/load.js';

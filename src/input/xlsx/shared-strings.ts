@@ -19,10 +19,7 @@ export function addText(text: string, more: string): string {
   return text.length > MOST_ESCAPED ? text : text + more.slice(0, MOST_ESCAPED + 1 - text.length);
 }
 
-/**
- * `_x000D_` is a carriage return: the escape for characters that XML does not allow (ECMA-376,
- * 22.9.2).
- */
+/** Undoes the escape of characters that XML does not allow: `_x000D_` (ECMA-376, 22.9.2). */
 export function unescapeXstring(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9a-fA-F]{4})_/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)));

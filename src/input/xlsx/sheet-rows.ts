@@ -48,8 +48,7 @@ export interface SheetRow {
 const OVER_CELL: RowReason = { code: 'long_cell', most: MOST_CELL_CHARS };
 
 /**
- * Rows with any cell, in batches. `wanted`: columns whose texts are needed; null: all. Throws Error
- * for broken XML and for what is out of bounds.
+ * Reads rows with any cell. `wanted`: columns whose texts are needed. Throws Error for broken XML.
  */
 export async function* readSheetRows(
   chunks: AsyncIterable<Buffer>,
@@ -207,10 +206,7 @@ function columnOf(reference: string): number {
 
 const ROWS_COUNTED_AT_ONCE = 20_000;
 
-/**
- * Counts the rows of a sheet that we wrote, independent of `readSheetRows`. Numbers to be added.
- * Throws Error for a damaged file.
- */
+/** Counts the rows of a sheet of ours, independent of `readSheetRows`: numbers to be added. */
 export async function* countSheetRows(archive: ZipArchive, part: string): AsyncGenerator<number> {
   // The texts of cells escape `<`, so this is always a row.
   const mark = '<row ';

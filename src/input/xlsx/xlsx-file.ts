@@ -1,7 +1,6 @@
 /**
- * Writes a workbook of one sheet, row by row: header frozen and filtered, widths by the first rows.
- * Texts are in the cells, because a table of shared texts would fill the memory. ECMA-376, part 1,
- * section 18.
+ * Writes a workbook of one sheet, row by row (ECMA-376, part 1, 18). Texts are in the cells,
+ * because a table of shared texts would fill the memory.
  */
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';

@@ -111,10 +111,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   };
 }
 
-/**
- * The beginning and the columns of the table on a sheet. `texts`: of the cells of `head`, all rows
- * equally wide.
- */
+/** Finds where the table on a sheet begins, and its columns. `texts`: of `head`, equally wide. */
 function judgeTable(
   head: readonly [SheetRow, ...SheetRow[]],
   texts: readonly (readonly string[])[],
@@ -161,10 +158,9 @@ function padded(cells: readonly string[], width: number): readonly string[] {
 const MOST_TITLE_ROWS = 30;
 
 /**
- * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
- * above six columns), then rows of at most two cells or of a quarter of the columns, then a row
- * with a name for (nearly) every column that is used below.
- * With two columns only a blank row below it marks a title, because a header may name just one.
+ * Returns the index of the header: 0 unless the first row is a title, with one filled cell (two
+ * above six columns), and only short rows stand between it and a row that names nearly every
+ * column. With two columns a blank row must mark the title, because a header may name just one.
  * Pure.
  */
 export function findSheetHeader(

@@ -1,14 +1,8 @@
-/**
- * Reads the XML of a workbook with bounds: no document type, no deep nesting, no endless text.
- * `saxes` refuses XML that is not well-formed, and hands over each tag with its namespaces.
- */
+/** Reads the XML of a workbook with bounds: no document type, no deep nesting, no endless text. */
 import { TextDecoder } from 'node:util';
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 
-/**
- * Sees the elements of the namespace that the root has, whichever edition of the standard that is
- * and under any prefix; not those of others, nor what is in them.
- */
+/** Sees elements of the root's namespace, under any prefix, and nothing of other namespaces. */
 export interface XmlHandler {
   /** The name is without prefix, those of attributes are as written. */
   open(name: string, attributes: Readonly<Record<string, SaxesAttributeNS>>): void;
