@@ -15,10 +15,7 @@ const FRONT = 5;
 const LISTED_OF_RUN = 20_000;
 const LISTED_IDLE = 20_000;
 
-/**
- * Opens the BullMQ queue at the first call and closes it with itself. `failure` translates errors
- * of the queue's client.
- */
+/** Opens the BullMQ queue at the first call. `failure` translates errors of its client. */
 export function createChunkQueue(
   open: () => Promise<BullChunkQueue>,
   failure: (error: unknown) => unknown,
@@ -72,10 +69,7 @@ export function isRepeated({ data, stalledCounter, attemptsMade }: ChunkJob): bo
   return data.isRepeat === true || stalledCounter > 0 || attemptsMade > 0;
 }
 
-/**
- * Identifiers for the next chunk, so that a worker has it for about a second: with so many lookups
- * a second and so many chunks being worked on, a chunk is under way for active x size / perSecond.
- */
+/** Returns a size with which a worker has a chunk for a second: active x size / perSecond. */
 export function chunkSizeFor(perSecond: number, active: number): number {
   const inOneSecond = Math.round(perSecond / Math.max(1, active));
   return Math.min(Math.max(inOneSecond, CHUNK_SIZE), CHUNK_SIZE_AT_MOST);
@@ -93,13 +87,10 @@ function jobIdOf({ run, chunk }: ChunkPlace): string {
 }
 
 /**
- * Runs take turns: the n-th unfinished chunk of a run is taken in the n-th turn from now,
- * and chunks of one turn in the order in which they were added. BullMQ takes the lowest priority
- * first, so the priority is the number of the turn. The current turn is that of the waiting chunk
- * that is taken next; new chunks go into later turns, so a chunk waits for at most one chunk of
- * each run, and no stream of new runs delays an older one. Pure.
- *
- * `front`: the waiting chunks that are taken first. `ahead`: unfinished chunks of the same run.
+ * Returns the priority of a run's next chunk, which is the number of its turn, since BullMQ takes
+ * the lowest first. Runs take turns: a chunk waits for at most one of each run, and no stream of
+ * new runs delays an older one. `front`: the chunks that are taken next. `ahead`: unfinished chunks
+ * of the run. Pure.
  */
 export function firstTurn(
   front: readonly (Pick<ChunkJob, 'priority' | 'attemptsStarted'> | undefined)[],
@@ -116,10 +107,9 @@ const AHEAD_AT_MOST_MS = 5_000;
 const LOOKED_AT = 1_000;
 
 /**
- * Lets delayed jobs through that a clock which is ahead has delayed; how many there were. BullMQ
- * keeps them until a date, so after the clock went back by an hour they would wait for an hour
- * longer. One that was last taken at a time that has not come yet was delayed by such a clock:
- * the worker that takes it judges whether it must be delayed again.
+ * Lets jobs through that a clock which was ahead has delayed, and returns their number. BullMQ
+ * keeps them until a date, so after the clock went back they would wait for that much longer. The
+ * worker that takes one judges whether it must be delayed again.
  */
 export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now: number): Promise<number> {
   let promoted = 0;

@@ -37,9 +37,8 @@ function createKeyValues({ call }: StoreCalls): KeyValueStore {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * The random id of an engine, kept in it, so that files on disk for one engine are not taken for
- * those of another. Given to the engine when it has none; of many who give it one at once, the
- * first wins.
+ * Returns the engine's random id, so that files for one engine are not taken for another's. Of many
+ * that give it one at once, the first wins.
  */
 export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   const known = await readEngineId(keyValues);

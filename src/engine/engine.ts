@@ -95,10 +95,7 @@ export interface Engine {
   openChunkQueue(name: string): ChunkQueue;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
-  /**
-   * Random, and kept in it: the same for all who open it, and for no other engine. Empty where only
-   * `isReadOnly` opened it so far.
-   */
+  /** Random, kept in the engine, and the same for all. Empty where only `isReadOnly` opened it. */
   readonly id: string;
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;

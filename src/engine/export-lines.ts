@@ -1,7 +1,6 @@
 /**
- * An export of an engine as lines of JSON: a header, the accounts, what persons ordered, the
- * stored answers, and an end that counts them. What the service sent stays as it came, so that
- * numbers that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
+ * An export of an engine as lines of JSON. What the service sent stays as it came, so that numbers
+ * that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
  */
 import { z } from 'zod';
 import { isMoment } from '../core/clock.js';

@@ -11,10 +11,7 @@ function dayUseOf(given: string): DayUse {
   return { day: new Date(isMoment(at) ? at : 0).toISOString().slice(0, 10), used };
 }
 
-/**
- * `DAY:USED` by days since 1970, with blanks between them. The earlier ones are nearly always the
- * same, and read once.
- */
+/** Reads `DAY:USED DAY:USED`. The earlier days are nearly always the same, and read once. */
 function createDaysShape(): Shape<DayUse[]> {
   let known = { text: '', days: [] as readonly DayUse[] };
   return (value) => {

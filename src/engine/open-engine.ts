@@ -18,9 +18,8 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 
 }
 
 /**
- * The engine, patient with a server that is unavailable for a moment once it is open. Throws {@link
- * NeverStartError} `usage-invalid` for an address of no engine, and `FailFileError`
- * (`engine-unreachable`, `engine-unfit`, `engine-held`) when engine or state folder cannot be used.
+ * Opens the engine, patient with one that is unavailable for a moment. Throws `NeverStartError` for
+ * an unknown address, `FailFileError` when engine or state folder cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;

@@ -37,9 +37,8 @@ function freshSince(freshness: Freshness): [matched: number, missing: number, as
 }
 
 /**
- * Answers for `record_outcomes` and `restore_outcomes`: of each its key, whether it is matched,
- * whether it was billed, the first byte of its body (from 1), the length of that, and what `dates`
- * gives; then all bodies.
+ * Packs answers: of each its key, is matched, is billed, the first byte of its body (from 1), its
+ * length, and what `dates` gives; then all bodies.
  */
 function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed'>>(
   outcomes: readonly O[],

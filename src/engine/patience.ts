@@ -1,7 +1,6 @@
 /**
- * Patience with an engine that is unavailable for a moment: a restart ends no run and no command.
- * Calls that may be made twice are made again until they are answered; others, and those whose
- * callers go on without an answer (permits, answers, heartbeats), are not.
+ * Patience with an engine that is unavailable for a moment: a restart ends no run. Calls that may
+ * be made twice are repeated, but for those whose callers go on without an answer.
  */
 import { type Clock, systemClock } from '../core/clock.js';
 import { errorText, FailFileError } from '../core/errors.js';

@@ -1,7 +1,6 @@
 /**
- * BullMQ as an engine uses it: queues and workers of chunks and of scheduled jobs, with the options
- * that BullMQ's own documentation asks for. What differs between Redis and PostgreSQL is a
- * `QueueBackend`. The caller decides what a worker does with its job.
+ * BullMQ as an engine uses it, with the options that its documentation asks for. What differs
+ * between Redis and PostgreSQL is a `QueueBackend`.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -47,10 +46,7 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
   removeOnFail: { count: 0 },
 };
 
-/**
- * @param options.failure Translates errors of BullMQ's client to ours.
- * @param options.isReadOnly Queues are for looking: BullMQ then writes nothing on opening one.
- */
+/** `isReadOnly`: queues are for looking, and BullMQ writes nothing on opening one. */
 export function createQueues(
   backend: QueueBackend,
   options: {
@@ -163,8 +159,7 @@ async function inTime(closing: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Who a worker is, and since when. PostgreSQL cuts names after 63 bytes, so the machine is last;
- * Redis accepts no blanks.
+ * Says who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last.
  */
 function workerName(now: number): string {
   const host = hostname().replace(/[^\w.-]/g, '_');

@@ -11,9 +11,8 @@ export interface StoreCalls {
   readonly address: string;
   /**
    * Runs one operation, atomic and on the store's own clock, and gives its answer: JSON that was
-   * read, or `{meta, bytes}` where bytes come with it. It is sent once: when the answer is lost the
-   * call fails, and the caller repeats it. Throws our errors, `engine-unfit` for an answer of
-   * another shape: its scripts, functions and data can be written by other programs.
+   * read, or `{meta, bytes}`. It is sent once: a caller repeats what was lost. Throws
+   * `engine-unfit` for an answer of another shape, since other programs can write there.
    */
   call<T>(answer: Shape<T>, operation: string, ...params: readonly StoreParam[]): Promise<T>;
   /**

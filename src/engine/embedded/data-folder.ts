@@ -61,8 +61,7 @@ const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
  * Makes the folders, closed to other users; returns them under their own names. Throws {@link
- * unfit} for a folder that cannot be made, belongs to another user, is on a network file system, or
- * that the server's user cannot enter.
+ * unfit} for a folder that cannot be made or entered, or is another user's or a network's.
  */
 export async function prepareServerFolders(named: string, user: ServerUser | null): Promise<ServerFolders> {
   assertOwnState(named);
@@ -247,10 +246,7 @@ async function removeDraft(path: string, user: ServerUser | null): Promise<void>
   await rm(path, REMOVAL).catch(() => undefined);
 }
 
-/**
- * Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`, and
- * `InterruptedError` once `stop` is aborted.
- */
+/** Makes an empty database, whole or not at all. Throws {@link unfit}, and `InterruptedError`. */
 export async function makeData(
   folders: ServerFolders,
   binaries: ServerBinaries,

@@ -1,19 +1,12 @@
 /**
- * One process at a time for a folder: the one whose socket in it says so. The kernel closes the
- * socket of a killed process, so a lock never has to be cleaned up by hand. For short work such as
- * starting a server; the lock guards one machine.
- *
- * Who wants the lock listens first and looks around afterwards, so of two at least one sees the
- * other:
- *
- * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks
- *   around again; one with a lower name is waited for. A candidate has the lock, in the same turn
- *   of its event loop, when all others gave way and it gave way to none since it looked.
- * - *holder*: answers that it holds, until it lets go.
- *
- * A process that listens and does not answer counts as a holder. A socket gets its final name only
- * once it listens, so one that refuses is one whose process is gone. Names are random and never
- * used twice, so removing such a socket can never hit a living one.
+ * One process at a time for a folder, on one machine: the one whose socket in it says so. The
+ * kernel closes the socket of a killed process, so a lock never has to be cleaned up by hand. Who
+ * wants the lock listens first and looks around afterwards, so of two at least one sees the other.
+ * A candidate asks every other socket: one with a higher name gives way and looks around again, one
+ * with a lower name or without an answer is waited for. It has the lock, in the same turn of its
+ * event loop, when all others gave way and it gave way to none since it looked. A socket gets its
+ * final name once it listens, so one that refuses is dead. Names are random and never used twice,
+ * so removing it can never hit a living one.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -26,9 +26,8 @@ export function pidIn(text: string): number | null {
 }
 
 /**
- * Ends what keeps the data of a server that does not answer. A server whose socket was removed is
- * stopped; a number of a process that is used again by another program after a crash of the machine
- * is forgotten. Only when no foreign server is there.
+ * Ends a server whose socket was removed, or forgets a lock whose number another program has since
+ * a crash of the machine. Only when no foreign server is there.
  */
 export async function stopStaleServer({ data }: ServerFolders, sockets: string): Promise<void> {
   const files = lockFiles(data, sockets);
@@ -51,9 +50,8 @@ async function worksIn(process: string, data: string): Promise<boolean | null> {
 const WRITTEN_WITHIN_MS = 5_000;
 
 /**
- * Throws {@link unfit} for a lock file that stays without the number of a process, as a loss of
- * power leaves it: PostgreSQL would never start again, and only a person can know that no server is
- * there.
+ * Throws {@link unfit} for a lock file that stays empty, as a loss of power leaves it: PostgreSQL
+ * would never start again, and only a person can know that no server is there.
  */
 export async function refuseEmptyLocks({ data }: ServerFolders, sockets: string): Promise<void> {
   const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;

@@ -1,7 +1,6 @@
 /**
- * Finds PostgreSQL: the binaries that npm brought, else those of the machine. Whether they work is
- * found by running them, as the user that the server runs as: a file that is there may miss a
- * library, or be where that user has no access.
+ * Finds PostgreSQL: that of npm, else that of the machine. Running it as the server's user shows
+ * whether it works: a library may be missing, or that user have no access.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -37,9 +36,8 @@ type Candidate = Omit<ServerBinaries, 'major'>;
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
- * `wanted`: the major version that the data were made by; null: there are none, any will do.
- * `folder`: where a copy is kept when the package cannot be used in its place. Throws
- * {@link unfit} with the ways out when nothing on this machine runs.
+ * `wanted`: the version that made the data, or null. `folder`: for a copy of a package that cannot
+ * be used in its place. Throws {@link unfit} with the ways out when nothing runs.
  */
 export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
   if (process.platform === 'win32')

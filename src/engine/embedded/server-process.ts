@@ -57,9 +57,8 @@ function serverSettings(major: number): Record<string, string> {
 }
 
 /**
- * The folder of the socket: that of the data, or a short one for this user and these data in the
- * system's temporary folder. Throws {@link FailFileError} `engine-unfit` when another user made
- * that one.
+ * Returns the folder of the socket: that of the data, or a short one in `/tmp`. Throws
+ * `engine-unfit` when another user made that one.
  */
 export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
@@ -242,9 +241,8 @@ async function readOwner(home: string): Promise<string> {
 }
 
 /**
- * Sees that no server of another machine or container works on these data: neither its processes
- * nor its locks can be seen from here, but its heartbeat can. Throws {@link FailFileError}
- * `engine-held`.
+ * Throws `engine-held` for a server of another machine or container on these data: its processes
+ * and locks cannot be seen from here, but its heartbeat can.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = await readOwner(home);

@@ -1,8 +1,7 @@
 /**
- * Sessions on the private server, and its end. Each process holds a session with a shared advisory
- * lock as long as it uses the server; who can have that lock alone is the last one, and stops it. A
- * loop inside it does the same a minute after the last one was killed, and a guard beside it when
- * there is no such loop.
+ * Sessions on the private server, and its end. Each process holds a shared advisory lock while it
+ * uses the server; the one that can have the lock alone is the last, and stops it. A loop inside
+ * does the same a minute after the last was killed, and a guard beside it when there is no loop.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -126,9 +125,7 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   }
 }
 
-/**
- * Ends the session, and the server when no other process uses it. Never rejects: it may be gone.
- */
+/** Ends the session, and the server if it is the last. Never rejects: it may be gone. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
   // Released before the exclusive lock is tried: of several that leave at once, one is the last.
   await session
@@ -202,9 +199,8 @@ SELECT current_setting('server_version') AS version,
          ORDER BY 1) AS users`;
 
 /**
- * Begins the loop unless it runs, and again when it is ended, until `user` ends. Its session
- * outlives this process: while a statement runs, the server does not check whether the client is
- * still there.
+ * Begins the loop unless it runs, until `user` ends. Its session outlives this process: while a
+ * statement runs, the server does not check whether the client is there.
  */
 async function beginWatch(connection: ClientConfig, heartbeat: string, user: Client): Promise<void> {
   let isUsed = true;

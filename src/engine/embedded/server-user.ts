@@ -1,8 +1,7 @@
 /**
- * The user that the private server runs as. PostgreSQL refuses to run as root, so for root it runs
- * under a number that no account of the machine has: only root and the server itself can then read
- * its files or reach its socket. The server's user owns its data, its log and its heartbeat. The
- * folder around them is root's, so that root opens and changes nothing in a folder of others.
+ * The user that the private server runs as. PostgreSQL refuses root: for root it runs under a
+ * number that no account has, so only root and the server can read its files or reach its socket.
+ * The folder around them is root's, so that root changes nothing in a folder of others.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -31,10 +30,7 @@ export interface ServerUser {
   readonly gid: number;
 }
 
-/**
- * Above the numbers that are given to people and below those that system services and containers
- * use (systemd, Users, Groups, UIDs and GIDs on systemd Systems).
- */
+/** Above the numbers of people, below those of system services and containers (systemd). */
 export const SERVER_ID = 54_329;
 const ROOT: ServerUser = { uid: 0, gid: 0 };
 
@@ -65,8 +61,7 @@ export function giveFolder(path: string, { uid, gid }: ServerUser): void {
 }
 
 /**
- * Root takes a folder and those in it, from the outermost: from then on no other user can put links
- * where root looks for files.
+ * Root takes a folder from the outermost in: then nobody can put links where root looks for files.
  */
 export function takeFolders(path: string): void {
   inFolder(path, (descriptor) => {
@@ -87,11 +82,8 @@ export function giveFolders(path: string, user: ServerUser): void {
 }
 
 /**
- * Opens a file of ours, for its owner alone, and gives it to the server's user. Returns its size.
- * Throws errors of the file system, and an `Error` for anything but a regular file of one name: a
- * link, a pipe, a second name of another file.
- *
- * @param user null: it stays this user's.
+ * Opens a file for its owner alone, gives it to `user` unless null, and returns its size. Throws
+ * for anything but a regular file of one name: a link, a pipe, a hard link.
  */
 export function grantFile(path: string, flags: number, user: ServerUser | null): number {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -108,11 +100,7 @@ export function grantFile(path: string, flags: number, user: ServerUser | null):
   }
 }
 
-/**
- * Checks that the server's user can enter one of our folders. Throws {@link FailFileError}
- * `engine-unfit`: root may not become another user here, or the folder lies below one that only
- * root may enter.
- */
+/** Throws `engine-unfit` where the server's user cannot enter one of our folders. */
 export async function grantAccess(folder: string, user: ServerUser, fallback: string): Promise<void> {
   try {
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });

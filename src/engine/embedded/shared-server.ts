@@ -1,9 +1,6 @@
 /**
- * The engine on a private server, shared by all processes that use a state folder: who finds no
- * server starts one, and the last one stops it.
- *
- * A server that ends while a process works (killed, or stopped by a supervisor together with its
- * clients) is started again.
+ * The engine on a private server, shared by all processes of a state folder: the first starts it,
+ * the last stops it, and one that ends while a process works is started again.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,16 +48,10 @@ interface EmbeddedEngineOptions extends EngineOptions {
   readonly startsEmpty?: boolean | undefined;
 }
 
-/**
- * Processes of one machine share the server's 200 sessions. `up` keeps two for chunks and
- * schedules; other idle sessions end after 10 s.
- */
+/** Of the server's 200 sessions for all processes. `up` keeps two; others end after 10 s idle. */
 const SESSIONS = 6;
 
-/**
- * The postgres engine on the private server, for users without one. Throws what `joinServer` and
- * `openEngineOn` throw.
- */
+/** The postgres engine on the private server. Throws as `joinServer` and `openEngineOn` do. */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
   const { folder, ...rest } = options;
   const forgets = existsSync(join(folder, FORGETFUL));
@@ -88,12 +79,9 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
 }
 
 /**
- * Connects to the server of a state folder, or starts it. `startsEmpty`: what cannot be used there
- * is put aside for an empty database.
- *
- * Throws {@link FailFileError}: `engine-unfit` when the folder, the data in it or PostgreSQL itself
- * cannot be used, `engine-held` when another machine or container works there, `engine-unreachable`
- * when the server does not answer within a minute; `InterruptedError` when `stop` is aborted first.
+ * Connects to the server of a state folder, or starts it; `startsEmpty`: unusable data are set
+ * aside. Throws `engine-unfit`, `engine-held` when another machine works there,
+ * `engine-unreachable` when it does not answer within a minute, and `InterruptedError`.
  */
 export async function joinServer(state: string, startsEmpty: boolean, log: Log, stop: AbortSignal) {
   const place = { ...(await prepare(state)), startsEmpty, log };
@@ -148,9 +136,8 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
       await leaveServer(session, folders);
     },
     /**
-     * After `leave`: sets data aside that this build cannot use, for the reason of `unusable`.
-     * Throws it while another process uses them. Others that did so before are left alone: what
-     * they have begun is paid for.
+     * After `leave`: sets data aside that this build cannot use. Throws `unusable` while a process
+     * uses them. What others set up since is left alone: it is paid for.
      */
     async replace(unusable: FailFileError): Promise<void> {
       const lock = await lockFolder(folders.home, JOIN_DEADLINE_MS);

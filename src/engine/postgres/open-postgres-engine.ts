@@ -162,10 +162,7 @@ const ASK_EVERY_MS = 3_600_000;
 /** Longer than a page of answers takes. */
 const TIDY_DEADLINE_MS = 2_000;
 
-/**
- * Purges expired answers (Redis expires each one), at once and daily, until the returned function
- * is called. Nothing waits for it.
- */
+/** Purges expired answers (Redis expires each one), now and daily, until the result is called. */
 function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -192,10 +189,7 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
   };
 }
 
-/**
- * Throws what a person must see to. A server that ends the session or restarts is left to the calls
- * that follow, which have patience; so is the private one, which has just let this process in.
- */
+/** Throws what a person must see to. A server that restarts is left to the calls that follow. */
 async function assertReachable(pool: Pool, server: PostgresServer): Promise<void> {
   const { address, redact } = server;
   try {
@@ -221,10 +215,7 @@ async function assertReachable(pool: Pool, server: PostgresServer): Promise<void
   }
 }
 
-/**
- * Brings BullMQ's schema up to date. One look suffices nearly always; BullMQ's own way locks its
- * table of versions each time.
- */
+/** Brings BullMQ's schema up to date. BullMQ's own way locks its table of versions each time. */
 async function migrateQueues(session: PoolClient): Promise<void> {
   const bullmq = load('bullmq') as typeof import('bullmq');
   const version = await bullmq.assertSchemaCompatibility(session).catch((error: unknown) => {
@@ -284,10 +275,7 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
   return { pool, close };
 }
 
-/**
- * The stores' way to PostgreSQL: one operation is one call of a function of the schema
- * `brand_enrich`. Each gets `clockOffsetMs` first: what tests add to the store's clock.
- */
+/** The stores' way to PostgreSQL: one operation is one call of a function of ours. */
 function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
   const roundTrips = { count: 0 };
   const call: StoreCalls['call'] = async (answer, operation, ...params) => {

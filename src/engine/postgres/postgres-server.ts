@@ -22,10 +22,7 @@ export interface PostgresServer {
   readonly loss?: () => FailFileError | null;
 }
 
-/**
- * Sent once in each session, since a pooler refuses options at its start. BullMQ's names need no
- * schema, and statements see earlier commits.
- */
+/** Sent once in each session, since a pooler refuses options at its start. */
 export const BEGIN_SESSION =
   "SET search_path = bullmq, public; SET default_transaction_isolation = 'read committed'";
 
@@ -38,8 +35,7 @@ export function shownAddress(url: string): string {
 }
 
 /**
- * The options for `pg`. TLS is decided here, and not left to what `pg` reads from the address:
- * `extraCa`, trusted besides Node's own or `sslrootcert`, would not count. Throws
+ * Returns the options for `pg`. TLS is decided here, since `pg` would not count `extraCa`. Throws
  * `NeverStartError`.
  */
 export function connectionOf(url: string, extraCa: string | null): ClientConfig {

@@ -1,7 +1,4 @@
-/**
- * The schema `brand_enrich`: made whole where there is none, and never changed. One of another
- * build is refused. BullMQ makes and changes its own schema, under the same lock.
- */
+/** The schema `brand_enrich`: made whole, and never changed; one of another build is refused. */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
 import { RULES } from '../../ledger/rules.js';
@@ -65,10 +62,7 @@ export async function underSchemaLock(session: ClientBase, change: () => Promise
   await session.query('SELECT pg_advisory_unlock($1)', [SCHEMA_LOCK]);
 }
 
-/**
- * Makes what is missing, and replaces functions of an earlier build unless `isReadOnly`. Throws
- * {@link ForeignSchemaError} for a schema of another version.
- */
+/** Makes what is missing, and replaces functions of an earlier build unless `isReadOnly`. */
 export async function prepareSchema(session: ClientBase, address: string, isReadOnly = false): Promise<void> {
   const look = () => missingIn(session, address, isReadOnly);
   if ((await look()) === '') return;

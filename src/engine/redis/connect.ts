@@ -1,10 +1,7 @@
 /**
- * The three kinds of connection to Redis, each with the options that its use asks for. Closing
- * them is up to the caller.
- *
- * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after
- * a reconnect by default, and no permit must be taken for a caller that no longer listens. BullMQ's
- * producers fail at once instead of queueing up, its workers wait for as long as it takes.
+ * The connections to Redis. The stores' one never sends a command twice, as ioredis does after a
+ * reconnect by default: no permit must be taken for a caller that no longer listens. BullMQ's
+ * producers fail at once, its workers wait for as long as it takes. The caller closes them.
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { trusting } from '../../core/connector.js';

@@ -21,9 +21,8 @@ export interface RedisEngineOptions extends EngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
   readonly url: string;
   /**
-   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up
-   * to a second), so that a loss of power costs nothing. Default false: it may cost up to a second
-   * of them, and `warnings` says so.
+   * Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up to
+   * a second), so that a loss of power costs nothing. Default false.
    */
   readonly waitsForDisk?: boolean;
   readonly extraCa?: string | null;
@@ -31,10 +30,7 @@ export interface RedisEngineOptions extends EngineOptions {
   readonly namespace?: string;
 }
 
-/**
- * Throws `FailFileError` `engine-unreachable` or `engine-unfit` when the server does not answer or
- * could lose what is given to it. No message holds user or password.
- */
+/** Throws `FailFileError` when the server does not answer or could lose data. Names no password. */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const { stop = new AbortController().signal } = options;

@@ -1,7 +1,6 @@
 /**
- * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, and by its
- * text where the server does not know it yet. Adds what makes a write durable, counts round trips,
- * and turns the client's errors into ours. The keys: `../README.md`.
+ * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, or by its
+ * text where the server does not know it yet. The keys: `../README.md`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

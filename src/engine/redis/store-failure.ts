@@ -45,10 +45,7 @@ export function isRefusedDatabase(error: unknown): boolean {
   return name === 'select';
 }
 
-/**
- * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not
- * answer, the answer was lost, or it answered that it cannot at the moment.
- */
+/** `engine-unfit` when the server answered that it cannot, else `engine-unreachable`. */
 export function storeFailure(address: string, error: unknown): BrandEnrichError {
   const text = errorText(error).slice(0, LONGEST_REPLY);
   const cause = new Error(text);

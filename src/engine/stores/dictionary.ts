@@ -1,10 +1,7 @@
 /**
- * The preset dictionary of stored answers: what brands of such services have in common, written for
- * this purpose. No byte of it is from a brand. What may follow a value stands behind it in each of
- * its usual forms, because one reference costs three bytes however long it is.
- *
- * Its bytes never change: stored answers refer to them. Better ones are another dictionary, with an
- * id of its own, beside this one.
+ * The preset dictionary of stored answers, written for this purpose: what brands have in common.
+ * What may follow a value stands behind it, because a reference costs three bytes at any length.
+ * Its bytes never change, since stored answers refer to them: a better one gets an id of its own.
  */
 
 /** Name, code, region and subregion (ISO 3166, UN M49) of the countries. */

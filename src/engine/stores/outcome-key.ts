@@ -1,6 +1,5 @@
 /**
- * The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. Redis
- * holds one in memory for each stored answer, so what all keys have is short.
+ * The key of an outcome; equal keys are one purchase. Short, as Redis holds one for each answer.
  */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
@@ -34,9 +33,8 @@ export const isOutcomeKey = (text: string): boolean => KEY.test(text);
 export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
 
 /**
- * The keys of one service and `allowNsfw` setting: `QNOY4ew:ud:acme.com`. Values are used as they
- * are, so they must be normalised already. What is not an identifier, from a queue that somebody
- * else wrote to, gets a key that no identifier has.
+ * Makes keys like `QNOY4ew:ud:acme.com` of normalised values. What is not an identifier, from a
+ * queue that somebody else wrote to, gets a key that no identifier has.
  */
 export function outcomeKeys(service: string, allowNsfw: AllowNsfw): OutcomeKeyOf {
   const prefix = `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}`;

@@ -1,8 +1,7 @@
 /**
- * The `OutcomeStore` seam: durable answers of the service, and the claims that keep two workers
- * from asking for the same identifier at once. The store is the checkpoint: what it holds is never
- * bought again while fresh. Engines implement it, each call atomic per key and on the store's own
- * clock.
+ * The `OutcomeStore` seam: durable answers, never bought again while fresh, and claims that keep
+ * two workers from asking for one identifier at once. Each call is atomic per key and on the
+ * store's own clock.
  */
 import type { Freshness, NewOutcome, OutcomeKey, StoredOutcome } from '../../core/outcome.js';
 import { count, nullOr, number, object, type Shaped } from '../../core/shapes.js';
@@ -36,11 +35,9 @@ export const restoreCountsShape = object({ taken: count, expired: count });
 
 export interface OutcomeStore {
   /**
-   * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is
-   * taken over when that worker's last heartbeat is older than 15 s. Taking over a claim under
-   * which a permit was granted and never settled counts one unusable answer for that permit's run
-   * and key (see `PermitAnswer` `attempts_exhausted`). Claiming one's own claim again answers
-   * `ours`.
+   * One answer per key, in order. A claim belongs to a worker, and is taken over when the worker's
+   * last heartbeat is older than 15 s: a permit granted under it and never settled then counts one
+   * unusable answer for its run and key. One's own claim is `ours` again.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
   /** Keeps answers and drops claims on them; gives `fetchedAt` of those without an age, or 0. */
@@ -61,9 +58,8 @@ export interface OutcomeStore {
   /** Walks all answers: null, then `next`. Each comes at least once; Redis may repeat one. */
   page(after: string | null): Promise<OutcomePage>;
   /**
-   * Keeps answers of another store with their dates; one that is dated after the store's clock is
-   * dated now. An answer that the store has from that time or later stays, claims stay, and what is
-   * too old to be kept is left out.
+   * Keeps answers of another store with their dates, none later than now. Later answers and claims
+   * stay, and what is too old to be kept is left out.
    */
   restore(outcomes: readonly StoredOutcome[]): Promise<Shaped<typeof restoreCountsShape>>;
 }

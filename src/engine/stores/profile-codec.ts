@@ -1,9 +1,6 @@
 /**
- * How a brand is stored: the service's JSON as it came, as an LZ4 block with a preset dictionary,
- * because single answers are too short to compress well on their own.
- *
- * A packed answer is the dictionary's id (one byte), the length of the JSON (three bytes, the
- * lowest first) and the block.
+ * How a brand is stored: the dictionary's id (one byte), the length of the service's JSON (three
+ * bytes, the lowest first), and that as an LZ4 block.
  */
 import type { Brand } from '../../brand-api/brand.js';
 import { attempt } from '../../core/lifecycle.js';

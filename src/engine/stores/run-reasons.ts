@@ -1,8 +1,7 @@
 /**
- * Why a run stopped, and why a lookup failed, as facts: `worker/judge.ts` concludes them, engines
- * keep them, programs read them, and `words/say-reason.ts` says them to each reader. Their codes
- * keep their spelling. In the words of the judge an `unproven` answer is untrusted, a `foreign` one
- * is not the service's, and `useless` ones are these and unusable ones.
+ * Why a run stopped, and why a lookup failed, as facts with codes that keep their spelling.
+ * `worker/judge.ts` concludes them, `words/say-reason.ts` says them to each reader. An `unproven`
+ * answer is untrusted, a `foreign` one is not the service's.
  */
 import { count, flag, list, oneOf, type Shaped, text, word } from '../../core/shapes.js';
 import { REACHED_LIMITS } from '../../ledger/policy.js';
@@ -41,10 +40,7 @@ export const runHaltShape = oneOf('why', {
   limit: { reached },
   throttled: { forMs: count },
   unreachable: { how: unreached, reason: text },
-  /**
-   * The answers are unusable or untrusted, and were or may have been billed: asking again would
-   * cost again.
-   */
+  /** The answers are unusable or untrusted, and may be billed: asking again would cost again. */
   useless: { useless: unusableAnswers },
   /** All is asked, and for some lookups two requests were maybe billed, without an answer. */
   doubtful: { identifiers: count },
@@ -88,10 +84,7 @@ export const failureReasonShape = oneOf('code', {
   unavailable: {},
   /** Two requests may have been billed, and neither got an answer. */
   lost: {},
-  /**
-   * Untrusted until the address gave its run a good answer. `saysNotFound`: then it becomes a "not
-   * found"; any other refusal counts as the service's own.
-   */
+  /** Untrusted until the address is; with `saysNotFound` it then becomes a "not found". */
   unproven: { text, saysNotFound: flag },
   /** Not the service's. */
   foreign: { text },

@@ -1,7 +1,6 @@
 /**
- * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether
- * a process still waits for an answer, and the run knows how far its workers are. Engines implement
- * it, each call atomic and on the store's own clock.
+ * The `RunStore` seam: what the engine knows of runs, so that workers know whether a process still
+ * waits, and the run how far they are. Each call is atomic and on the store's own clock.
  */
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import { momentText } from '../../core/figures.js';
@@ -160,10 +159,7 @@ export const RUN_RECORD = {
   overageBilled: number,
   /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
   hasEarlierFailures: flag,
-  /**
-   * Earlier starts of the same file that stopped and that this one continues. Set by `list`, which
-   * does not list them.
-   */
+  /** Stopped earlier starts of the same file, which this one continues; set by `list`. */
   earlier: optional(
     object({
       starts: count,
@@ -195,10 +191,7 @@ export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'
   return Math.max(0, spent - tally.billed);
 }
 
-/**
- * Whether requests of a run that has ended may still be in flight: their permits are held for so
- * long. `now`: by the store's clock.
- */
+/** Whether an ended run may still have requests in flight. `now`: by the store's clock. */
 export function mayBeInFlight({ endedAt, settings }: Pick<RunRecord, 'endedAt' | 'settings'>, now: number) {
   const { process, timeoutMs } = settings;
   if (endedAt === null || (process !== undefined && isProcessGone(process))) return false;
@@ -220,10 +213,7 @@ export interface RunStore {
   /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
   start(run: ObjectOf<typeof NEW_RUN> & Partial<RunOwner>): Promise<RunRecord>;
   get(id: string): Promise<RunRecord | null>;
-  /**
-   * All that are alive, newest first, then the newest others until there are `limit`. A file that
-   * was started again after it stopped is one entry.
-   */
+  /** All that are alive, then the newest others until there are `limit`; a file is one entry. */
   list(limit: number): Promise<RunRecord[]>;
   /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;
@@ -238,10 +228,7 @@ export interface RunStore {
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;
-  /**
-   * `stop` null: it is complete, and its key is forgotten: caps and `--refresh` begin anew.
-   * Failures go some days later.
-   */
+  /** `stop` null: it is complete, and caps and `--refresh` of its key begin anew. */
   end(id: string, stop: RunStop | null): Promise<void>;
   /**
    * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.
@@ -270,10 +257,7 @@ export interface RunStore {
 export const orderEndShape = word('done', 'ended', 'unknown');
 export type OrderEnd = Shaped<typeof orderEndShape>;
 
-/**
- * The owner of the runs of a schedule: it stays when the schedule's definition is changed. `key`:
- * that of its results.
- */
+/** The owner of a schedule's runs; `key`, that of its results, stays when it is changed. */
 export const scheduleOwner = (key: string): string => `${OF_SCHEDULE}${key}`;
 export const isScheduleOwner = (owner: string): boolean => owner.startsWith(OF_SCHEDULE);
 const OF_SCHEDULE = 'schedule:';
@@ -312,9 +296,8 @@ export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
 }
 
 /**
- * The live runs that a live run is queued behind: it has sent nothing yet, and they began earlier
- * on the same account and have lookups left. Empty: it does not wait for others. `now`: by the
- * store's clock. Pure.
+ * Returns the live runs that a live run is queued behind: begun earlier on the same account, with
+ * lookups left. Empty unless it has sent nothing yet. `now`: by the store's clock. Pure.
  */
 export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
   const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;

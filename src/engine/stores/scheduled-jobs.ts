@@ -1,7 +1,6 @@
 /**
- * Scheduled jobs: a scheduler adds one to its queue whenever its cron expression says so. It adds
- * the next when a worker takes the current one, so those that were missed are not made up: the one
- * that was due is late.
+ * Scheduled jobs: a scheduler adds the next one when a worker takes the current one, so missed ones
+ * are not made up: the one that was due is late.
  */
 import type { Job, Queue, Worker } from 'bullmq';
 import { isMoment } from '../../core/clock.js';
