@@ -18,16 +18,12 @@ function hasCredentials({ username, password }: URL): boolean {
 
 const HTTP = /^https?:$/;
 
-/**
- * A service of this contract and its own domain, for examples
- * (https://docs.brandfetch.com: the Brand API, and "requests for brandfetch.com are free").
- */
+/** For examples (docs.brandfetch.com: "requests for brandfetch.com are free"). */
 export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain: 'brandfetch.com' } as const;
 
 /**
- * An http or https address, brought to one form: lower-case host, no trailing slash, credentials,
- * query or fragment, and without the version that every path begins with, which people copy with
- * it. Accounts and answers are kept under this form.
+ * Brings an http or https address to the one form under which accounts and answers are kept,
+ * without the version that people copy with it.
  */
 export const baseUrlValue = oneText('URL', (seen) => {
   const example = `the address alone, for example ${EXAMPLE_SERVICE.baseUrl}`;
@@ -65,9 +61,8 @@ const PRIVATE_NAME = /^[^.]+$|\.(local|internal|home\.arpa|test)$/i;
 
 /**
  * Whether a request may name a server of ours so. The page of another site can give its own name
- * this machine's address (DNS rebinding), but has no address, no private name, and not ours: where
- * the server listens, or what the settings or the system call it. On loopback, only loopback names
- * and those of the settings are its own.
+ * our address (DNS rebinding), but is no address, no private name and no name of ours. On loopback,
+ * only loopback names and those of the settings are our own.
  */
 export function isOwnHost(name: string, listensOn: string, ownNames: readonly string[]): boolean {
   const asked = name.toLowerCase().replace(/\.$/, '');
@@ -138,10 +133,7 @@ export const engineValue = oneText('ENGINE', (seen) => {
   return new Refusal(lack, write, nearest(seen, ['embedded']));
 });
 
-/**
- * The warning for an engine on another machine that others can reach or listen to: Redis without a
- * password or TLS, PostgreSQL without TLS. null: there is nothing to warn of. Pure.
- */
+/** Warns of an engine on another host that others can reach or listen to, or returns null. Pure. */
 export function openEngineWarning(engine: string): string | null {
   const url = parseUrl(engine, /^(rediss?|postgres(ql)?):$/);
   // The address of a socket has no host, or a folder as one.
@@ -215,10 +207,7 @@ export function mailOf(address: string): { server: string; to: readonly string[]
 /** Looks like an address without a scheme; tokens do not look like this. */
 const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
 
-/**
- * An address without credentials and query: `redis://***@host:6379/0`. Anything else is shown only
- * when it looks like a host, else as `…`: it may be a token in the wrong place.
- */
+/** An address without credentials and query. What does not look like a host may be a token: `…`. */
 export function maskAddress(address: string): string {
   if (HOST_LIKE.test(address)) return address;
   if (!/^[a-z]+:\/\//i.test(address)) return '…';

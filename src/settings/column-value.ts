@@ -26,9 +26,8 @@ export const priorityValue = oneText('NAME[:asc|desc]', (seen) => {
 });
 
 /**
- * `NAME` or `NAME:ENDING`. A name may itself hold colons: only what follows the last one, and only
- * when it is one of the endings, is taken off. What is nearly an ending, and no shorter than
- * `slipFrom`, is refused, since it is more likely a slip than a name.
+ * Takes off what follows the last colon, if it is one of the endings. What is nearly one, and no
+ * shorter than `slipFrom`, is refused: it is more likely a slip than a name.
  */
 function splitName<const T extends string>(
   seen: string,

@@ -1,7 +1,6 @@
 /**
- * Reads the command line into a command, its arguments and its flags. Values stay as they were
- * written: `load-settings.ts` reads them. No message quotes one: it may be a token in the wrong
- * place.
+ * Reads the command line; `load-settings.ts` reads the values. No message quotes one: it may be a
+ * token in the wrong place.
  */
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -22,9 +21,8 @@ interface CommandLine {
 type ParsedCommand = CommandLine | { readonly help: string } | { readonly version: string };
 
 /**
- * Parses what follows the program's name. `version` is what `--version` answers. Throws one
- * `NeverStartError` (`usage-invalid`) that lists every unknown command, flag and missing part, with
- * the nearest right ones.
+ * Parses what follows the program's name. Throws one `NeverStartError` that lists every unknown
+ * command, flag and missing part, with the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
   const [first = '', second] = argv;

@@ -51,10 +51,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
 
 type Entry = readonly [term: string, text: string];
 
-/**
- * Help for a command, for a family of commands (`ledger`), or for the program. `isWhole`: with
- * every flag, also of a command that has many.
- */
+/** Help for a command, a family (`ledger`), or the program. `isWhole`: with every flag. */
 export function helpText(topic: string | null, isWhole = false): string {
   const command = COMMAND_NAMES.find((name) => name === topic);
   const sections = command === undefined ? listOfCommands(topic) : helpOfCommand(command, isWhole);

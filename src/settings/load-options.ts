@@ -32,9 +32,8 @@ export interface ProgramOptions extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Options win over `env`, that over defaults. Without `env` nothing of the environment counts but
- * where the command line keeps its state, and the certificates that Node itself trusts. `flags`:
- * where the results of a file go. Throws `NeverStartError` like `loadSettings`.
+ * Options win over `env`. Without `env` only the folder of the state and the certificates that Node
+ * trusts are taken from the environment. `flags`: where the results of a file go.
  */
 export function loadOptions(
   { token, env, ...options }: ProgramOptions,

@@ -1,7 +1,6 @@
 /**
  * From flags, environment and config file to settings, each with its origin. Precedence: flag,
- * environment (our own variable, then one of wider use), config file, default. What is `undefined`,
- * an empty variable, or null in the file counts as not given. Only the value that wins is read.
+ * environment (our own variable first), config file, default. Only the value that wins is read.
  */
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -34,9 +33,8 @@ export interface ConfigFile {
 }
 
 /**
- * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
- * working folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named
- * is not there, when one that was not belongs to another user, or when it is not a JSON object.
+ * Reads the config file that was named, else that of the working folder, else null. Throws
+ * `NeverStartError` for a named one that is missing, a found one of another user, and bad JSON.
  */
 export function readConfigFile({
   flags,
@@ -61,10 +59,7 @@ export function readConfigFile({
   }
 }
 
-/**
- * The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it
- * is not a JSON object.
- */
+/** The same for its text, which may hold comments. Throws `NeverStartError` for bad JSON. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;
@@ -125,8 +120,7 @@ interface Given {
 }
 
 /**
- * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its
- * code is that of the problem when there is one, else `usage-invalid`. Secrets are in no message.
+ * Finds every setting of the command. Throws one `NeverStartError` with every problem, no secrets.
  */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
@@ -219,10 +213,7 @@ function findMisspeltVariables(env: Surroundings['env']): Problem[] {
   });
 }
 
-/**
- * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
- * the flag counts too. `settings`: null when they could not be read.
- */
+/** `--json` by the usual precedence. `settings`: null when they could not be read. */
 export function wantsJson({
   argv,
   env,

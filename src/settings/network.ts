@@ -24,10 +24,7 @@ export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'n
   };
 }
 
-/**
- * The proxy for an address, by its scheme; null: none, or NO_PROXY names the host, or the host is
- * this machine. Pure.
- */
+/** Returns the proxy for an address, unless NO_PROXY or this machine exempts it. Pure. */
 export function proxyFor(
   address: string,
   { httpsProxy, httpProxy, noProxy }: ProxySettings,

@@ -1,7 +1,4 @@
-/**
- * Kinds of setting values: how many texts each takes and how they are read, strictly. A refusal is
- * data, so that all problems of a command line can be listed at once.
- */
+/** Kinds of setting values. A refusal is data, so that all problems can be listed at once. */
 import { nearest } from '../core/nearest.js';
 
 /** Why a text was refused, as parts of one sentence: `"fast" is not <expected>; write <write>`. */
@@ -230,10 +227,7 @@ export const billingPeriod = oneText('month|none|DAY', (seen): 'month' | 'none' 
   return new Refusal('a billing period', 'month, none, or the day of the month on which it renews, 1 to 28');
 });
 
-/**
- * Three digits, or `5xx` for 500 to 599 and so on. 200 is refused: an answer with a brand is what
- * the quota counts, and taken as free it would be bought without limit.
- */
+/** Three digits, or `5xx`. 200 is refused: taken as free, brands would be bought without limit. */
 export const statuses = eachText('list', 'LIST', (seen) => {
   const status = seen.trim().toLowerCase();
   if (/^([1-5]\d\d|[345]xx)$/.test(status) && status !== '200') return status;

@@ -80,9 +80,8 @@ export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
- * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not
- * count (XDG Base Directory Specification). Root's home is closed to the user that its private
- * server runs as.
+ * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich` (XDG). Root's home is closed
+ * to the user that its private server runs as.
  */
 function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   const stateHome = env.XDG_STATE_HOME ?? '';

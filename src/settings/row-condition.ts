@@ -9,10 +9,7 @@ export interface RowCondition {
 
 const STATES = ['blank', 'filled'] as const;
 
-/**
- * The first `=` ends the name: a column with one in its name is written as `position:3`. Column and
- * value may be missing; see {@link missingIn}. null: it is no condition. Pure.
- */
+/** Reads a condition, or returns null. The first `=` ends the name. Pure. */
 export function readCondition(text: string): RowCondition | null {
   const equals = text.indexOf('=');
   if (equals >= 0) return { column: text.slice(0, equals), wants: 'value', value: text.slice(equals + 1) };
@@ -31,10 +28,7 @@ export function missingIn({ column, wants, value }: RowCondition): 'column' | 'v
   return wants === 'value' && value.trim() === '' ? 'value' : null;
 }
 
-/**
- * The conditions in one order and spelling, for the key of a run: where they stand on the command
- * line does not matter.
- */
+/** The conditions for the key of a run, whatever their order on the command line. */
 export function keyOfConditions(where: readonly RowCondition[]): string[] {
   const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
   return [...new Set(texts)].sort();

@@ -51,9 +51,8 @@ interface Secret<Key extends string> {
 type SecretSettings<Key extends string> = Readonly<Record<Key | `${Key}File`, string | null>>;
 
 /**
- * The token that the settings name, trimmed. null when they name none. Throws `NeverStartError`:
- * `usage-token-missing` when the file cannot be read or holds nothing, `usage-invalid` when it
- * holds more than one line or what no HTTP header can carry.
+ * Reads the token that the settings name, or null. Throws `usage-token-missing` for a file that is
+ * missing or empty, `usage-invalid` for what no HTTP header can carry.
  */
 export function readToken(settings: SecretSettings<'token'>): string | null {
   const variable = 'BRAND_API_TOKEN';
@@ -68,11 +67,7 @@ export function readNotifySecret(settings: SecretSettings<'notifySecret'>): stri
   return readSecret(settings, { key: 'notifySecret', kind: notifySecretValue, variable, noun: 'secret' });
 }
 
-/**
- * The password that the settings name; null when they name none, which only a dashboard on loopback
- * may do. Throws `NeverStartError` `usage-invalid` when others could reach a dashboard without one,
- * and when the file cannot be read or holds no password.
- */
+/** Reads the dashboard's password; null only for one on loopback. Throws `usage-invalid`. */
 export function readDashboardPassword(
   settings: SecretSettings<'dashboardPassword'> & { readonly dashboardHost: string },
 ): string | null {

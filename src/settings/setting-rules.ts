@@ -1,7 +1,4 @@
-/**
- * Rules between settings: what one implies for another, what contradicts what, and what a command
- * needs. Pure: settings and origins in, settings and problems out.
- */
+/** What a setting implies, what contradicts what, and what a command needs. Pure. */
 import { findUnknownField } from '../brand-api/known-fields.js';
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';

@@ -55,10 +55,7 @@ export interface Setting<T> {
   readonly flag: string | null;
   readonly short: string | null;
   readonly env: string | null;
-  /**
-   * Variables of wider use, honoured after our own, the first one first. `meaning`: of any
-   * non-empty value. `form`: other values are for other programs.
-   */
+  /** Variables of wider use. `meaning`: of any value. `form`: others are for other programs. */
   readonly envAliases: readonly {
     readonly name: string;
     readonly meaning?: string;
@@ -74,10 +71,7 @@ export interface Setting<T> {
   readonly commands: readonly CommandName[];
   /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
-  /**
-   * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to
-   * the host. `token path`: shown unless it looks like a token.
-   */
+  /** `secret`: never shown. `address`: without credentials and query. `origin`: up to the host. */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   /** The value when none was given. */
   readonly fallback: Fallback<T>;
@@ -99,10 +93,7 @@ interface Details
   readonly note?: string;
 }
 
-/**
- * Begins a line of the table with its flag, how its value is read, and its default, as a user would
- * write it. A line without a flag names its variable.
- */
+/** Begins a line of the table; without a flag it names its variable. */
 interface BeginLine {
   /** A switch: off by default, on when the flag is `--no-x`. */
   (flag: string, kind: ValueKind<boolean> & { readonly arity: 'switch' }): Line<boolean>;

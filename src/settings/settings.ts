@@ -1,6 +1,5 @@
 /**
- * The table of settings. `--help`, the README's table and the reading of flags, environment and
- * config file are made of it: a setting is added in the file of its group, and nowhere else.
+ * The table of settings, which makes `--help`, the README's table and the reading of all sources.
  */
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RUN_SETTINGS } from './run-settings.js';
@@ -10,11 +9,9 @@ import type { CommandName, Setting, SettingGroup } from './setting.js';
 export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**
- * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact
- * decimal text, null where no value was given and the table has no default. After `loadSettings`
- * also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the budget that
- * holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and
- * `notifySecretFile`, `dashboardPassword` and `dashboardPasswordFile`.
+ * One property per setting: durations in milliseconds (`…Ms`), money as exact decimal text, null
+ * without value and default. After `loadSettings` at most one of `token` and `tokenFile` is set;
+ * likewise of the other secrets.
  */
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['fallback']>;
@@ -42,10 +39,7 @@ export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
 
 const INHERITED: readonly SettingGroup[] = ['Service', 'Money', 'Limits', 'Notifications', 'Network'];
 
-/**
- * The flags of a long-running process that its runs inherit unless they set their own: service,
- * limits and notifications.
- */
+/** The flags of a long-running process that its runs inherit unless they set their own. */
 export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const lines = SETTING_ENTRIES.filter(([, { group }]) => INHERITED.includes(group));
   const keys = new Set(lines.map(([, { key }]) => key));
