@@ -1,7 +1,4 @@
-/**
- * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a
- * JSON file (README.md has its fields). A token in clear is hashed while reading and kept nowhere.
- */
+/** The accounts of the local service (fields: README.md). A token in clear is hashed at once. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';

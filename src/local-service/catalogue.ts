@@ -1,6 +1,5 @@
 /**
- * The brands that the local service knows, and which one a request finds ("Endpoints"). Their bytes
- * are side by side in large blocks, so that 100,000 brands cost little more than their JSON.
+ * The brands of the local service, their bytes in large blocks: 100,000 cost little more than JSON.
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
@@ -50,10 +49,7 @@ export class Catalogue {
     return this.#size;
   }
 
-  /**
-   * Takes the key as a caller wrote it; case matters in ids alone. A leading `www.` of a domain is
-   * ignored unless listed; any other subdomain must be listed itself.
-   */
+  /** Finds a key as a caller wrote it. A leading `www.` is ignored unless it is listed. */
   find(kind: KeyKind, value: string): CatalogueEntry | undefined {
     const key = normalKey(kind, value);
     const entry = this.#entries.get(`${kind} ${key}`);
@@ -91,10 +87,7 @@ export class Catalogue {
 /** A brand id goes first, since nothing else has its form; then Endpoints rule 1. */
 const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'];
 
-/**
- * The brand of a route that may be shown. On the auto-detecting route the first kind that is known
- * wins, also when its brand is withheld: it is never answered with a coin of that name.
- */
+/** The brand that may be shown. The first known kind wins, also when its brand is withheld. */
 export function findBrand(catalogue: Catalogue, { route, value }: LookupRoute, allowNsfw: AllowNsfw) {
   for (const kind of route === null ? DETECTED : [route]) {
     const entry = catalogue.find(kind, value);

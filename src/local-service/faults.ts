@@ -1,9 +1,6 @@
 /**
- * Faults around a service, to test clients against. In this order:
- *
- * wait -> outage, drop, throughput 429, 500, 503: the service is not asked, nothing is billed
- * -> usage header late or hidden, body damaged or cut short, connection reset: asked and billed
- * -> error dialect
+ * Faults around a service, in this order: wait; outage, drop, 429, 500, 503 (not billed); usage
+ * header late or hidden, body damaged or cut, connection reset (billed); error dialect.
  */
 import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import type { Clock } from '../core/clock.js';
@@ -89,10 +86,7 @@ function readCount(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/**
- * The repeatable chance of one request: mulberry32 (Tommy Ettinger, public domain), from seed and
- * number. Returns a function that gives fractions, 0 to 1, 1 excluded.
- */
+/** Returns the repeatable chance of one request (mulberry32, Tommy Ettinger, public domain). */
 export function createChance(seed: number, index: number): () => number {
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
   return () => {
@@ -223,8 +217,7 @@ function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
 }
 
 /**
- * A body that is not JSON although nothing in the transport says so: in one half of the cases its
- * end is missing, in the other a byte within is one that JSON allows nowhere.
+ * Damages a body without a sign in the transport: cuts its end, or a byte that JSON never allows.
  */
 function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   const { body } = response;

@@ -20,9 +20,8 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const MAX_NAMED_LINES = 10;
 
 /**
- * Loads a JSONL file, plain or gzip. Blank lines and a byte order mark are ignored. Throws
- * `FailFileError`: `input-missing` when the file cannot be read, `input-empty` without a brand,
- * `catalogue-invalid` with the first bad line and the numbers of further ones.
+ * Loads a JSONL file, plain or gzip. Throws `input-missing`, `input-empty` without a brand,
+ * `catalogue-invalid` with the first bad line and the numbers of others.
  */
 export async function loadCatalogue(path: string): Promise<Catalogue> {
   const catalogue = new Catalogue();
@@ -164,10 +163,7 @@ function pathText(path: readonly PropertyKey[]): string {
   return parts.join('').replace(/^\./, '') || 'line';
 }
 
-/**
- * The bytes of one member of the outermost object, the last one of a repeated name, as `JSON.parse`
- * reads it: a view, not a copy. `bytes` must be valid JSON; `text` is the same, decoded.
- */
+/** Views the bytes of a member of valid JSON, the last of a repeated name, as `JSON.parse` does. */
 export function memberBytes(bytes: Buffer, name: string, text = bytes.toString('utf8')): Buffer {
   const member = membersOf(text)?.findLast(({ key }) => key === name);
   if (member === undefined) return bytes.subarray(0, 0);

@@ -39,10 +39,7 @@ type StatedAccount = { readonly name: string } & PlanTerms;
 /** The month's bill of one account. Amounts are exact, in the currency of the price. */
 export type Statement = Readonly<ReturnType<typeof statementOf>>;
 
-/**
- * The statement for so many requests on these terms. What is owed never passes the budget, even
- * where quota or budget were lowered during the month. `isFinal`: the month is over.
- */
+/** The statement for so many requests. What is owed never passes the budget, even a lowered one. */
 function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
   const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
   return {

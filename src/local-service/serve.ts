@@ -39,10 +39,7 @@ export interface ServeOptions
   readonly clock?: Clock;
 }
 
-/**
- * Serves a catalogue over HTTP until it is closed. Throws `NeverStartError` for wrong settings or
- * accounts, `FailFileError` for a bad catalogue, a port or a file that cannot be had.
- */
+/** Serves a catalogue over HTTP until it is closed. Throws `NeverStartError`, `FailFileError`. */
 export async function serve(options: ServeOptions) {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
@@ -80,10 +77,9 @@ export async function serve(options: ServeOptions) {
 }
 
 /**
- * What the accounts with a monthly quota owe, in the order of the file, beside a running service or
- * without one. `month` is `YYYY-MM`, default the current one (UTC). Without a service a month that
- * is over is closed here: what was stated as final does not move when the terms are changed later.
- * Throws `NeverStartError` when the accounts file cannot be used.
+ * States what accounts with a monthly quota owe. Without a running service a month that is over is
+ * closed here, so that what was stated as final does not move with the terms. Throws
+ * `NeverStartError` when the accounts file cannot be used.
  */
 export async function readStatements(options: {
   readonly accounts: string;
@@ -146,9 +142,8 @@ export function sampleCatalogue(): string {
 }
 
 /**
- * One process of a machine meters an accounts file at a time: two would serve a quota twice. The
- * lock is a listening socket named after the file, which the kernel frees when its owner dies.
- * Throws `FailFileError` when another process has it.
+ * One process meters an accounts file: two would serve a quota twice. The lock is a socket named
+ * after the file, which the kernel frees. Throws `FailFileError` when another has it.
  */
 async function lockUsage(accountsPath: string): Promise<Release> {
   const name = socketName(await realpath(accountsPath));

@@ -63,9 +63,8 @@ export type Asked =
   | { readonly type: 'refused'; readonly status: 400 | 404 | 405; readonly isOutside: boolean };
 
 /**
- * Decided where the specification is silent: a path outside the five routes is 404, another method
- * than GET and HEAD 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
- * percent escape 400. Other query parameters are ignored.
+ * Decides where the specification is silent: 404 outside the routes, 405 for other methods, 400 for
+ * a broken escape and for an `allowNsfw` that is not one `true` or `false`.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
   const refused = (status: 400 | 404 | 405, isOutside = false) => {

@@ -1,9 +1,8 @@
 /**
- * How many requests each account was served in each period, in a file that survives `kill -9`. The
- * changes of one turn of the event loop are one append: an answer that waits for `written()` is
- * never sent uncounted. What the disk does not take goes with the next ones; a loss of power can
- * take the last second. Lines carry whole counts and the greatest one wins, so a line that is read
- * twice or torn does no harm. One process at a time.
+ * How many requests each account was served in each period, in a file that survives `kill -9`: an
+ * answer that waits for `written()` is never sent uncounted. A loss of power can take the last
+ * second. Lines carry whole counts and the greatest wins, so one that is torn does no harm. One
+ * process at a time.
  */
 import { fdatasync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';

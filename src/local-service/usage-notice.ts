@@ -1,7 +1,6 @@
 /**
- * The 80 % notice of the specification ("Limits"): a log line, and where the account names them a
- * webhook and an e-mail. Delivery never holds up an answer. What could not be delivered stays owed
- * in the usage journal and is tried again for three days, by the next start of the service too.
+ * The 80 % notice of the specification ("Limits"). It never holds up an answer; what could not be
+ * delivered stays owed in the usage journal for three days, for the next start too.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
