@@ -1,8 +1,7 @@
 const LINE_FEED = 10;
 
 /**
- * Lines without their line feeds, numbered from 1; empty ones are left out. A line is valid until
- * the next one is asked for; null: it is longer than `mostBytes`, and not kept.
+ * Numbered lines without empty ones; null for one longer than `mostBytes`. Valid until the next.
  */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;

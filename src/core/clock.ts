@@ -1,8 +1,6 @@
 /**
- * Time as a seam: everything that waits or dates takes a clock, so that tests can turn one by hand.
- *
- * Two readings, because the wall clock may be set while the process runs: durations and waits read
- * `monotonic`; dates, and what is compared with dates, read `now`.
+ * Time as a seam. Durations and waits read `monotonic`, because the wall clock may be set; dates
+ * read `now`.
  */
 export interface Clock {
   /** Milliseconds since 1970, UTC. Jumps when the clock is set. */

@@ -1,10 +1,7 @@
 /**
- * How this process reaches other hosts over HTTP: directly or through a proxy, and whom it trusts.
- *
- * Through a proxy everything uses a tunnel (CONNECT), http addresses too: a proxy that sees no
- * request cannot log, cache or repeat it. Undici's `ProxyAgent` is not used: it has no time limit
- * for CONNECT, and retries a proxy that hangs up without a pause (7.30: about 4,000 times a
- * second).
+ * How this process reaches other hosts over HTTP. Through a proxy everything uses a tunnel: one
+ * that sees no request cannot log, cache or repeat it. Undici's `ProxyAgent` has no time limit for
+ * CONNECT, and retries a proxy that hangs up without a pause (7.30).
  */
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -31,8 +28,7 @@ export interface Network {
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 
 /**
- * Options for `tls.connect`: `pem` is trusted besides Node's own roots. Node 20 drops those of
- * NODE_EXTRA_CA_CERTS once something is added, so `pem` includes them.
+ * For `tls.connect`: trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20.
  */
 export function trusting(pem: string | null): { readonly secureContext?: SecureContext } {
   if (pem === null) return {};

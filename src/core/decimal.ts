@@ -9,10 +9,7 @@ export interface Decimal {
 /** Most digits after the point, so that a short text cannot make a huge number. */
 const MAX_SCALE = 30;
 
-/**
- * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author
- * wrote. null: not a number of this form, negative, or finer than 30 places.
- */
+/** Reads `12`, `0.1` or `1e-7`; null when negative, finer than 30 places, or of another form. */
 export function parseDecimal(value: string | number): Decimal | null {
   const match = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,2}))?$/i.exec(String(value).trim());
   if (match === null) return null;

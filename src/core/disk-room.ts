@@ -21,10 +21,7 @@ const leftOf = (facts: DiskFacts | null) =>
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576);
 
-/**
- * Keeps room for what is bought: throws FailFileError `disk-low` when any folder would have less
- * than 200 MB left after `bytes` more.
- */
+/** Throws `disk-low` when any folder would have less than 200 MB left, for what is bought. */
 export async function assertDiskRoom(folders: Iterable<string>, bytes = 0): Promise<void> {
   for (const folder of new Set(folders))
     assertLeft(folder, leftOf(await statfs(folder).catch(() => null)), bytes);
@@ -64,10 +61,7 @@ export class KeptContent {
     this.#disk = diskOf(folder);
   }
 
-  /**
-   * Before so many bytes are written. Throws what `assertContentRoom` throws, at the latest 16 MB
-   * after it should.
-   */
+  /** Throws what `assertContentRoom` throws, at the latest 16 MB after it should. */
   add(bytes: number): void {
     this.#count(bytes);
     if (this.#bytes < this.#checkAt) return;
@@ -90,9 +84,8 @@ export class KeptContent {
 }
 
 /**
- * Whether an input is what fills a disk with `left` bytes left, of which it keeps `own` and all
- * inputs together `all`: there would be room without it, it takes at least half of what stays free,
- * and all others together keep less. A smaller one only comes when others have filled the disk.
+ * Whether an input fills the disk: there would be room without it, it takes at least half of what
+ * stays free, and all others together keep less.
  */
 export function isToBlame({ left, own, all }: { left: number; own: number; all: number }): boolean {
   return left + own >= LEAST_DISK_BYTES && own * 2 >= LEAST_DISK_BYTES && own * 2 > all;

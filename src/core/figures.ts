@@ -29,9 +29,7 @@ export function sizeText(bytes: number): string {
 }
 
 /**
- * Money as `1,234.50 EUR`, without a currency where none is set: two decimals, rounded half up. A
- * price keeps all its digits, and so does less than a cent. `amount`: exact decimal text, which
- * comes back as it is if it is not.
+ * Money as `1,234.50 EUR`, rounded half up; a price, and less than a cent, keeps all its digits.
  */
 export function moneyText(amount: string, currency: string | null, what: 'sum' | 'price' = 'sum'): string {
   const exact = parseDecimal(amount);

@@ -31,10 +31,7 @@ export type Identified =
     }
   | Unidentified;
 
-/**
- * `invalid`: it can never be looked up. `skipped`: blank, or the lookup would buy the wrong brand
- * (free e-mail provider).
- */
+/** `invalid`: never looked up. `skipped`: blank, or the wrong brand would be bought (free mail). */
 export interface Unidentified {
   readonly type: 'invalid' | 'skipped';
   readonly reason: RowReason;

@@ -1,6 +1,5 @@
 /**
- * ISIN: two letters, nine alphanumerics, a check digit (ISO 6166). Prefixes are never compared with
- * a list of countries: XS, XC, XF, QS, EU and AN are all real.
+ * ISIN (ISO 6166). Prefixes are not compared with countries: XS, XC, XF, QS, EU and AN are real.
  */
 import type { Identified } from './identifier.js';
 

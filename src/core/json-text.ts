@@ -1,7 +1,6 @@
 /**
- * A JSON object as text: where its members are, so that one can be read or cut out while every
- * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
- * survive `JSON.parse`. For valid JSON only, but for {@link readJson} and {@link findJsonFault}.
+ * A JSON object as text, so that members can be read or cut out while every other character stays:
+ * `12345678901234567890` and `1.10` would not survive `JSON.parse`. Mostly for valid JSON.
  */
 import type { ParseError } from 'jsonc-parser';
 import { attempt } from './lifecycle.js';

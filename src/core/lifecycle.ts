@@ -79,10 +79,7 @@ export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promis
   }
 }
 
-/**
- * Keeps the process running until `work` settles. Connections and heartbeats do not: a program that
- * forgets to close what it opened ends all the same.
- */
+/** Keeps the process running until `work` settles; forgotten connections alone do not. */
 export async function keepRunning<T>(work: Promise<T>): Promise<T> {
   const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
   try {
@@ -118,10 +115,7 @@ const TURN_MS = 10;
 /** Steps between two looks at the clock, which take as long as a short step. */
 const STEPS = 16;
 
-/**
- * For long loops without waiting, beside which others must go on. `isOver`: this loop has had its
- * share of the event loop; then await `next`.
- */
+/** For long loops beside which others must go on: when `isOver`, await `next`. */
 export function createTurns() {
   let since = performance.now();
   let steps = 0;
@@ -137,10 +131,7 @@ export function createTurns() {
   };
 }
 
-/**
- * Returns a signal that is aborted with one of `others`, or after `ms`. Node collects a time-out
- * before it rings if only other signals depend on it and nobody listens to it.
- */
+/** Aborted with one of `others`, or after `ms`. Node collects a time-out that nobody listens to. */
 export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
   const timeOut = AbortSignal.timeout(ms);
   timeOut.addEventListener('abort', () => undefined, { once: true });

@@ -58,10 +58,7 @@ export interface ServerLimits {
   readonly requestMs: number;
 }
 
-/**
- * A person's browser holds six connections, a program one or two. Each is a file descriptor, of
- * which a process often has 1,024 for everything.
- */
+/** A browser holds six connections. A process often has 1,024 descriptors for everything. */
 export const SERVER_LIMITS: ServerLimits = {
   connections: 200,
   headersMs: 10_000,

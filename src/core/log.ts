@@ -1,8 +1,4 @@
-/**
- * The log: pino, to standard error or a file, with the token and every `Authorization` value cut
- * out at the source: JSON, and on a terminal text. What is worth a line is decided where it
- * happens.
- */
+/** The log: pino, to standard error or a file, with secrets cut out at the source. */
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.js';
@@ -52,9 +48,8 @@ interface LogOptions {
 }
 
 /**
- * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation. Throws FailFileError
- * `output-unwritable`.
+ * Opens the log. Lines are written synchronously, so that they outlive a kill. `reopen` is for
+ * rotation. Throws `output-unwritable`.
  */
 export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   readonly log: Log;
@@ -80,10 +75,7 @@ export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   };
 }
 
-/**
- * A line of the log for people, with its end: `14:05:09 warning: list.csv: failed: no column
- * (rows 3)`, in local time. Of a bug, the stack follows. Pure, but for the time zone.
- */
+/** A line for people: `14:05:09 warning: list.csv: failed: no column (rows 3)`, in local time. */
 export function textOfLine(json: string): string {
   const { level, time, msg = '', file, schedule, reason, err, ...rest } = JSON.parse(json) as LogLine;
   const { error, warn } = pino.levels.values;
@@ -150,10 +142,7 @@ export function silentLog(): Log {
 
 const EVERY_MS = 60_000;
 
-/**
- * The first event is written at once, then one a minute, with the number of those between in
- * `unlogged`; it is absent when there were none.
- */
+/** Writes the first event at once, then one a minute, with those between counted in `unlogged`. */
 export function oncePerMinute<Facts extends object>(
   clock: Pick<Clock, 'monotonic'>,
   write: (facts: Facts, others: { readonly unlogged?: number }) => void,

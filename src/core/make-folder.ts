@@ -7,9 +7,7 @@ import { isErrorCode, systemWords } from './system-error.js';
 
 /**
  * Makes a folder and those above it; false when it was there. Node's recursive `mkdir` never
- * returns where a file system takes no folders (/proc), and gives ENOENT for any other cause.
- *
- * @param mode Of all folders that are made.
+ * returns below /proc, and gives ENOENT for any other cause.
  */
 export function makeFolder(path: string, mode = 0o777): boolean {
   try {
@@ -25,10 +23,7 @@ export function makeFolder(path: string, mode = 0o777): boolean {
 }
 
 /**
- * Makes a folder of this user alone in the system's temporary folder. Throws FailFileError
- * `output-unwritable`.
- *
- * @param bases Tried in this order.
+ * Makes a private temporary folder in the first base that takes one. Throws `output-unwritable`.
  */
 export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): Promise<string> {
   const failures: string[] = [];

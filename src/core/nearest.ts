@@ -26,9 +26,8 @@ export function editDistance(left: string, right: string): number {
 }
 
 /**
- * The candidate with the fewest edits, upper and lower case taken as equal; or the only one that
- * begins with a word of three letters or more. undefined when none is near: at most three edits,
- * and less than half of the word.
+ * Returns the candidate with the fewest edits (at most three, less than half of the word), in any
+ * case, or the only one that the word begins.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();

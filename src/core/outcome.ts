@@ -19,9 +19,8 @@ export function hasNoMatch(rows: StatusCounts): boolean {
 export type AnswerSource = 'api' | 'stored';
 
 /**
- * Which answers are fresh for a run: judged by the engine. An answer is fresh when
- * `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`, `fetchedAt >= notBefore`, and
- * `freshUntil === null || freshUntil > asOf`.
+ * Which answers are fresh: `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`, `fetchedAt
+ * >= notBefore`, and `freshUntil === null || freshUntil > asOf`.
  */
 export interface Freshness {
   /** The run's start on the store's clock: judged at one moment, in every pass. */

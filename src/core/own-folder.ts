@@ -15,10 +15,7 @@ import { attempt } from './lifecycle.js';
 import { makeFolder } from './make-folder.js';
 import { phrase } from './phrase.js';
 
-/**
- * Throws FailFileError `engine-unfit` for a state folder that belongs neither to this user nor to
- * root: its owner can put links to other files into it.
- */
+/** Throws `engine-unfit` for a state folder of another user, who can put links into it. */
 export function assertOwnState(state: string): void {
   const us = process.getuid?.();
   const owner = attempt(() => statSync(state).uid, null);
@@ -46,10 +43,7 @@ function nameOf(uid: number): string | null {
   return line?.split(':')[0] ?? null;
 }
 
-/**
- * Makes a folder for files of this user alone, and those above it. Throws errors of the file
- * system, and an `Error` for a link and for what belongs to another user.
- */
+/** Makes a folder for this user alone. Throws for a link, and for what belongs to another user. */
 export function makePrivateFolder(path: string): void {
   makeFolder(path, 0o700);
   inFolder(path, (descriptor, uid) => {

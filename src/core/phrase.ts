@@ -1,7 +1,4 @@
-/**
- * Texts whose readers name settings differently: `--sheet Q1` on a command line, `sheet: 'Q1'` in a
- * program and in a settings file. Settings are known by their keys in the config file. Pure.
- */
+/** Texts whose readers name settings differently: `--sheet Q1`, or `sheet: 'Q1'`. Pure. */
 
 /** What a reader can do about it, or a setting that the text is about. */
 export type Remedy =

@@ -17,10 +17,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 /** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
-/**
- * The descriptor that this process was started with and that the path names, as a shell does with
- * `<(command)`: a pipe of this process. null where it names none.
- */
+/** The descriptor of this process that the path names, as a shell's `<(command)`; else null. */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
   const number = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/.exec(path)?.[1];
@@ -32,10 +29,7 @@ export function isNamedPipe(path: string): boolean {
   return ownDescriptor(path) === null && statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-/**
- * Opens a regular file for reading. Throws errors of the file system, and an `Error` for others.
- * `followsLinks`: where the path is the user's own, not where others may write to the folder.
- */
+/** Opens a regular file. `followsLinks`: the path is the user's own, not where others may write. */
 export async function openPlainFile(path: string, options: { followsLinks: boolean }): Promise<FileHandle> {
   const handle = await open(path, flagsFor(options.followsLinks)).catch((error: unknown) => {
     throw inWords(error);
@@ -49,10 +43,7 @@ export async function openPlainFile(path: string, options: { followsLinks: boole
   return handle;
 }
 
-/**
- * The text of a file in a folder that others may write to. No link is followed. `isOwn`: it decides
- * on what this user does, so that of another user is refused.
- */
+/** Reads a file where others may write; no link is followed. `isOwn`: it must be this user's. */
 export async function readPlainFile(path: string, { isOwn = false } = {}): Promise<string> {
   const handle = await openPlainFile(path, { followsLinks: false });
   try {
@@ -72,9 +63,8 @@ export async function readPlainFile(path: string, { isOwn = false } = {}): Promi
 }
 
 /**
- * The text of a file that the user has named. A pipe of the process itself is read as well.
- *
- * @param isFound The user has not named it: then it is theirs or root's, and so is a link to it.
+ * Reads a file that the user named, or a pipe of this process. `isFound`: nobody named it, so it
+ * and a link to it must be the user's or root's.
  */
 export function readPlainFileSync(path: string, { isFound = false } = {}): string {
   const isOwn = ownDescriptor(path) !== null;

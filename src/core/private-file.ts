@@ -1,7 +1,6 @@
 /**
- * Temporary files that only this user can read. One has no name as soon as it is open, so whatever
- * ends the process, nothing stays on disk. Where the system does not allow that, the name says
- * whose it is, and the next process removes it.
+ * Temporary files that only this user can read. One has no name as soon as it is open, so nothing
+ * stays on disk; where the system does not allow that, the next process removes it by its name.
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
@@ -45,9 +44,8 @@ export function removePrivateLeftovers(folder: string): Promise<void> {
 }
 
 /**
- * Removes what dead processes of this machine have left in a folder that others may write to.
- * `pattern` finds the number of the process in a name. Links, and what belongs to another user, are
- * left alone. Never rejects.
+ * Removes what dead processes left; `pattern` finds their number in a name. Links, and files of
+ * other users, are left alone. Never rejects.
  */
 export async function removeLeftovers(folder: string, pattern: RegExp, kind: 'isFile' | 'isDirectory') {
   for (const name of await readdir(folder).catch(() => [])) {

@@ -1,7 +1,4 @@
-/**
- * Which process this is, as a text by which another process of the same machine can judge whether
- * it is gone. A process identifier alone is used again, and another container counts its own.
- */
+/** Which process this is, for others to judge whether it is gone: its number is used again. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { attempt, isRunning } from './lifecycle.js';

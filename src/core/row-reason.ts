@@ -1,7 +1,6 @@
 /**
- * Why a row is not looked up: kept as a code with fields, and said where it is shown. The sentences
- * are the same for every reader, and errors about a whole file quote them too. None has anything of
- * a cell but the words of an earlier run.
+ * Why a row is not looked up, as a code with fields. The sentences are the same for every reader,
+ * and have nothing of a cell but words of an earlier run.
  */
 
 const SYMBOLS = { ticker: 'ticker', crypto: 'crypto symbol' } as const;

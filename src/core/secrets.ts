@@ -1,7 +1,4 @@
-/**
- * Secrets are removed from texts by their value, in any case: a list of field names is not enough,
- * because a service may send the token as its error code.
- */
+/** Removes secrets by their value: a service may send the token as its error code. */
 import { attempt } from './lifecycle.js';
 
 /** A shorter one occurs in words by chance, and cannot be kept secret. */

@@ -1,7 +1,6 @@
 /**
- * Shapes of values that other programs may have written. One declaration is the check and, by
- * {@link Shaped}, the type. By hand, since short commands read answers of an engine too, and a
- * library of shapes takes longer to load than they run.
+ * Shapes of values that other programs may have written: one declaration is check and type. By
+ * hand, since a library of shapes takes longer to load than short commands run.
  */
 import { isMoment } from './clock.js';
 import { attempt } from './lifecycle.js';

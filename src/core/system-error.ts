@@ -63,10 +63,7 @@ const FILES: Readonly<Record<string, readonly [words: string, advice?: string]>>
   ENFILE: ['too many files are open'],
 };
 
-/**
- * What the system refused to do with a file: its path, as far as it is known, with the reason in
- * words, and what helps; null: any other error.
- */
+/** Returns the path and reason of an error of the file system, and what helps; else null. */
 export function fileFault(error: unknown): { readonly subject: string; readonly advice: string } | null {
   const { code, syscall, path, dest } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException & {
     readonly dest?: string;

@@ -43,15 +43,11 @@ export interface TableShape {
   /** As `--encoding` takes it: `utf-8`, `utf-16le`, `windows-1252` and others. */
   readonly encoding: string;
   /**
-   * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones
-   * included), or `column_1` and on with `--no-header`. JSONL: the keys in the order in which they
-   * were first seen, and those of inner objects (`company.website`).
+   * Names by position. CSV: the header's cells as they stand, or `column_1` and on. JSONL: keys as
+   * they were first seen, those of inner objects too (`company.website`).
    */
   readonly columns: readonly string[];
-  /**
-   * The header record as it stood, without its line end, and with a delimiter more for each column
-   * that the rows have and it has not; null with `--no-header` and for JSONL.
-   */
+  /** The header as it stood, with a delimiter for each column that it lacks; null without one. */
   readonly rawHeader: string | null;
   /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
   readonly typed?: CellFormats & {
@@ -87,15 +83,9 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /**
-   * The record unchanged, decoded, without its line end; for workbooks and Parquet the cells as a
-   * JSON array of `TypedCell`.
-   */
+  /** The record unchanged, without its line end; of workbooks a JSON array of `TypedCell`. */
   readonly raw: string;
-  /**
-   * Cell texts by position of `TableShape.columns`; fewer where the others are blank, none when the
-   * record could not be read.
-   */
+  /** Texts by position of `TableShape.columns`; none when the record could not be read. */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: RowReason | null;

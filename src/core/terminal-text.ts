@@ -1,7 +1,4 @@
-/**
- * All text for terminals goes through here: characters that control a terminal or reverse the
- * direction of reading are shown escaped. Files that we write are not changed.
- */
+/** Text for terminals: characters that control one or reverse reading are shown escaped. */
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
 /** Control characters but for line feed and tab, and those that separate lines or reverse them. */

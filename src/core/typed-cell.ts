@@ -1,7 +1,6 @@
 /**
- * Cells of formats with types (workbooks, Parquet). The `raw` of a row is a JSON array of
- * {@link TypedCell}. Numbers keep their digits and number format, so that cells can be written
- * unchanged; `textOfCell` gives their text.
+ * Cells of formats with types. The `raw` of a row is a JSON array of {@link TypedCell}, with digits
+ * and number formats, so that cells can be written unchanged.
  */
 import { DAY_MS } from './clock.js';
 
@@ -151,10 +150,7 @@ const EPOCH_DAYS = { from1900: 25_569, from1904: 24_107 };
 /** After 9999-12-31, the last day of a spreadsheet. */
 const LAST_SERIAL = 2_958_466;
 
-/**
- * The date of a serial number, without a zone. In spreadsheets 1900-02-29 exists (serial 60), so
- * days before it count from 1899-12-31. null: outside the range of a spreadsheet.
- */
+/** The date of a serial number; null outside of a spreadsheet. In those 1900-02-29 exists (60). */
 function isoOfSerial(serial: number, { date, time }: MomentShown, is1904: boolean): string | null {
   if (!(serial >= 0 && serial < LAST_SERIAL)) return null;
   const isLeapBug = !is1904 && serial < 61;
