@@ -10,9 +10,8 @@ const FORMAT = {
 } as const;
 
 /**
- * The Brand of the specification ("Resources and their fields"), for its type, `--fields` and the
- * local service. A list has its element in brackets, and 'unknown' where other forms are in the
- * wild.
+ * The Brand of the specification. A list has its element in brackets, and 'unknown' where other
+ * forms are in the wild.
  */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),

@@ -1,7 +1,4 @@
-/**
- * The client: one identifier, one request, one answer; governor and worker wait, retry and account.
- * A token that a service echoes is removed here, so no row, report or log can hold it.
- */
+/** The client: one identifier, one request, one answer. An echoed token is removed here. */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';
 import { type AllowNsfw, lookupPath } from './protocol.js';

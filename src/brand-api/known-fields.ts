@@ -1,7 +1,6 @@
 /**
- * What `--fields` takes: our own columns, and paths into the Brand of the specification. An unknown
- * path is refused, since it is a slip more often than a new field of the service (Versioning 3);
- * with a plus in front (`+esg.rating`) it is taken as it stands.
+ * What `--fields` takes: our columns, and paths into the Brand. An unknown path is refused as a
+ * slip; with a plus in front (`+esg.rating`) it is taken as it stands.
  */
 import { editDistance, nearest } from '../core/nearest.js';
 import { BRAND, isList, type Shape } from './brand.js';

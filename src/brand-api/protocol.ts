@@ -7,10 +7,7 @@ export type AllowNsfw = 'unset' | 'true' | 'false';
 
 export const BRANDS_PATH = '/v2/brands/';
 
-/**
- * What stands before the routes in the path of a service's address, without a slash at its end.
- * People copy the version with the address, or all of `/v2/brands`.
- */
+/** The path before the routes: people copy the version, or all of `/v2/brands`, with an address. */
 export function pathBeforeRoutes(path: string): string {
   return path.replace(/(?<!\/)(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
 }
@@ -71,8 +68,7 @@ export function parseRetryAfter(text: string | undefined, answeredAt: number): n
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * An HTTP date in its preferred form, as `Sun, 06 Nov 1994 08:49:37 GMT`. null for all others, for
- * those before 1970, and for a day or hour that does not exist, which `Date.parse` would move.
+ * Reads `Sun, 06 Nov 1994 08:49:37 GMT`; null for other forms, and for a day that does not exist.
  */
 export function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined || !HTTP_DATE.test(text)) return null;

@@ -186,10 +186,7 @@ function readBrand(result: Answered): Meaning {
   return { type: 'failed', reason, evidence: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
 }
 
-/**
- * What an answer says beside its status: its code, a plain word in lower case from the `x-bf-error`
- * header, else from `error` in the body; and who said it.
- */
+/** Reads what an answer says beside its status, by `x-bf-error` or `error` in the body; and who. */
 function readError({ headers, body, incomplete }: Answered) {
   const object = body.length > 65_536 ? null : parseObject(withoutBom(body).toString('utf8'));
   const named = headers['x-bf-error'] ?? object?.error;

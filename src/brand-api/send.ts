@@ -1,7 +1,6 @@
 /**
- * The `send` seam: one GET goes out, one result comes back. Over HTTP: one keep-alive pool, no
- * redirects (the token never reaches another host), no pipelining and no retries (each would hide a
- * second paid request), every wait bounded, bodies capped.
+ * The `send` seam: one GET, one result. No redirects (the token never reaches another host), no
+ * pipelining and no retries (each would hide a second paid request), every wait and body bounded.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
