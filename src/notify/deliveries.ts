@@ -1,7 +1,4 @@
-/**
- * Deliveries under way: each failure is a line in the log, and each is tried again for days; that
- * it outlives the process is up to its owner.
- */
+/** Deliveries under way: each failure is logged, and tried again for days. */
 import { type Clock, systemClock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -56,10 +53,7 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
   }
 
   return {
-    /**
-     * Tries until it is delivered, until three days after `since` (`expired`), or until closed
-     * (`stopped`). `facts` say in the log what it is about. Never rejects.
-     */
+    /** Tries until delivered, three days after `since` (`expired`), or closed. Never rejects. */
     persist(...delivery: Parameters<typeof persist>): ReturnType<typeof persist> {
       const tracked = persist(...delivery).finally(() => underWay.delete(tracked));
       underWay.add(tracked);

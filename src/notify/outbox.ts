@@ -1,9 +1,8 @@
 /**
- * Messages that must arrive, kept as files until they have: what a process still owes when it ends,
- * however it ends, is taken over by the next one that has the same receiver. A file belongs to the
- * process that touched it within the last minute. A message that was delivered in the moment of a
- * kill may go twice, under the same id. Receivers are known by a hash, because an address may hold
- * a secret.
+ * Messages kept as files until they arrive: what a process still owes when it ends is taken over by
+ * the next one with the same receiver. A file belongs to the process that touched it within the
+ * last minute. After a kill one may go twice, under the same id. Receivers are known by a hash,
+ * because an address may hold a secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

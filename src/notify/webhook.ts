@@ -33,8 +33,7 @@ const CONNECT_MS = 10_000;
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
 /**
- * Resolves when the receiver has answered with 2xx. Throws `Error` with the result of the last try;
- * redirects are not followed, because they might lead anywhere.
+ * Resolves at 2xx. Throws the result of the last try. Redirects might lead anywhere: not followed.
  */
 export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
@@ -88,10 +87,8 @@ async function postOnce(
 const BASE64_SECRET = 'whsec_';
 
 /**
- * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when
- * there is no secret. `id` is the same over all tries of a message; `sentAt` is in milliseconds. A
- * secret that begins with `whsec_` goes on in base64, any other one is taken as the bytes of its
- * text.
+ * Returns the headers of Standard Webhooks, without a signature when there is no secret. `id` is
+ * the same over all tries. After `whsec_` a secret is base64, any other one is its bytes.
  */
 export function signatureHeaders(
   { id, sentAt, body }: { id: string; sentAt: number; body: string },
