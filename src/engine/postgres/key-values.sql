@@ -1,5 +1,3 @@
--- The key-value store, one function for each operation.
-
 CREATE FUNCTION brand_enrich.put_value(p_offset bigint, p_scope text, p_name text, p_value text) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO brand_enrich.key_value (scope, name, value, written_at)

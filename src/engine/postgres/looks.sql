@@ -1,9 +1,3 @@
--- Requests for the service's own domain. They count as billed until two readings, both of moments
--- when all of our own requests were long visible, prove that they are not; and they count again
--- from the first such reading that contradicts it. A reading may arrive late: only one that comes
--- with the last look, and nothing else, is judged, as of the moment at which that was granted. What
--- is kept for it: `src/ledger/README.md`.
-
 CREATE FUNCTION brand_enrich.is_drained(a brand_enrich.account) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT a.held = 0 AND a.probes = 0
 $$;
@@ -40,10 +34,8 @@ BEGIN
     RETURN; END IF;
   IF a.look_proven THEN
     IF v_is_above THEN
-      -- Older ones would have shown by now.
       a.look_proven := false; a.look_rises := a.look_rises + 1;
       a.sent := a.sent + v_looks; a.look_booked := a.look_booked + v_looks;
-      -- What readings showed of them until now was taken for others'.
       a.others := greatest(0, a.others - v_looks);
       a.look_recent := 0; a.look_earlier := 0; a.spent_at := p_now;
     ELSIF a.look_out_at - a.look_mark_at >= v_quiet_ms THEN

@@ -1,24 +1,13 @@
--- Outcomes and claims: what `src/engine/stores/outcome-store.ts` asks for, one function for each
--- operation.
---
--- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the
--- server: a later durable commit makes it durable too, and `exchange`, which is durable, checks the
--- claim again.
---
--- Rows are locked in the order of their keys, or passed over when they are locked: otherwise two
--- calls could wait for each other for ever. Scans of an index keep to that order, and those by a
--- bitmap do not (`enable_bitmapscan`).
+-- Outcomes and claims. `synchronous_commit` is off for what may be lost with the server: a later
+-- durable commit makes it durable too, and `exchange`, which is durable, checks the claim again.
+-- Rows are locked in the order of their keys, which scans by a bitmap do not keep to, or passed over
+-- when they are locked: otherwise two calls could wait for each other for ever.
 
--- Key of the advisory lock that separates exchanges (shared) from the taking over of claims
--- (alone).
+-- Separates exchanges (shared) from the taking over of claims (alone).
 CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint
   LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
--- How far all heartbeats are moved before a worker's own is noted, in milliseconds; 0: not at all.
--- Back with a clock that was set back, so that none is from the future. And on when the store was
--- away, so that who lives is heard before it counts as dead: all seem dead, this worker is here, and
--- was alive when the last heartbeat was heard. One interval short: who is dead does not live on by
--- many such times.
+-- How far all heartbeats are moved before a worker's own is noted, in milliseconds.
 CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURNS bigint LANGUAGE sql AS $$
   SELECT coalesce((SELECT CASE
       WHEN latest - p_now > brand_enrich.clock_back_ms() THEN p_now - latest
@@ -31,8 +20,7 @@ CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURN
             FROM brand_enrich.worker) seen), 0)
 $$;
 
--- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for
--- no other.
+-- Renews a heartbeat older than p_older_ms: most calls write nothing and wait for no other.
 CREATE FUNCTION brand_enrich.note_heartbeat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_heartbeat_at bigint;
@@ -70,8 +58,7 @@ CREATE FUNCTION brand_enrich.is_worker_alive(p_worker text, p_now bigint) RETURN
                   WHERE w.id = p_worker AND p_now - w.heartbeat_at < brand_enrich.worker_dead_after_ms())
 $$;
 
--- Which of these keys have a fresh answer. Matched answers are fresh since p_matched, others since
--- p_missing.
+-- Matched answers are fresh since p_matched, others since p_missing.
 CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
@@ -80,9 +67,8 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of));
 END $$;
 
--- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A
--- permit that is still held under such a claim counts as an unusable answer to its run and key.
--- Alone: no exchange runs meanwhile.
+-- Moves the claims of dead workers on these keys, and gives the keys that it moved. A permit that is
+-- held under such a claim counts as an unusable answer. No exchange runs meanwhile.
 CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
@@ -106,8 +92,7 @@ BEGIN
   RETURN coalesce(v_taken, '{}');
 END $$;
 
--- One letter for each key, in order: f fresh, b busy, o ours. The claim comes before the look at
--- the answers, so that an answer which is recorded at the same moment is seen.
+-- The claim comes before the look at the answers, so that one of the same moment is seen.
 CREATE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
 ) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -144,8 +129,7 @@ BEGIN
 END $$;
 
 -- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age
--- in ms]; p_bytes: all answers in a row. Gives the date of those without an age. One with an age
--- leaves a later one alone. `exchange` does the same before it settles.
+-- in ms]; p_bytes: all answers in a row.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off SET jit = off AS $$
@@ -174,8 +158,7 @@ BEGIN
      AND worker = p_worker;
 END $$;
 
--- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each
--- fresh answer.
+-- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null].
 CREATE FUNCTION brand_enrich.read_outcomes(
   p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb,
     OUT bytes bytea
@@ -226,8 +209,7 @@ BEGIN
   RETURN jsonb_build_array(coalesce(v_last, '0'), v_count);
 END $$;
 
--- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for
--- each. next: null on the last page.
+-- As `read_outcomes`, with keys for positions. next: null on the last page.
 CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -240,9 +222,7 @@ BEGIN
     FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
 END $$;
 
--- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh until, fetched at];
--- p_bytes: all answers in a row. No date is later than now, and an answer that is as late as the
--- given one stays.
+-- p_meta: as for `record_outcomes`, with fresh until and fetched at for the last two.
 CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int,
   OUT expired int)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -267,9 +247,8 @@ BEGIN
   ) SELECT count(*) INTO taken FROM kept;
 END $$;
 
--- What is no longer needed: answers too old to be kept when the oldest live run began, what old
--- runs left, and claims and heartbeats of workers that are long gone. At most a page of each table,
--- so that no call takes long; true: there may be more. What is locked is left to the next time.
+-- Deletes answers too old to be kept when the oldest live run began, and what old runs and workers
+-- left: at most a page of each table, and nothing that is locked. True: there may be more.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_page int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_table text; v_most int := 0;
 BEGIN
@@ -317,8 +296,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- Whether no process tidied for a day: of many processes that ask, one a day is told to. The value
--- is in no scope that others list.
+-- Of many processes that ask, one a day is told to tidy. No caller lists that scope.
 CREATE FUNCTION brand_enrich.is_tidy_due(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN

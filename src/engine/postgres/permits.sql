@@ -1,13 +1,9 @@
--- Permits: closing them (settled, past their deadline, of dead workers), and those of a generation.
-
 -- A request that was billed or perhaps billed: by whom it is paid, and whether in this period of the
 -- account, the `next` or the `last` one; `is_beyond`: its own header shows a usage beyond the quota.
 CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_beyond bool);
 
--- Settles permits of the account that are out; others in the list change nothing. p_settle:
--- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
--- answer is lost, and counts as sent. Gives those that were billed, in the order of the list, and the
--- deadline of a probe among them.
+-- Settles permits of the account that are out; of several for one permit the first holds. `lost`:
+-- counts as sent. Gives those that were billed, in the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
     OUT billed brand_enrich.billed[],
@@ -41,7 +37,6 @@ BEGIN
      WHERE g.id = f.generation
   ), counted AS (
     INSERT INTO brand_enrich.unusable_answer AS d (run, key, count)
-    -- Who took its claim over has counted it.
     SELECT run, key, count(*) FROM gone WHERE settled IN ('maybe_billed', 'lost') AND worker <> ''
       AND run <> '' GROUP BY run, key ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
@@ -78,7 +73,6 @@ BEGIN
   IF v_free > 0 AND a.look_proven THEN
     a.free := a.free + v_free; a.look_recent := a.look_recent + v_free;
   ELSIF v_free > 0 THEN
-    -- Another own domain has taken its place meanwhile.
     a.sent := a.sent + v_free; a.spent_at := p_now;
   END IF;
   a.look_booked := a.look_booked + v_own_sent;
@@ -92,8 +86,7 @@ BEGIN
   END IF;
 END $$;
 
--- Closes permits past their deadline, the oldest first: their answers are lost. The account knows the
--- earliest deadline, so that most calls look at nothing.
+-- The account knows the earliest deadline, so that most calls look at nothing.
 CREATE FUNCTION brand_enrich.sweep(
   INOUT a brand_enrich.account, OUT billed brand_enrich.billed[], OUT has_swept boolean, p_now bigint
 ) LANGUAGE plpgsql AS $$
@@ -134,13 +127,7 @@ CREATE FUNCTION brand_enrich.held_of(
      AND (deadline > p_now OR account <> p_account)
 $$;
 
--- Which requests are overage: those beyond the quota by their own header, or in the period that they
--- are billed in when they are settled. It is never booked again. Caps count those that may be, in
--- either of two periods while one follows the other, so that they are never passed.
-
--- Books which of the requests that were just closed are overage. p_before: the account after closing
--- them and before the reading. p_is_probe_within: a request beyond the limit was answered with a
--- usage below the quota.
+-- p_before: the account after closing the requests and before the reading.
 CREATE FUNCTION brand_enrich.book_overage(
   a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_billed brand_enrich.billed[],
   p_is_probe_within boolean

@@ -1,12 +1,8 @@
--- What a reading of the usage headers does to the account (it only tightens), when a billing period
--- opens, and how a ledger that went back in time is brought up again.
-
 CREATE FUNCTION brand_enrich.forget_next(INOUT a brand_enrich.account) LANGUAGE plpgsql AS $$
 BEGIN
   a.next_period := NULL; a.next_since := 0; a.has_next_fallen := false;
 END $$;
 
--- What is in flight counts in the new period, too.
 CREATE FUNCTION brand_enrich.open_period(
   INOUT a brand_enrich.account, p_period text, p_usage bigint, p_reset_awaited_at bigint
 ) LANGUAGE plpgsql AS $$
@@ -14,36 +10,28 @@ BEGIN
   a := brand_enrich.forget_next(a);
   a.period := p_period; a.period_end := NULL; a.next_asked := NULL;
   a.sent := a.next_sent + a.next_dated;
-  -- The usage shows how many of those that are dated in it are billed in it.
   a.early := a.next_sent + CASE WHEN p_usage IS NULL THEN 0 ELSE a.next_dated END;
   a.next_sent := 0; a.next_dated := 0; a.reset_awaited_at := p_reset_awaited_at;
   a.others := 0; a.usage := NULL; a.last_usage := NULL; a.closed_at := NULL; a.days := ''; a.free := 0;
   a := brand_enrich.end_looks(a);
 END $$;
 
--- From when on one request beyond the limit may ask for the next period, or for a reset that is late,
--- on any plan: once a day; NULL where none may.
 CREATE FUNCTION brand_enrich.asks_at(a brand_enrich.account) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN greatest(a.reset_awaited_at, a.turn_asked_at + 86400000)
       <= a.reset_awaited_at + brand_enrich.date_agrees_ms()
       THEN greatest(a.reset_awaited_at, a.turn_asked_at + 86400000)
-    -- Over by the store's clock and by the service's.
     WHEN a.period_end IS NOT NULL
       THEN greatest(a.period_end + brand_enrich.turn_margin_ms() + greatest(0, a.behind_ms),
         a.turn_asked_at + 86400000)
   END
 $$;
 
--- The table of periods: `src/ledger/README.md`. p_today: the period that the store's clock is in.
--- p_has_confirmed: the answer came to a request that went alone. is_current: false when it is of
--- another period.
 CREATE FUNCTION brand_enrich.follow_period(
   INOUT a brand_enrich.account, OUT is_current boolean, p_period text, p_usage bigint, p_today text,
     p_has_confirmed boolean, p_others bigint, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  -- More than answers that overtake each other explain.
   v_has_fallen boolean := coalesce(p_usage < a.usage - p_others OR 2 * p_usage < a.usage, false);
   v_is_in boolean := p_today IS NOT NULL AND NOT brand_enrich.is_later(p_period, p_today);
 BEGIN
@@ -92,15 +80,12 @@ BEGIN
   END IF;
   IF v_usage IS NULL THEN RETURN; END IF;
   a := brand_enrich.judge_looks(a, v_usage, p_was, p_lag_ms, p_now);
-  -- Answers overtake each other, and within a period usage only grows.
   a.usage := greatest(a.usage, v_usage);
   a.last_usage := v_usage;
   a.others := greatest(a.others, v_usage - a.sent - a.held - a.probes);
   a.early := least(a.early, brand_enrich.spent_of(a) + a.probes - v_usage);
 END $$;
 
--- The ledger went back in time: the highest state that the caller saw is written back, and spending
--- rests.
 CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8,
   p_now bigint)
 LANGUAGE plpgsql AS $$
@@ -116,7 +101,6 @@ BEGIN
   IF v_is_same THEN a.version := v_version; END IF;
   a.rests_until := p_now + p_lag_ms;
   a.confirmed_at := 0;
-  -- What was measured and booked may be older than the count.
   a := brand_enrich.end_looks(a);
   a.spent_at := p_now;
 END $$;

@@ -1,5 +1,3 @@
--- Runs: what `src/engine/stores/run-store.ts` asks for, one function for each operation.
-
 CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored',
     r.stored,
@@ -65,8 +63,6 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.record_of(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
--- All that are alive, then the newest others. A later start of the same file continues one that
--- stopped or was cancelled, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   WITH alive AS (
     SELECT s AS r FROM brand_enrich.run s
@@ -91,12 +87,10 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
     FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
 $$;
 
--- A generation of which a run goes on behind its completion is joined again by the next start.
 CREATE FUNCTION brand_enrich.rejoin(r brand_enrich.run) RETURNS void LANGUAGE sql AS $$
   INSERT INTO brand_enrich.run_key (key, generation) VALUES (r.key, r.generation) ON CONFLICT DO NOTHING
 $$;
 
--- How far the workers are; null when there is no such run.
 CREATE FUNCTION brand_enrich.heartbeat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run; v_is_paused boolean;
 BEGIN
@@ -117,7 +111,6 @@ RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
 $$;
 
--- Sums so far of one who reports. What was reported before is not counted again.
 CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE known brand_enrich.run_tally; s brand_enrich.run_tally;
@@ -186,7 +179,6 @@ BEGIN
            ORDER BY e.ord) found);
 END $$;
 
--- The first report stays.
 CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_halt text) RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET halt = p_halt WHERE id = p_id AND halt IS NULL
 $$;
@@ -195,8 +187,7 @@ CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void
   UPDATE brand_enrich.run SET halt = NULL WHERE id = p_id
 $$;
 
--- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account
--- comes first: an exchange counts on generation and run.
+-- The account comes first: an exchange counts on generation and run.
 CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_stop text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
@@ -207,9 +198,7 @@ BEGIN
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
     DELETE FROM brand_enrich.run_key WHERE key = r.key AND generation = r.generation;
-    -- A job does not come back; a command or a schedule does, and is still paused.
     DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner = r.job;
-  -- A killed one has gone on behind a completion only as long as its heartbeats.
   ELSIF r.status = 'running' AND p_stop::jsonb->>'type' <> 'killed' THEN PERFORM brand_enrich.rejoin(r);
   END IF;
   UPDATE brand_enrich.run SET stop = p_stop, ended_at = coalesce(ended_at, brand_enrich.now_ms(p_offset)),
@@ -221,8 +210,6 @@ BEGIN
   DELETE FROM brand_enrich.unusable_answer WHERE run = p_id;
 END $$;
 
--- The run that an order for this one is about: this one or, where no process works on it, the
--- latest of its owner.
 CREATE FUNCTION brand_enrich.ordered_run(p_offset bigint, p_id text) RETURNS brand_enrich.run
   LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
@@ -253,13 +240,11 @@ BEGIN
     UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = v_now,
       ended_at = coalesce(ended_at, v_now)
      WHERE id = r.id OR owner = r.owner AND job = r.job AND status = 'running';
-    -- That of a schedule holds for its next runs.
     DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner IN (r.job, r.key);
   END IF;
   RETURN '"done"';
 END $$;
 
--- Its runs are known if it is their owner, too. One that is older than they are kept does nothing.
 CREATE FUNCTION brand_enrich.cancel_job(p_offset bigint, p_job text, p_by text, p_at bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);

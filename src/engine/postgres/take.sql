@@ -1,6 +1,3 @@
--- Granting permits one after the other, each judged by the account as the one before left it. The
--- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
-
 CREATE FUNCTION brand_enrich.in_flight_allowed(
   a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_run brand_enrich.run
 ) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
@@ -43,7 +40,6 @@ RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
 $$;
 
--- NULL: not now. Else whether it must be a probe.
 CREATE FUNCTION brand_enrich.room_for(
   a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_plan text, p_now bigint
 ) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -58,7 +54,6 @@ CREATE FUNCTION brand_enrich.room_for(
   END
 $$;
 
--- When to send: NULL: not within the horizon. Else the pace moves on.
 CREATE FUNCTION brand_enrich.slot_of(INOUT a brand_enrich.account, OUT slot float8, p_now bigint)
   LANGUAGE plpgsql AS $$
 DECLARE v_interval float8 := 1000 / a.rate;
@@ -86,8 +81,7 @@ BEGIN
   answer := (r.slot - p_now)::text || ' free';
 END $$;
 
--- How far beyond the quota the account may stand without another run passing its cap with the
--- permits that it has out: all of them may turn out to be overage. NULL: without limit.
+-- NULL: without limit.
 CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) RETURNS bigint
   LANGUAGE sql STABLE AS $$
   SELECT min(greatest(0, h.cap - g.overage_requests))
@@ -99,7 +93,6 @@ CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) 
    WHERE h.held > h.cap - g.overage_requests
 $$;
 
--- Answers by position: how long to wait before sending, or why not.
 CREATE FUNCTION brand_enrich.take(
   INOUT a brand_enrich.account, OUT answers text[], p_quota_cap bigint, p_limit bigint, p jsonb,
   p_run brand_enrich.run, p_now bigint
@@ -154,7 +147,6 @@ BEGIN
       CONTINUE;
     END IF;
     CONTINUE WHEN p_now < a.rests_until OR a.has_next_fallen AND NOT brand_enrich.is_drained(a);
-    -- What a dead process left behind does not count: it may take a minute to run out.
     v_is_opening := a.confirmed_at <= p_now - brand_enrich.alone_after_ms();
     -- A condition with a query in it costs as much as one, whether it is asked or not.
     IF v_is_opening THEN

@@ -17,8 +17,7 @@ local function dateAt(value, first)
   return high * 2 ^ 32 + low
 end
 local function has(flags, flag) return flags % (2 * flag) >= flag end
--- Is it matched, fetchedAt, freshUntil or nil, flags, bytes before the body; nothing if it is not an
--- answer. Text that somebody else wrote has other flags.
+-- Is it matched, fetchedAt, freshUntil or nil, flags, length; nothing for text of somebody else.
 local function readHeader(value)
   local flags = value and string.byte(value)
   if not flags or flags >= 2 * HAS_FRESH_UNTIL then return nil end
@@ -30,8 +29,7 @@ local function readHeader(value)
 end
 local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, LONG_HEADER_BYTES - 1)) end
 
--- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or
--- nothing.
+-- given: key, is matched, billed, first byte of its body in bytes (from 1), its length or nothing.
 local function store(given, bytes, at, freshUntil, keepMs)
   local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
     + (freshUntil and HAS_FRESH_UNTIL or 0)

@@ -1,6 +1,5 @@
 --- @include "prelude.lua"
--- The operations of the key-value store: a hash for each scope, a value behind the time at which it
--- was written.
+-- The key-value store: a hash for each scope, a value behind the time when it was written.
 
 local function split(packed)
   local blank = string.find(packed, ' ', 1, true) or 0

@@ -2,7 +2,7 @@
 --- @include "take.lua"
 -- The operations of the ledger: read what is needed, decide, write back, on Redis' own clock.
 
--- The account as numbers, after an operation: in the order of `LEDGER_STATE`.
+-- In the order of `LEDGER_STATE`.
 local function stateOf(account, policy, run)
   turn(account)
   loadPermits({ account.lookOut })
@@ -57,8 +57,7 @@ local function finishAccount(account, policy, run)
   return state
 end
 
--- Whether an answer of the service came since the last call: a useful one, one with usage headers or
--- a date, or a refusal.
+-- An answer of the service is a useful one, one with usage headers or a date, or a refusal.
 local function isAnswered(request)
   if request.isConfirmed or request.reading or request.refusedForQuota then return true end
   for _, settled in ipairs(request.settle) do
@@ -87,7 +86,6 @@ local function settle(account, settlements, permitMs)
   return settled
 end
 
--- What the answers since the last call say besides their usage.
 local function noteAnswer(account, request, hasProbeBilled)
   if request.isConfirmed then account.confirmedAt = now end
   if isAnswered(request) then account.answeredAt = now end
@@ -157,8 +155,7 @@ function operations.exchange()
     finishAccount(account, policy, run) }
 end
 
--- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not
--- there has no epoch.
+-- Writes nothing: what ran out counts as sent in the answer. A missing account has no epoch.
 function operations.show_account()
   local account = loadAccount(text())
   if account.isNew then account.epoch = '' end
@@ -197,8 +194,7 @@ function operations.observe_account()
   return finishAccount(account)
 end
 
--- What another ledger knows of the account: the larger sum holds. Arguments: account, period, sent,
--- others, quota.
+-- The larger sum of two ledgers holds. Arguments: account, period, sent, others, quota.
 function operations.raise_account()
   local account = beginAccount()
   local period, sent, others, quota = some(), number(), number(), number()

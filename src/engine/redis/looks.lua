@@ -1,9 +1,8 @@
 --- @include "account.lua"
--- Requests for the service's own domain. They count as billed until two readings, both of moments
--- when all of our own requests were long visible, prove that they are not; and they count again
--- from the first such reading that contradicts it. A reading may arrive late: only one that comes
--- with the last look, and nothing else, is judged, as of the moment at which that was granted. What
--- is kept for it: `src/ledger/README.md`.
+-- Requests for the service's own domain (`src/ledger/README.md`). They count as billed until two
+-- readings, of moments when all of our own requests were long visible, prove that they are not, and
+-- again from the first such reading that contradicts it. A reading may arrive late: only one that
+-- comes with the last look alone is judged, as of the moment at which that was granted.
 local function isDrained(account) return account.held == 0 and account.probes == 0 end
 
 local function measureLooksFrom(account, usage)

@@ -1,9 +1,8 @@
 --- @include "answers.lua"
 -- The operations of the outcome store. Batches are one call each; bodies pass through as bytes.
 
--- Describes stored answers for a reply: the place of each, is matched, billed, fetched at, fresh
--- until or null, length of the body or null; then all bodies in a row. placeOf gives nil for one
--- that is left out.
+-- Answers the place of each answer, is matched, billed, fetched at, fresh until or null, length of
+-- the body or null; then all bodies in a row. placeOf gives nil for one that is left out.
 local function describe(names, placeOf)
   local found, bodies = {}, {}
   for i, value in ipairs(fetch(names)) do
@@ -21,8 +20,7 @@ local function describe(names, placeOf)
   return listed(found), table.concat(bodies)
 end
 
--- The rule of freshness, from the next arguments: since when matched answers and others are fresh,
--- and the run's start.
+-- The next arguments: since when matched answers and others are fresh, and the run's start.
 local function freshnessRule()
   local matchedSince, missingSince, asOf = number(), number(), number()
   return function(value)
@@ -90,9 +88,8 @@ function operations.record_outcomes()
   return now
 end
 
--- Arguments: for each answer what `store` asks for, then until when it is fresh or nothing, and
--- when it was fetched; all bodies. No date is later than now, and an answer that is as late as the
--- given one stays.
+-- Arguments: as `recordOutcomes`, with fresh until and fetched at for the last two. No date is
+-- later than now, and an answer that is as late as the given one stays.
 function operations.restore_outcomes()
   local outcomes, bytes, taken, expired = object(), text(), 0, 0
   for _, given in ipairs(outcomes) do
@@ -133,8 +130,7 @@ function operations.read_outcomes()
   return describe(names, function(i, value) return (readHeader(value) == nil or isFresh(value)) and i end)
 end
 
--- The names of the answers on the next page of a walk, and what the page after it is asked for
--- with. Arguments: cursor, how many keys to look at.
+-- The names on the next page of a walk, and its cursor. Arguments: cursor, how many to look at.
 local function scan()
   local page = redis.call('SCAN', some() or '0', 'MATCH', root .. 'o:*', 'COUNT', text())
   return page[2], page[1]

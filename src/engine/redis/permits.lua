@@ -17,7 +17,6 @@ local function loadPermits(ids)
   for i, packed in ipairs(fetch(wanted, root .. 'permits')) do permits[wanted[i]] = unpackPermit(packed) end
 end
 
--- Whose they are.
 local function loadClaims(keys)
   local wanted, names = missing(claims, keys), {}
   for i, key in ipairs(wanted) do names[i] = root .. 'claim:' .. key end
@@ -109,8 +108,7 @@ local function sweep(account)
   return #due
 end
 
--- Permits of workers that died count as sent as soon as another process waits for their end:
--- unknown is spent.
+-- Permits of dead workers count as sent once another process waits for their end.
 local function closeDead(account)
   local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(out)
@@ -156,12 +154,8 @@ local function savePermits(account)
   end
 end
 
--- Which requests are overage: those beyond the quota by their own header, or in the period that they
--- are billed in when they are settled. It is never booked again. Caps count those that may be, in
--- either of two periods while one follows the other, so that they are never passed.
-
--- How the account stands after closing requests and before the reading: what the service bills in
--- the period and in the next one, and the most that it may.
+-- What the service bills, after closing requests and before the reading, in the period and in the
+-- next one, and the most that it may.
 local function snapshotOf(account)
   return {
     period = account.period, next = account.nextDated, last = 0,
@@ -170,8 +164,9 @@ local function snapshotOf(account)
   }
 end
 
--- Books which of the requests that were just closed are overage. isProbeWithin: a request beyond the
--- limit was answered with a usage below the quota.
+-- Books which of the closed requests are overage, for good: those beyond the quota by their own
+-- header, or in the period that they are billed in. Caps count those that may be, in either of two
+-- periods. isProbeWithin: a request beyond the limit brought a usage below the quota.
 local function bookOverage(account, quota, before, isProbeWithin)
   local at = isLater(account.period, before.period) and before or snapshotOf(account)
   for _, each in ipairs(billed) do at[each.period] = at[each.period] - 1 end

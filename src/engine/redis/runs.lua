@@ -1,6 +1,5 @@
 --- @include "prelude.lua"
--- The operations of the run store. The record of a run is kept for 7 days after its last heartbeat,
--- and so is all that belongs to it.
+-- A run and all that belongs to it is kept for 7 days after its last heartbeat.
 
 -- The first argument of most operations: a run, its record, and whether there is one.
 local function theRun()
@@ -19,7 +18,6 @@ local function fieldsOf(run)
   for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
   return #flat > 0 and fields or nil
 end
--- A number that may be unknown, and a counter.
 local function someNumber(value) return orNull(tonumber(value)) end
 local function count(value) return tonumber(value) or 0 end
 local function tallyOf(fields)
@@ -45,7 +43,6 @@ local function pause(owner, label, by, id, at)
     cjson.encode({ owner = owner, label = label, by = by, at = at or now, run = id }))
 end
 
--- The record of a run; nil where there is none.
 local function recordOf(run)
   local fields = fieldsOf(run)
   local mayGoOn = fields and (fields.status == 'running' or fields.status == 'stopped')
@@ -105,16 +102,14 @@ local function aliveIds()
   return ids
 end
 
--- A generation: the runs of a key until one of them completes. They share caps, the start of a
--- refresh and final failures. The next start of a key joins its generation, or begins one. One of
--- which a run goes on behind the completion is joined again.
+-- A generation: the runs of a key until one completes, which share caps, the start of a refresh and
+-- final failures. One of which a run goes on behind the completion is joined again.
 local function rejoin(key, generation)
   redis.call('SET', root .. 'key:' .. key, generation, 'NX', 'PX', rules.runKeyKeptMs)
   redis.call('PEXPIRE', root .. 'generation:' .. generation, rules.runKeyKeptMs)
 end
 
--- Arguments: id, key, label, settings, job, owner. Starting a known run again changes nothing. What
--- the ledger judges by stands beside the settings.
+-- Arguments: id, key, label, settings, job, owner. A known run is not changed.
 function operations.start_run()
   local id, run, isKnown = theRun()
   if not isKnown then
@@ -169,8 +164,7 @@ function operations.get_run()
   return recordOf(run)
 end
 
--- Arguments: how many. Answers the records of all that are alive, then of the newest others, and
--- forgets the names of expired ones on the way.
+-- Arguments: how many. Answers all that are alive, then the newest others.
 function operations.list_runs()
   local limit, found, isListed, from = number(), {}, {}, 0
   local function add(id, record)
@@ -193,7 +187,6 @@ function operations.list_runs()
   return listed(found)
 end
 
--- Answers how far the workers are; nil for an unknown run.
 function operations.heartbeat_run()
   local id, run = theRun()
   local fields = fieldsOf(run)
@@ -219,8 +212,7 @@ function operations.set_run_size()
   if isKnown then redis.call('HSET', run, 'rows', text(), 'identifiers', text()) end
 end
 
--- Arguments: id, who reports, the sum of each counter. What was reported before is not counted
--- again.
+-- Arguments: id, who reports, the sum so far of each counter.
 function operations.add_tally()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -294,8 +286,7 @@ function operations.clear_halt()
   redis.call('HDEL', run, 'halt')
 end
 
--- Arguments: id, status, why it stopped. Only a running run ends; a cancelled one stays cancelled and
--- learns why it stopped.
+-- Arguments: id, status, why it stopped, which a cancelled run learns too.
 function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -322,8 +313,7 @@ local function latestOf(owner)
   return id and fieldsOf(root .. 'run:' .. id)
 end
 
--- The run that an order for this one is about: this one or, where no process works on it, the
--- latest of its owner.
+-- The run that an order is about: this one or, where no process works on it, its owner's latest.
 local function orderedRun(id)
   local fields = fieldsOf(root .. 'run:' .. id)
   local isOver = fields and (fields.status == 'completed' or fields.status == 'cancelled')
@@ -333,8 +323,7 @@ local function orderedRun(id)
   return latestOf(fields.owner) or fields
 end
 
--- The job is cancelled, with those of its starts that run, whose workers may be under way. `fields`:
--- the latest run of its owner that is known; nil for none.
+-- Cancels a job and those of its starts that run. `fields`: its owner's latest known run, or nil.
 local function cancel(job, order, fields)
   local leftMs = order.at + rules.runKeyKeptMs - now
   redis.call('SET', root .. 'cancel:' .. job, cjson.encode(order), 'NX', 'PX', shown(leftMs))
@@ -369,8 +358,7 @@ function operations.cancel_run()
   return 'done'
 end
 
--- Arguments: job, by whom, when; its runs are known if it is their owner, too. One that is older than
--- they are kept does nothing.
+-- Arguments: job, by whom, when. An order older than runs are kept does nothing.
 function operations.cancel_job()
   local job, by, at = text(), text(), some()
   local order = { by = by, at = tonumber(at) or now }

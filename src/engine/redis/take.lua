@@ -41,16 +41,14 @@ local function loadRun(id)
   }
 end
 
--- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
--- where it is the quota that is used up and not what the user allows of it.
+-- One request beyond the limit may find out where a refusal is free, unless the limit is ours.
 local function mayFindOut(account, policy, run)
   local isCapOurs = policy.quotaCap ~= nil and policy.quotaCap < (account.quota or math.huge)
   return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
 end
 
--- Whether a request beyond the limit may confirm that the next period has begun: where the user
--- says that the plan is free, however often; else only where a request that went alone brought the
--- first word of it.
+-- Whether one beyond the limit may confirm the next period: on a free plan however often, else only
+-- where a request that went alone brought the first word of it.
 local function mayConfirmTurn(account, policy, run)
   return (run.plan == 'free' or account.nextAsked ~= nil) and mayFindOut(account, policy, run)
 end
@@ -150,9 +148,8 @@ local function grant(account, policy, limit, request, run, id, key, own)
   return shown(slot - now)
 end
 
--- How far beyond the quota the account may stand without another run passing its cap with the
--- permits that it has out: all of them may turn out to be overage. Nothing is looked up while no
--- request can be beyond it.
+-- How far beyond the quota the account may stand without another run passing its cap, if all of the
+-- permits that it has out turn out to be overage.
 local function overageRoomOfOthers(account, policy, own, more)
   if beyondQuota(account, policy, more) == 0 then return math.huge end
   local ids = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
@@ -204,7 +201,6 @@ local function mayTryLook(account, policy, look, quietMs)
   return account.lookTries < rules.looksADay
 end
 
--- A request outside of any run: how long to wait before sending, or why not.
 local function grantLook(account, policy, limit, request, quietMs)
   local look = request.look
   loadPermits({ look.permit })
