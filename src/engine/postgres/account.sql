@@ -1,7 +1,6 @@
--- The account: the store's clock, the row, its windows of time, heartbeats of runs, and the policy
--- of the live ones. A port of `test/model/ledger-model.ts`, step by step, as are the other
--- functions of the ledger. What is not said of one stands at that of the same name in `../redis`.
--- The rules (`src/ledger/rules.ts`) are functions of the same names.
+-- A port of `test/model/ledger-model.ts`, step by step, as are the other functions of the ledger.
+-- What is not said of a function stands at that of the same name in `../redis`. The rules
+-- (`src/ledger/rules.ts`) are functions of the same names.
 
 CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
@@ -20,8 +19,7 @@ BEGIN
   RETURN a;
 END $$;
 
--- How an account is written back, and what a new one looks like: made from the columns of the
--- table.
+-- How an account is written back, and what a new one looks like, by the columns of the table.
 DO $do$
 DECLARE v_names text; v_values text; v_new text;
 BEGIN
@@ -44,7 +42,6 @@ END $do$;
 -- NULL: no quota is known.
 CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint)
   RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  -- The user's own, below the service's, leaves no overage.
   SELECT CASE WHEN p_quota_cap < a.quota THEN p_quota_cap ELSE coalesce(a.quota, p_quota_cap) + p_overage END
 $$;
 
@@ -56,21 +53,18 @@ CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RE
   SELECT coalesce(brand_enrich.spent_of(a) < p_limit, true)
 $$;
 
--- Whether a period comes after another; false where one of them is unknown or there are no periods.
 CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C",
     false)
 $$;
 
--- Requests beyond the quota, if so many more than those that are held were taken.
 CREATE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT greatest(0, coalesce(brand_enrich.spent_of(a) + a.probes + p_more - coalesce(a.quota, p_quota_cap),
     0))
 $$;
 
--- Moves the window of a second on.
 CREATE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_second bigint := p_now / 1000;
 BEGIN
@@ -99,36 +93,20 @@ CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETUR
     a.sent + a.others)) END
 $$;
 
--- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
--- nothing waits for longer than it would have.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_last bigint := a.changed_at;
 BEGIN
   IF v_last / 86400000 <> p_now / 86400000 THEN a := brand_enrich.turn_day(a, p_now); END IF;
   a.changed_at := p_now;
   IF v_last <= p_now THEN RETURN; END IF;
-  a.confirmed_at := brand_enrich.as_near(a.confirmed_at, v_last, p_now);
-  a.answered_at := brand_enrich.as_near(a.answered_at, v_last, p_now);
-  a.closed_at := brand_enrich.as_near(a.closed_at, v_last, p_now);
-  a.next_probe_at := brand_enrich.as_near(a.next_probe_at, v_last, p_now);
-  a.rests_until := brand_enrich.as_near(a.rests_until, v_last, p_now);
-  a.next_since := brand_enrich.as_near(a.next_since, v_last, p_now);
-  a.reset_awaited_at := brand_enrich.as_near(a.reset_awaited_at, v_last, p_now);
-  a.turn_asked_at := brand_enrich.as_near(a.turn_asked_at, v_last, p_now);
-  a.tat := brand_enrich.as_near(a.tat, v_last, p_now);
-  a.floor_until := brand_enrich.as_near(a.floor_until, v_last, p_now);
-  a.look_tries_since := brand_enrich.as_near(a.look_tries_since, v_last, p_now);
-  a.look_mark_at := brand_enrich.as_near(a.look_mark_at, v_last, p_now);
-  a.spent_at := brand_enrich.as_near(a.spent_at, v_last, p_now);
-  a.checked_at := brand_enrich.as_near(a.checked_at, v_last, p_now);
-  a.look_out_at := brand_enrich.as_near(a.look_out_at, v_last, p_now);
   a.behind_ms := a.behind_ms - v_last + p_now;
+  a := (SELECT jsonb_populate_record(a, jsonb_object_agg(field, p_now + greatest(0, at - v_last)))
+    FROM (SELECT field, (to_jsonb(a)->>field)::float8 AS at FROM unnest(ARRAY['confirmed_at',
+      'answered_at', 'closed_at', 'next_probe_at', 'rests_until', 'next_since', 'reset_awaited_at',
+      'turn_asked_at', 'tat', 'floor_until', 'look_tries_since', 'look_mark_at', 'spent_at', 'checked_at',
+      'look_out_at']) field) dated
+   WHERE at > p_now);
 END $$;
-
-CREATE FUNCTION brand_enrich.as_near(p_time float8, p_last bigint, p_now bigint) RETURNS float8
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN p_time > p_now THEN p_now + greatest(0, p_time - p_last) ELSE p_time END
-$$;
 
 CREATE FUNCTION brand_enrich.is_paused(p_owner text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.pause WHERE owner = p_owner)
@@ -140,7 +118,6 @@ LANGUAGE sql IMMUTABLE AS $$
     AND p_heartbeat_at - p_now <= brand_enrich.run_heartbeat_ahead_ms()
 $$;
 
--- The live runs' policy: of several, the lowest holds. No live run: no overage and no cap.
 CREATE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, OUT quota_cap bigint, OUT overage bigint)
 LANGUAGE plpgsql AS $$
 BEGIN

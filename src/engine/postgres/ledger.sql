@@ -1,6 +1,3 @@
--- The operations of the ledger. `exchange`: keep these answers, settle these, apply this reading,
--- give me up to these.
---
 -- Locks are taken in one order by every function: worker, take-over, answers and their claims,
 -- account, then rows, a run before its key. Taking over the claims of a dead worker
 -- excludes every exchange, so that a claim cannot change hands between its check and the permit.
@@ -8,12 +5,8 @@
 --
 -- Plans of functions are made once and kept, on a server that may never have looked at the tables:
 -- without the settings of `exchange` an empty table would be read from end to end for ever. Before
--- PostgreSQL 18 they are kept by adding to the cost of a plan, which would have every small
--- statement compiled: hence no `jit`.
+-- PostgreSQL 18 that adds to the cost of a plan, and small statements would be compiled: no `jit`.
 
--- p_meta, p_bytes: as for `record_outcomes`; NULL: no answers. Answers: by position the wait of a
--- granted permit in milliseconds, else why there is none; the same of the look; the date of the
--- answers; `state_of`.
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_bytes bytea) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET jit = off AS $$
@@ -60,13 +53,11 @@ BEGIN
     a := r.a;
     v_billed := v_billed || r.billed;
   END IF;
-  -- It went alone, and was sent long enough after all others for its header to show them.
   v_is_probe_within := s.probed_until IS NOT NULL AND jsonb_array_length(p->'settle') = 1
     AND least(s.probed_until - (p->>'permitMs')::float8, v_now) - v_spent_at
       >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   PERFORM brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
-  -- The usage of an earlier period says nothing of this one.
   IF s.probed_until IS NOT NULL AND a.sent + a.others > v_limit
     AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN
       a.serves_overage := true; END IF;
@@ -86,7 +77,6 @@ BEGIN
     brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
 END $$;
 
--- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
 CREATE FUNCTION brand_enrich.settle(
   INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
     OUT has_confirmed boolean,
@@ -111,7 +101,8 @@ CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, 
 LANGUAGE plpgsql AS $$
 BEGIN
   IF (p->>'isConfirmed')::boolean THEN a.confirmed_at := p_now; END IF;
-  IF brand_enrich.is_answered(p) THEN a.answered_at := p_now; END IF;
+  IF (p->>'isConfirmed')::boolean OR p->'reading' <> 'null' OR (p->>'refusedForQuota')::boolean
+    OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)') THEN a.answered_at := p_now; END IF;
   IF (p->>'refusedForQuota')::boolean THEN
     a.closed_at := p_now;
     a.next_probe_at := p_now + brand_enrich.probe_every_ms();
@@ -130,12 +121,6 @@ BEGIN
     p_now + (p->>'floorMs')::float8); END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.is_answered(p jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT (p->>'isConfirmed')::boolean OR p->'reading' <> 'null' OR (p->>'refusedForQuota')::boolean
-    OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)')
-$$;
-
--- The account as numbers after an operation, in the order of `LEDGER_STATE`.
 CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
@@ -176,8 +161,7 @@ BEGIN
     v_run);
 END $$;
 
--- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is
--- the store's time from here on.
+-- `changed_at` of the account is the store's time from here on.
 CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account
   LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.load_account(p_account); r record; v_policy record;
@@ -190,7 +174,6 @@ BEGIN
   RETURN r.a;
 END $$;
 
--- What all that change the account end with.
 CREATE FUNCTION brand_enrich.finish_account(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
@@ -208,8 +191,6 @@ BEGIN
   RETURN brand_enrich.finish_account(a, NULL, v_policy.quota_cap, v_policy.overage);
 END $$;
 
--- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not
--- there has no epoch.
 CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS json
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -273,7 +254,6 @@ BEGIN
   RETURN brand_enrich.finish_account(a);
 END $$;
 
--- What another ledger knows of the account: the larger sum holds. A later period opens.
 CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
 ) RETURNS json LANGUAGE plpgsql AS $$

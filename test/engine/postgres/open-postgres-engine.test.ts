@@ -221,8 +221,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 11, tables: 'ea6c4a058e485818' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 11,
-      functionsVersion: 1,
-      functions: '2bff48756b69516f',
+      functionsVersion: 2,
+      functions: '98698c46843992ec',
     });
   });
 
