@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_935,
-  'brand-api': 815,
-  settings: 2_890,
-  notify: 370,
-  input: 8_790,
-  'local-service': 1_765,
+  core: 2_830,
+  'brand-api': 800,
+  settings: 2_825,
+  notify: 355,
+  input: 8_625,
+  'local-service': 1_730,
   ledger: 1_800,
-  engine: 9_440,
+  engine: 9_150,
   worker: 2_255,
-  run: 10_515,
+  run: 10_520,
   app: 1_010,
-  jobs: 4_950,
+  jobs: 5_040,
   library: 1_740,
-  dashboard: 6_340,
+  dashboard: 6_625,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 58_200;
+const CEILING_OF_ALL = 57_910;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

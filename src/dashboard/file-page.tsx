@@ -216,7 +216,7 @@ function resultText(rows: StatusCounts): string {
   return `${brandsText(rows.matched, all)}.${hint}`;
 }
 
-/** What its headline leaves out of why it is where it is; the card of its caps says it of a limit. */
+/** What the headline leaves out of why it is where it is. */
 function Reason({ seen: { file, run, caps } }: { seen: FileView }) {
   if (file === null || (run !== null && file.place !== 'failed')) return null;
   const { details } = file.reason;

@@ -213,8 +213,8 @@ export function noFilesText({ shown, view }: RunView): Child {
   const { run, inFlight } = shown;
   const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
   if (isAtWork(shown) || inFlight > 0) return 'They are written when the run ends.';
-  if (taken !== undefined)
-    return `They are moved to their folder next.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`;
+  const obstacle = taken?.closed ? ` ${sentenceOf(taken.closed)}` : '';
+  if (taken !== undefined) return `They are moved to their folder next.${obstacle}`;
   const path = resultFileOf(run);
   const host = <bdi>{run.label.host ?? 'an unknown machine'}</bdi>;
   if (path === null) return <>They are not in an inbox of this process. The run was on {host}.</>;

@@ -102,7 +102,8 @@ export function verdictOfResult(
     case 'too_many_failures':
       return failed(
         'Too many lookups failed',
-        'look at the reasons in the errors file next to this one; to continue, put the file into the inbox again',
+        'look at the reasons in the errors file next to this one; to continue, put the file into the ' +
+          'inbox again',
         { admin: ['More lookups failed than maxErrors allows.'] },
       );
     case 'halted': {
@@ -204,7 +205,7 @@ export function textsForSender(error: BrandEnrichError, folder: string, naming: 
   return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
 }
 
-/** What happened, for a person who only knows the file; the others say it in plain words already. */
+/** What happened, for a person who only knows the file. Other errors say it in plain words. */
 const PLAIN: Partial<Record<ErrorCode, string>> = {
   'column-doubtful': 'it is unclear which column has the companies',
   'column-unknown': 'this file has no such column',
@@ -291,8 +292,8 @@ export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobE
 export const CRASHED = undecided(
   'crashed',
   reasonOf('The program ended three times while it read this file and no other', [
-    'Look at the file, or show it to the administrator of the inbox. To have it read again, press "Go on" on ' +
-      'its page on the dashboard; put a repaired file into the inbox. ' +
+    'Look at the file, or show it to the administrator of the inbox. To have it read again, press ' +
+      '"Go on" on its page on the dashboard; put a repaired file into the inbox. ' +
       STORED,
   ]),
 );
@@ -320,8 +321,8 @@ const CAPPED: Next = [
 ];
 
 const RESULTS =
-  'The file then moves to the folder done. The results so far are next to this file (partial). Rows that were ' +
-  'not looked up yet are in the errors file.';
+  'The file then moves to the folder done. The results so far are next to this file (partial). ' +
+  'Rows that were not looked up yet are in the errors file.';
 
 /** Values together, as a settings file of the inbox can have them. */
 export type InboxValues = Extract<Remedy, { set: unknown }>['set'];

@@ -43,7 +43,10 @@ async function serve() {
   };
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   const run = 'r-20261120-000002';
-  await put(job, `${DONE}.csv`, { id: run, run });
+  const ofDone = 'j-00000000000000a4';
+  await put(job, `${DONE}.csv`, { id: ofDone, run });
+  const withJob = (all: DashboardData['runs']) =>
+    all.map((each) => (each.id === run ? { ...each, job: ofDone } : each));
   for (const name of ['report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
   const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
@@ -67,7 +70,7 @@ async function serve() {
   const paused = runRecord({ id: 'r-paused', paused: order, tally: { matched: 610, billed: 610 } });
   const finder = createFileFinder([root]);
   let data = dashboardData({
-    runs: [paused, triedRun, ...runs],
+    runs: [paused, triedRun, ...withJob(runs)],
     inboxes: places.map((each) => ({ ...each, folder: root })),
     failed: await finder.listFailed(),
   });
@@ -87,7 +90,7 @@ async function serve() {
     addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
   });
   const show = (parts: Partial<DashboardData>) => {
-    data = { ...data, ...parts };
+    data = { ...data, ...parts, runs: withJob(parts.runs ?? data.runs) };
     served.show(dashboardView({ data }));
   };
   return { served, show, job };

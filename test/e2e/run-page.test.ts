@@ -63,7 +63,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   const ended = (await page(newer)).text;
   expect(ended).toMatch(/\d+ of 60 rows have a brand\./);
   expect(ended).not.toContain(`action="${newer}/`);
-  const links = [...ended.matchAll(/<a href="(\/files\/[^"]+)"/g)].map(([, link]) => link ?? '');
+  const links = [...ended.matchAll(/<a href="(\/files\/[^"#]+)"/g)].map(([, link]) => link ?? '');
   expect(links.map((link) => decodeURIComponent(link.split('/').at(-1) ?? ''))).toEqual([
     'Kunden März.report.html',
     'Kunden März.enriched.csv',

@@ -1,6 +1,6 @@
 /**
- * Stopped is not failed: the same command continues where it was. `test/chaos/kills.chaos.ts` covers
- * kills at random moments.
+ * Stopped is not failed: the same command continues where it was. `test/chaos/kills.chaos.ts`
+ * covers kills at random moments.
  */
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';

@@ -43,10 +43,8 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   expect(page).toContain('1 inbox is closed');
   expect(page).toContain('Inbox closed');
   expect(page).toContain(why);
-  expect(page).toContain('waits to be moved');
-  expect(page).not.toContain('moved or removed');
   const [, run = ''] = /href="(\/runs\/[^"/]+)"/.exec(page) ?? [];
-  expect(await read(run)).toContain('Its result waits to be moved to the folder done.');
+  expect(await read(run)).toContain('They are moved to their folder next.');
   expect(JSON.parse(await read(`${run}.json`))).toMatchObject({ isEnded: false, reason: why });
 
   await chmod(scene.path('box/done'), 0o755);

@@ -117,7 +117,7 @@ describe('a finished run', () => {
     [HALTS.limit.reached, /^The quota is used up\.$/, /not finished yet\. You do not need to do anything/],
     [
       { name: 'maxRequests', maxRequests: 2 },
-      /^The cap of 2 requests is reached\.$/,
+      /^The cap of 2 paid lookups is reached\.$/,
       /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s,
     ],
     [

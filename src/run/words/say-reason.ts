@@ -74,9 +74,10 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
   const byStarts = 'is reached by this run and earlier starts of it';
   switch (reached.name) {
     case 'service':
-      return 'the service refuses further requests: its quota is reached';
+      return `the service refuses further ${isPlain ? 'lookups' : 'requests'}: its quota is reached`;
     case 'account':
-      return reached.overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
+      if (reached.overage === 0) return 'the quota is used up';
+      return `the quota and the ${isPlain ? 'budget for extra cost' : 'overage budget'} are used up`;
     case 'quota': {
       const quota = isPlain
         ? `the quota of ${reached.quota} that is set here`
@@ -88,7 +89,7 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     }
     case 'maxRequests':
       return isPlain
-        ? `the cap of ${countOf(reached.maxRequests, 'request')} is reached`
+        ? `the cap of ${countOf(reached.maxRequests, 'paid lookup')} is reached`
         : reader === 'inbox'
           ? `the cap of ${countOf(reached.maxRequests, 'request')} ` +
             `(${settingName('maxRequests', reader)}) is reached`

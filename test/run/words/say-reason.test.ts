@@ -30,7 +30,7 @@ test.each<[ReachedLimit, flag: string, key: string, inbox: string, plain: string
     `--max-requests 5 ${BY_STARTS}`,
     `maxRequests 5 ${BY_STARTS}`,
     'the cap of 5 requests (maxRequests) is reached',
-    'the cap of 5 requests is reached',
+    'the cap of 5 paid lookups is reached',
   ],
   [
     { name: 'maxCost' },
