@@ -222,7 +222,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 11,
       functionsVersion: 2,
-      functions: '98698c46843992ec',
+      functions: 'a93f8f18edec6953',
     });
   });
 
