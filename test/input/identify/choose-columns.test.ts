@@ -1,53 +1,38 @@
 /** Which column is chosen without --column, and when the run stops rather than guesses. */
 import { describe, expect, it } from 'vitest';
-import { CUSTOMERS, choose, chosen, refusal } from './choose-from-table.js';
+import { CUSTOMERS, cases, choose, chosen, expectChosen, refusal } from './choose-from-table.js';
 
 describe('without --column', () => {
   it.each([
-    ['a website by its name and values', CUSTOMERS, 'website:domain'],
-    ['a website in another language', ['Firma|Webseite', 'Acme|acme.com', 'Beta|beta.de'], 'Webseite:domain'],
-    [
-      'domains under a name that says nothing',
-      ['a|b', 'Acme|acme.com', 'Beta|beta.com', 'Eta|eta.com'],
-      'b:domain',
-    ],
-    [
-      'a website with unusable values',
-      ['name|website', 'A|acme.com', 'B|acme', 'C|none yet'],
-      'website:domain',
-    ],
-    [
-      'the own website rather than that of the parent, whichever is fuller',
-      ['own website|parent website', 'acme.com|beta.com', '|gamma.com', 'delta.com|beta.com'],
-      'own website:domain',
-    ],
-    [
-      'the website, not that of the parent',
-      ['website|parent website', 'acme.com|beta.com', 'a.com|b.com', 'c.com|d.com'],
-      'website:domain',
-    ],
-    ['a website by its name when no row is sampled', ['name|website'], 'website:domain'],
-    ['e-mail if nothing is better', ['name|email', 'Jo|jo@acme.com', 'Al|al@gmail.com'], 'email:domain'],
+    ...cases(`
+      a website by its name and values: id|company|website / 1|Acme|acme.com / 3|Gamma| -> website:domain
+      a website in another language: Firma|Webseite / Acme|acme.com / Beta|beta.de -> Webseite:domain
+      domains under a name that says nothing: a|b / Acme|acme.com / Beta|beta.com / Eta|eta.com -> b:domain
+      a website with unusable values: name|website / A|acme.com / B|acme / C|none yet -> website:domain
+      not that of the parent: website|parent website / acme.com|beta.com / a.com|b.com / c.com|d.com -> website:domain
+      the own one, if less full: own website|parent site / a.com|b.com / |c.com / d.com|b.com -> own website:domain
+      a website by its name when no row is sampled: name|website -> website:domain
+      e-mail if nothing is better: name|email / Jo|jo@acme.com / Al|al@gmail.com -> email:domain
+      a website before e-mail: email|website / jo@acme.com|acme.com / al@beta.com| -> website:domain
+      ISINs by their check digit: Fonds|Kennung / A|US0378331005 / B|de000 7164600 -> Kennung:isin
+      an ISIN rather than its ticker: ticker|isin / AAPL|US0378331005 / SAP|DE0007164600 -> isin:isin
+      an ISIN, not its WKN: wkn|isin / 865985|US0378331005 / 716460|DE0007164600 -> isin:isin
+      tickers that look like domains: name|ticker / SAP|SAP.DE / Airbus|AIR.PA -> ticker:ticker
+      a website that looks like tickers: name|website / SAP|SAP.DE / Axa|AXA.FR / Eni|ENI.IT -> website:domain
+      a symbol as ticker beside a sector: symbol|sector / META|Tech / DASH|Food -> symbol:ticker
+      a symbol as coin: symbol|blockchain / ETH|ethereum / LINK|ethereum -> symbol:crypto
+      a coin: coin|amount / BTC|1 / ETH|2 / META|3 -> coin:crypto
+      certain brand ids under any name: key|x / id_abc|1 / id_def|2 -> key:id
+      new brand ids by their name: Brand ID|x / idAbCd1234|1 / idZz_-9876|2 -> Brand ID:id
+      a filled one of two equal names: url|name|url / |A|acme.com / |B|beta.com / |C|c.com -> url:domain
+      numbers with an exchange: name|code / Nissui|1332.T / Inpex|1605.T / Toyota|7203.T -> code:ticker
+      symbols with the suffix of an exchange: name|x / BP|BP.L / Vodafone|VOD.L / Tesco|TSCO.L -> x:ticker
+      a company's symbol: ACT Symbol|Company Name / A|Agilent / AA|Alcoa / AAP|Advance -> ACT Symbol:ticker`),
     [
       'numbers that repeat, under the name of tickers',
       ['ticker|year', ...Array.from({ length: 12 }, (_, at) => `${1332 + (at % 4)}|${2016 + at}`)],
       'ticker:ticker',
     ],
-    ['a website before e-mail', ['email|website', 'jo@acme.com|acme.com', 'al@beta.com|'], 'website:domain'],
-    ['ISINs by their check digit', ['Fonds|Kennung', 'A|US0378331005', 'B|de000 7164600'], 'Kennung:isin'],
-    ['an ISIN rather than its ticker', ['ticker|isin', 'AAPL|US0378331005', 'SAP|DE0007164600'], 'isin:isin'],
-    ['an ISIN, not its WKN', ['wkn|isin', '865985|US0378331005', '716460|DE0007164600'], 'isin:isin'],
-    ['tickers that look like domains', ['name|ticker', 'SAP|SAP.DE', 'Airbus|AIR.PA'], 'ticker:ticker'],
-    [
-      'a website that looks like tickers',
-      ['name|website', 'SAP|SAP.DE', 'Axa|AXA.FR', 'Eni|ENI.IT'],
-      'website:domain',
-    ],
-    ['a symbol as ticker beside a sector', ['symbol|sector', 'META|Tech', 'DASH|Food'], 'symbol:ticker'],
-    ['a symbol as coin', ['symbol|blockchain', 'ETH|ethereum', 'LINK|ethereum'], 'symbol:crypto'],
-    ['a coin', ['coin|amount', 'BTC|1', 'ETH|2', 'META|3'], 'coin:crypto'],
-    ['certain brand ids under any name', ['key|x', 'id_abc|1', 'id_def|2'], 'key:id'],
-    ['new brand ids by their name', ['Brand ID|x', 'idAbCd1234|1', 'idZz_-9876|2'], 'Brand ID:id'],
     [
       'no logo, no profile',
       [
@@ -55,11 +40,6 @@ describe('without --column', () => {
         ...['acme', 'eta', 'zeta'].map((x) => `cdn.a.com/${x}|linkedin.com/${x}|${x}.com`),
       ],
       'site:domain',
-    ],
-    [
-      'a filled one of two equal names',
-      ['url|name|url', '|A|acme.com', '|B|beta.com', '|C|c.com'],
-      'url:domain',
     ],
     [
       'the website of a company rather than fuller pages of a few job boards',
@@ -77,24 +57,7 @@ describe('without --column', () => {
       ['a|b', ...Array.from({ length: 9 }, (_, at) => `https://x${at % 3}.com/p/${at}|https://a${at}.com/`)],
       'b:domain',
     ],
-    [
-      'numbers with an exchange',
-      ['name|code', 'Nissui|1332.T', 'Inpex|1605.T', 'Toyota|7203.T'],
-      'code:ticker',
-    ],
-    [
-      'symbols with the suffix of an exchange alone',
-      ['name|x', 'BP|BP.L', 'Vodafone|VOD.L', 'Tesco|TSCO.L'],
-      'x:ticker',
-    ],
-    [
-      'a symbol of a company',
-      ['ACT Symbol|Company Name', 'A|Agilent', 'AA|Alcoa', 'AAP|Advance'],
-      'ACT Symbol:ticker',
-    ],
-  ])('%s', (_, table, expected) => {
-    expect(chosen(table)).toBe(expected);
-  });
+  ] as const)('%s', expectChosen);
 
   it('contacts of few companies beside pages of many are a question', () => {
     const rows = Array.from({ length: 60 }, (_, at) => `company-${at % 2}.com|https://a${at}.com/p`);
@@ -361,54 +324,24 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
 });
 
 describe('columns that name the same companies', () => {
-  it.each<[string, string[], string]>([
-    [
-      'two names of one meaning',
-      ['Website URL|Company Domain Name', 'a.com|', 'b.com|www.b.com'],
-      'Website URL:domain Company Domain Name:domain',
-    ],
-    ['the fuller first', ['Website URL|Domain', '|b.com', 'a.com|a.com'], 'Domain:domain Website URL:domain'],
-    [
-      'of two countries',
-      ['website|domain', 'acme.com|acme.de', 'beta.com|beta.de'],
-      'website:domain domain:domain',
-    ],
-    [
-      'few values',
-      ['Website|Domain', 'a.com|', 'b.com|b.com', 'c.com|', 'd.com|'],
-      'Website:domain Domain:domain',
-    ],
-    ['numbered', ['Website 1|Website 2', 'a.com|b.com', 'c.com|'], 'Website 1:domain Website 2:domain'],
-    ['e-mail addresses', ['E-mail 1|E-mail 2', 'jo@a.com|x@b.com'], 'E-mail 1:domain E-mail 2:domain'],
-    [
-      'three at most',
-      ['Website 1|Website 2|Website 3|Website 4', 'a.com|a.com|a.com|a.com', 'b.com|b.com|b.com|b.com'],
-      'Website 1:domain Website 2:domain Website 3:domain',
-    ],
-  ])('are read in turn: %s', (_, table, expected) => {
-    expect(chosen(table)).toBe(expected);
-  });
+  it.each(
+    cases(`
+      one meaning: WWW|Company Domain Name / a.com| / b.com|www.b.com -> WWW:domain Company Domain Name:domain
+      the fuller first: Website URL|Domain / |b.com / a.com|a.com -> Domain:domain Website URL:domain
+      of two countries: website|domain / acme.com|acme.de / beta.com|beta.de -> website:domain domain:domain
+      few values: Website|Domain / a.com| / b.com|b.com / c.com| / d.com| -> Website:domain Domain:domain
+      numbered: Website 1|Website 2 / a.com|b.com / c.com| -> Website 1:domain Website 2:domain
+      e-mail addresses: E-mail 1|E-mail 2 / jo@a.com|x@b.com -> E-mail 1:domain E-mail 2:domain
+      three: Web 1|Web 2|Web 3|Web 4 / a.de|a.de|a.de|a.de / b.de|b.de|b.de| -> Web 1:domain Web 2:domain Web 3:domain`),
+  )('are read in turn: %s', expectChosen);
 
-  it.each([
-    [
-      'that of another company',
-      ['Website|Link', ...['a', 'b', 'c', 'd'].map((x) => `${x}.com|${x === 'd' ? 'x.com' : ''}`)],
-      'Website:domain',
-    ],
-    [
-      'a nearly empty ISIN',
-      [
-        'Website|isin',
-        'sap.com|DE0007164600',
-        'apple.com|US0378331005',
-        ...Array.from({ length: 8 }, (_, at) => `a${at}.com|`),
-      ],
-      'Website:domain',
-    ],
-    ['a website beside an ISIN', ['web|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600'], 'isin:isin'],
-  ])('%s is none of them', (_, table, expected) => {
-    expect(chosen(table)).toBe(expected);
-  });
+  const blank = Array.from({ length: 8 }, (_, at) => ` / a${at}.com|`).join('');
+  it.each(
+    cases(`
+      that of another company: Website|Link / a.com| / b.com| / c.com| / d.com|x.com -> Website:domain
+      a nearly empty ISIN: Website|isin / sap.com|DE0007164600 / a.com|US0378331005${blank} -> Website:domain
+      a website beside an ISIN: web|isin / apple.com|US0378331005 / sap.com|DE0007164600 -> isin:isin`),
+  )('%s is none of them', expectChosen);
 
   it('a coin and a ticker are a question', () => {
     const table = ['coin|ticker|exchange', 'BTC|IBIT|NASDAQ', 'ETH|ETHA|NASDAQ', 'SOL|SOLZ|NASDAQ'];
@@ -482,12 +415,7 @@ describe('well-known symbols', () => {
     ['a column of coins', 'Asset|Amount', rows(COINS, NUMBERS), 'Asset:crypto'],
     ['symbols of shares', 'symbol|quantity', rows(SHARES, NUMBERS), 'symbol:ticker'],
     ['symbols of coins', 'symbol|exchange|coin_id', rows(COINS, NUMBERS, NUMBERS), 'symbol:crypto'],
-    [
-      'symbols of firms',
-      'symbol|description',
-      rows(['AB', 'CD', 'EF'], ['A Inc.', 'C plc', 'E']),
-      'symbol:ticker',
-    ],
+    ['symbols of firms', 'symbol|description', ['AB|A Inc.', 'CD|C plc', 'EF|E'], 'symbol:ticker'],
     [
       'the holdings of a fund, whose own ticker is in every row',
       'Fund Ticker|Holding Ticker',
@@ -506,19 +434,12 @@ describe('well-known symbols', () => {
 });
 
 describe('codes of an exchange', () => {
-  it.each([
-    [
-      ['コード|銘柄名', '7203|トヨタ', '6758|ソニー', '9984|S', '8306|M', '1301|K'],
-      'data_j.csv',
-      'コード:ticker',
-    ],
-    [['code|name', '600519|M', '000001|P', '300750|C'], 'list.csv', 'code:ticker'],
-    [
-      ['Código|Nome|Tipo', 'PETR4|PETROBRAS|PN', 'VALE3|VALE|ON', 'ITUB4|ITAU|PN'],
-      'dia.csv',
-      'Código:ticker',
-    ],
-  ])('are tickers in %j', (table, fileName, expected) => {
+  it.each(
+    cases(`
+      data_j.csv: コード|銘柄名 / 7203|トヨタ / 6758|ソニー / 9984|S / 8306|M / 1301|K -> コード:ticker
+      list.csv: code|name / 600519|M / 000001|P / 300750|C -> code:ticker
+      dia.csv: Código|Nome|Tipo / PETR4|PETROBRAS|PN / VALE3|VALE|ON / ITUB4|ITAU|PN -> Código:ticker`),
+  )('are tickers in %s', (fileName, table, expected) => {
     expect(chosen(table, { fileName })).toBe(expected);
   });
 
@@ -625,16 +546,11 @@ describe('symbols of coins and of shares', () => {
 });
 
 describe('a table of fewer than three rows', () => {
-  it.each([
-    [
-      'is read where the name is plain and no other link is there',
-      ['company|website', 'Acme|acme.com'],
-      'website:domain',
-    ],
-    ['is read where it is a list', ['acme.com', 'beta.com', 'eta.com'], 'acme.com:domain'],
-  ])('%s', (_, table, expected) => {
-    expect(chosen(table)).toBe(expected);
-  });
+  it.each(
+    cases(`
+      the name is plain and no other link is there: company|website / Acme|acme.com -> website:domain
+      it is a list: acme.com / beta.com / eta.com -> acme.com:domain`),
+  )('is read where %s', expectChosen);
 
   it.each([
     ['a name that says nothing', ['a|b', 'Acme|acme.com', 'Beta|beta.com'], 'b'],

@@ -1,4 +1,5 @@
 /** Tables written as text, for the tests of column choice. */
+import { expect } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
 import { sayPhrase } from '../../../src/core/phrase.js';
@@ -49,6 +50,17 @@ export function refusal(table: readonly string[], options: Options = {}): NeverS
     throw error;
   }
   throw new Error('a column was chosen');
+}
+
+/** Cases of a text, a line each: a title, a table with ` / ` between its lines, and the choice. */
+export const cases = (text: string) =>
+  text.match(/\S.*/g)?.map((line) => {
+    const [, title = '', table = '', expected = ''] = /^(.+?): (.*) -> (.*)$/.exec(line) ?? [];
+    return [title, table.split(' / '), expected] as const;
+  }) ?? [];
+
+export function expectChosen(_title: string, table: readonly string[], expected: string): void {
+  expect(chosen(table)).toBe(expected);
 }
 
 /** A typical customer list. */
