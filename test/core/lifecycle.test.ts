@@ -21,14 +21,8 @@ describe('releasers', () => {
       });
     }
     await releasers.releaseAll();
-    expect(log).toEqual([
-      'third begins',
-      'third ends',
-      'second begins',
-      'second ends',
-      'first begins',
-      'first ends',
-    ]);
+    const inTurn = ['third', 'second', 'first'].flatMap((name) => [`${name} begins`, `${name} ends`]);
+    expect(log).toEqual(inTurn);
   });
 
   it('run once, however often they are called', async () => {

@@ -1,9 +1,7 @@
-/** Files made to exhaust this process: they fail, or lose single rows, and it stays as it was. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openInput } from '../../src/input/open-input.js';
 import { startReadingProcess } from '../../src/input/reader/reading-process.js';
-import { cell, HOSTILE, parquetOf, row, WEBSITE } from '../support/hostile-files.js';
+import { cell, HOSTILE, parquetOf, row } from '../support/hostile-files.js';
 import { workbookOf, zipOf } from '../support/workbooks.js';
 import { folderOfFile, intakeOptions, readContent, readHere } from './reading.js';
 
@@ -149,12 +147,6 @@ describe('an archive', () => {
     });
   });
 
-  it('with a workbook in it is read', async () => {
-    const book = await workbookOf(WEBSITE);
-    const packed = await folder.write('book.zip', await zipOf({ 'book.xlsx': book }));
-    expect(await drain(packed)).toEqual({ rows: 1, invalid: 0 });
-  });
-
   it('with a long name in it has it cut, and keeps its ending', async () => {
     const name = `${'n'.repeat(60_000)}.jsonl`;
     const content = await zipOf({ [name]: '{"website":"a.com"}\n{"website":\n' });
@@ -206,12 +198,4 @@ describe('a Parquet file', () => {
     );
     expect(await drain(path)).toEqual({ rows: 200_000, invalid: 0 });
   });
-
-  it.each(['duckdb', 'pyarrow-types', 'pyarrow-integers'])(
-    'of others agrees with its own counts: %s',
-    async (name) => {
-      const file = readFileSync(new URL(`../fixtures/${name}.parquet`, import.meta.url));
-      expect((await readContent(folder, file, { name: 'p.parquet' })).rows.length).toBeGreaterThan(0);
-    },
-  );
 });

@@ -1,7 +1,7 @@
 /** Answers that travel with the settlements of their permits, or go to the spool. */
 import { describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../src/core/outcome.js';
-import { CONFIRMED, createStage, headers, LEFT, outcomes } from './governing.js';
+import { CONFIRMED, createStage, LEFT, outcomes } from './governing.js';
 
 function outcome(key: string): NewOutcome {
   return { key, status: 'matched', packed: Buffer.from(key), billed: true, freshMs: null };
@@ -244,16 +244,4 @@ describe('the end', () => {
     await clock.rest();
     expect([ends, governor.left]).toEqual([{ a: 1, b: LEFT, c: LEFT }, 2]);
   });
-});
-
-test('a reading of two periods leaves the later answer for the next exchange', async () => {
-  const { clock, governor, permitOf, carried } = await createAnswered(2);
-  const record = (at: number, key: string, day: string) => {
-    const observation = { ...headers(100, 1, day), period: day };
-    return governor.record(outcome(key), { permit: permitOf(at), as: 'billed', observation });
-  };
-  const recorded = [record(1, 'a', '2030-02-01'), record(0, 'b', '2030-01-01')];
-  await clock.advance(50);
-  expect(carried()).toEqual([['b'], ['a']]);
-  await Promise.all(recorded);
 });

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { CONFIRMED, createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
+import { createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
 
 const rateOf = (stage: Stage) => stage.account().rate;
-/** Long enough that requests sent before the rate fell are answered. */
-const ECHO_MS = 2_000;
 
 describe('slots', () => {
   test('are one interval apart', async () => {
@@ -68,27 +66,6 @@ describe('refusals', () => {
     const askers = [0, 1].flatMap((by) => stage.askMany(4, { by }).map((asker) => ({ asker, by })));
     await clock.rest();
     for (const { asker, by } of askers) governors[by]?.refuse(asker.permit, THROTTLED, UNCONFIRMED);
-    await clock.advance(15);
-    expect(rateOf(stage)).toBe(45);
-  });
-
-  test('later than that lower it again', async () => {
-    const stage = await createPacedStage(100, 2);
-    const { clock, governor, asked } = stage;
-    const [first, second] = await asked(2);
-    governor.refuse(first?.permit ?? '', THROTTLED, UNCONFIRMED);
-    await clock.advance(15 + ECHO_MS);
-    governor.refuse(second?.permit ?? '', THROTTLED, UNCONFIRMED);
-    await clock.advance(15);
-    expect(rateOf(stage)).toBeCloseTo(20.25);
-  });
-
-  test('in a first burst without a pace set it to nine tenths of what was accepted meanwhile', async () => {
-    const stage = await createPacedStage(null);
-    const { clock, governor, asked } = stage;
-    const askers = await asked(64);
-    for (const { permit } of askers.slice(0, 50)) governor.settle(permit, 'billed', CONFIRMED);
-    for (const { permit } of askers.slice(50)) governor.refuse(permit, THROTTLED, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
   });

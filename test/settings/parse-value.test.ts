@@ -44,6 +44,12 @@ interface KindTable {
   readonly wrong: readonly string[];
 }
 
+const API = 'https://api.example.com';
+const NO_ADDRESSES = [
+  ...['', 'api.example.com', 'ftp://api.example.com', 'https://', 'https://user:pw@api.example.com'],
+  ...[`${API}/?key=1`, `${API}/#x`],
+];
+
 const TABLES: readonly KindTable[] = [
   {
     name: 'a duration',
@@ -141,46 +147,22 @@ const TABLES: readonly KindTable[] = [
   {
     name: 'a base URL',
     kind: baseUrlValue,
-    kept: [
-      'https://api.example.com/brands',
-      'https://api.example.com/nov2',
-      'https://api.example.com/v2/x',
-      'http://127.0.0.1:8080',
-    ],
+    kept: [...['brands', 'nov2', 'v2/x'].map((path) => `${API}/${path}`), 'http://127.0.0.1:8080'],
     read: {
-      'https://API.example.com:443/': 'https://api.example.com',
-      'https://api.example.com/base//': 'https://api.example.com/base',
-      'https://api.example.com/V2/': 'https://api.example.com',
-      'https://api.example.com/base/v2//': 'https://api.example.com/base',
-      'https://api.example.com/v2/brands/': 'https://api.example.com',
+      'https://API.example.com:443/': API,
+      [`${API}/base//`]: `${API}/base`,
+      [`${API}/V2/`]: API,
+      [`${API}/base/v2//`]: `${API}/base`,
+      [`${API}/v2/brands/`]: API,
     },
-    wrong: [
-      '',
-      'api.example.com',
-      'ftp://api.example.com',
-      'https://',
-      'https://user:pw@api.example.com',
-      'https://token@api.example.com',
-      'https://api.example.com/?key=1',
-      'https://api.example.com/#x',
-      'http://127.0.0.1:0',
-    ],
+    wrong: [...NO_ADDRESSES, 'https://token@api.example.com', 'http://127.0.0.1:0'],
   },
   {
     name: 'an origin',
     kind: originValue,
     kept: ['http://10.0.0.7:8787', 'https://[fe80::1]:8443'],
     read: { 'https://Brands.example.com:443/': 'https://brands.example.com' },
-    wrong: [
-      '',
-      'brands.example.com',
-      'ftp://brands.example.com',
-      'https://user:pw@brands.example.com',
-      'https://brands.example.com/brands',
-      'https://brands.example.com/?token=1',
-      'https://brands.example.com/#x',
-      'https://brands.example.com:0',
-    ],
+    wrong: [...NO_ADDRESSES, `${API}/brands`, `${API}:0`],
   },
   {
     name: 'a domain',
@@ -291,25 +273,18 @@ describe('a priority column', () => {
     expect(rowConditions.parse([seen])).toEqual([value]);
   });
 
-  it.each([
-    ['country', undefined],
-    ['country=', 'country:blank'],
-    ['=DE', undefined],
-    ['country:blnk', 'country:blank'],
-    [':filled', undefined],
-  ])('refuses the condition %j', (seen, nearest) => {
-    const parsed = rowConditions.parse([seen]);
-    expect(parsed).toBeInstanceOf(Refusal);
-    expect(parsed).toMatchObject({ nearest });
-  });
-
-  it.each([
-    ['', undefined],
-    [' :asc', undefined],
-    ['revenue:DESC', 'revenue:desc'],
-    ['revenue:des', 'revenue:desc'],
-  ])('refuses %j', (seen, nearest) => {
-    const parsed = priorityValue.parse([seen]);
+  it.each<[string, ValueKind<unknown>, string | undefined]>([
+    ['', priorityValue, undefined],
+    [' :asc', priorityValue, undefined],
+    ['revenue:DESC', priorityValue, 'revenue:desc'],
+    ['revenue:des', priorityValue, 'revenue:desc'],
+    ['country', rowConditions, undefined],
+    ['country=', rowConditions, 'country:blank'],
+    ['=DE', rowConditions, undefined],
+    ['country:blnk', rowConditions, 'country:blank'],
+    [':filled', rowConditions, undefined],
+  ])('refuses %j', (seen, kind, nearest) => {
+    const parsed = kind.parse([seen]);
     expect(parsed).toBeInstanceOf(Refusal);
     expect(parsed).toMatchObject({ nearest });
   });
@@ -324,19 +299,14 @@ it('durations: survive a round trip through their shortest text', () => {
   );
 });
 
+const LOOPBACK = ['localhost', 'a.LOCALHOST', '127.0.0.1', '127.255.0.9', '[::1]'];
+const OTHER_HOSTS = [
+  ...['0.0.0.0', '[::]', '10.0.0.1', '127.example.com', '127.0.0.1.example', 'localhost.example'],
+  'notlocalhost',
+];
 it.each([
-  ['localhost', true],
-  ['a.LOCALHOST', true],
-  ['127.0.0.1', true],
-  ['127.255.0.9', true],
-  ['[::1]', true],
-  ['0.0.0.0', false],
-  ['[::]', false],
-  ['10.0.0.1', false],
-  ['127.example.com', false],
-  ['127.0.0.1.example', false],
-  ['localhost.example', false],
-  ['notlocalhost', false],
+  ...LOOPBACK.map((host) => [host, true] as const),
+  ...OTHER_HOSTS.map((host) => [host, false] as const),
 ])('loopback: %s: %s', (host, expected) => {
   expect(isLoopbackHost(host)).toBe(expected);
   expect(isLoopbackHost(host.replace(/[[\]]/g, ''))).toBe(expected);

@@ -25,7 +25,7 @@ function noise(characters: number): string {
   return parts.join('').slice(0, characters);
 }
 
-export const WEBSITE = row(cell('website')) + row(cell('acme.com'));
+const WEBSITE = row(cell('website')) + row(cell('acme.com'));
 
 /** Name, content, and words of the error; null: it is read, perhaps with invalid rows. */
 export const HOSTILE: readonly (readonly [

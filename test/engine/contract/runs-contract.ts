@@ -66,13 +66,6 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().get('never-started')).toBeNull();
     });
 
-    test('starting a run again after a lost answer starts it once', async () => {
-      const run = newRun();
-      const first = await store().start(run);
-      clock.advance(1_000);
-      expect(await store().start(run)).toEqual(first);
-    });
-
     test('a file that is started again after it stopped is one entry of the list, with the requests billed before', async () => {
       const { key, label } = newRun();
       const begin = (more: object = {}) => start({ key, label, ...more });

@@ -84,17 +84,6 @@ describe('the lock of a folder', () => {
     expect(words.sort()).toEqual(['engine-held', 'engine-held', 'engine-held', 'has it']);
   });
 
-  test('the folder of a killed process is free at once', async () => {
-    const owner = lockingChild();
-    expect(await owner.nextLine()).toBe('has it');
-    await expect(lock()).rejects.toMatchObject({
-      message: expect.stringContaining(`process ${owner.process.pid} `),
-    });
-    await owner.kill('SIGKILL');
-    await lock();
-    expect(await readdir(folder)).toHaveLength(1);
-  });
-
   test('the socket of a killed process is removed by one that does not want the lock; a holder keeps it', async () => {
     const owner = lockingChild();
     expect(await owner.nextLine()).toBe('has it');

@@ -39,30 +39,12 @@ describe('the name of a column', () => {
 });
 
 it.each([
-  [
-    ['name', 'symbol', 'sector'],
-    [1, 0],
-  ],
-  [
-    ['name', 'symbol', 'circulating_supply'],
-    [0, 2],
-  ],
-  [
-    ['name', 'symbol'],
-    [0, 0],
-  ],
-  [
-    ['symbol', 'exchange', 'blockchain'],
-    [1, 1],
-  ],
-  [
-    ['Symbol', 'Name', 'nyse-listed.csv'],
-    [1, 0],
-  ],
-  [
-    ['Symbol', 'Name', 'top-100-coins.csv'],
-    [0, 1],
-  ],
-] as const)('%j have words of tables of securities and of coins: %j', (names, words) => {
-  expect(tableWords(names)).toEqual(words);
+  ['name, symbol, sector', [1, 0]],
+  ['name, symbol, circulating_supply', [0, 2]],
+  ['name, symbol', [0, 0]],
+  ['symbol, exchange, blockchain', [1, 1]],
+  ['Symbol, Name, nyse-listed.csv', [1, 0]],
+  ['Symbol, Name, top-100-coins.csv', [0, 1]],
+])('%s have words of tables of securities and of coins: %j', (names, words) => {
+  expect(tableWords(names.split(', '))).toEqual(words);
 });

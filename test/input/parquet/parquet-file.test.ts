@@ -249,20 +249,6 @@ it('rows beyond one group are written and read in several, counted in all', { ta
   expect(JSON.parse(read.at(-1) ?? '').slice(0, 2)).toEqual(['a44999.com', expect.anything()]);
 });
 
-it('a file of hyparquet-writer with other codecs and required columns', async () => {
-  const columnData = [
-    { name: 'website', data: ['a.com', 'b.com'], nullable: false },
-    { name: 'when', data: [new Date(0), new Date(1)], type: 'TIMESTAMP' as const },
-  ];
-  const path = join(await temporaryFolder(), 'a.parquet');
-  await writeFile(path, Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' })));
-  const { cells } = await readTable(path);
-  expect(cells).toEqual([
-    ['a.com', '1970-01-01T00:00:00Z'],
-    ['b.com', '1970-01-01T00:00:00.001Z'],
-  ]);
-});
-
 it('integers of pyarrow come back with their width and sign, as Arrow accepts them', async () => {
   const { shape, raws } = await readTable(fileURLToPath(PYARROW));
   const path = await writeTable(raws, { input: shape });

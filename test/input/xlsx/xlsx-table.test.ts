@@ -123,8 +123,6 @@ describe('the XML of a workbook', () => {
     '<row r="9"><c r="B9" t="s"><v>2</v></c><c s="2"><v>1E1</v></c><c t="d"><v>2024-01-15</v></c><c s="3" t="inlineStr"><is><t>007</t></is></c><c><v>12345678901234567890</v></c></row>',
   ].join('');
   const parts = { 'xl/styles.xml': styles, 'xl/sharedStrings.xml': strings };
-  const withDay = (cells: string) =>
-    `<row><c t="str"><v>website</v></c><c t="str"><v>day</v></c></row><row><c t="str"><v>a.com</v></c>${cells}</row>`;
 
   it('positions with and without references, rich and shared text, formats, errors, results', async () => {
     const { input, rows: read } = await readBook(await workbookOf(rows, parts), { name: 'x.xlsx' });
@@ -153,20 +151,6 @@ describe('the XML of a workbook', () => {
     const { input, rows: read } = await readBook(await workbookOf(rows, { ...parts, 'xl/styles.xml': long }));
     expect(input.shape.typed?.codes).toEqual(['General', 'mm-dd-yy', '@']);
     expect(read[0]?.cells).toEqual(['', 'a.com ', '45306', '#DIV/0!', 'x']);
-  });
-
-  it('dates as ISO text, in their number format where they have one', async () => {
-    const days = '<c s="1" t="d"><v>2024-01-15T00:00:00.000Z</v></c><c s="1" t="d"><v>10:30</v></c>';
-    const { rows: read } = await readBook(await workbookOf(withDay(days), parts));
-    expect(read[0]?.cells).toEqual(['a.com', '2024-01-15', '10:30:00']);
-    expect(JSON.parse(read[0]?.raw ?? '')).toEqual(['a.com', { n: 45_306, f: 1 }, { t: '10:30:00' }]);
-  });
-
-  it('the dates of old Macs', async () => {
-    const properties = '<x:workbookPr date1904="1"/>';
-    const book = await workbookOf(withDay('<c s="1"><v>43844</v></c>'), parts, properties);
-    const { rows: read } = await readBook(book);
-    expect(read[0]?.cells).toEqual(['a.com', '2024-01-15']);
   });
 
   const manyAttributes = Array.from({ length: 9_000 }, (_, at) => `a${at}=""`).join(' ');
