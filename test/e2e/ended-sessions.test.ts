@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { postgresEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, onEngines } from './commands.js';
+import { onEngines } from './commands.js';
 
 const postgres = postgresEngine();
 onEngines([postgres], () => {
@@ -57,18 +57,5 @@ onEngines([postgres], () => {
     expect(result.code, result.stderr).toBe(code);
     expect([scene.service.meter.billed, scene.service.meter.mostBilledOnce()]).toEqual([billed, 1]);
     expect(await readRows(scene.path(file))).toHaveLength(300);
-  });
-
-  test.each([
-    ['status'],
-    ['ledger', 'show'],
-    ['schedule', 'list'],
-    ['outcomes', 'stats'],
-    ['plan', 'list.csv'],
-  ])('do not prevent the answer of `%s %s`', { tags: ['long'] }, async (...command) => {
-    const scene = await createScene(postgres, {}, domainList(3));
-    const looking = scene.start(command.filter((word) => word !== undefined));
-    await endSessionsUntil(await connectTo(scene), looking.done);
-    await ends(0, looking.done);
   });
 });

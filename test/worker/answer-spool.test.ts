@@ -148,15 +148,6 @@ it('a file in use is left alone, and taken once its writer is considered dead', 
 describe('the answers of several engines', () => {
   const DAY = 86_400_000;
 
-  it('are separate: each records its own', async () => {
-    const spool = await temporaryFolder();
-    await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
-    await spoolAnswers(spoolFolderOf(spool, 'b'), outcomes(3, 10));
-    const shelf = createShelf();
-    expect(await recordSpooled(spoolFolderOf(spool, 'b'), shelf.record)).toBe(3);
-    expect(await readdir(spoolFolderOf(spool, 'a'))).toHaveLength(1);
-  });
-
   it('are listed by engine', async () => {
     const spool = await temporaryFolder();
     const now = Date.now();

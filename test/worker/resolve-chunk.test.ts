@@ -219,18 +219,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
   });
 
-  it('at the limit halts its run with the reason of the account', async () => {
-    const limited = await place.startRun('limited', { quotaCap: 2, account: 'account' });
-    const context = await place.context('w1', place.client());
-    const result = await resolveChunk(context, limited, chunkOf(limited, brands(5)), SIGNALS);
-    expect(result).toEqual({ type: 'finished' });
-    expect(place.billed.size).toBe(2);
-    expect(await place.engine.runs.heartbeat(limited.id)).toMatchObject({
-      halt: { why: 'limit', reached: { name: 'quota', quota: 2, overage: 0 } },
-      tally: { matched: 2, requests: 2 },
-    });
-  });
-
   it('is parked with an attempt for what the service could not answer, longer each time', async () => {
     const client = scriptedClient((value) => (value === 'b1.com' ? DOWN : MATCHED));
     const context = await place.context('w1', client);

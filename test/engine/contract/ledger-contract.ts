@@ -299,17 +299,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(await ledger.accounts()).not.toContain(account);
     });
 
-    test('an imported later period opens at once, and what is in flight counts in it', async () => {
-      const { exchange, wanted, account, settle } = await begin(1);
-      const { ledger } = subject.engine;
-      await ledger.raise(account, { period: '2020-01-01', sent: 0, others: 0, quota: 50 });
-      expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
-      const later = { period: '2020-02-01', sent: 4, others: 0, quota: null };
-      expect(await ledger.raise(account, later)).toMatchObject({ ...later, sent: 3, quota: 50, held: 1 });
-      await exchange({ settle: settle('billed', 0, 1, { period: '2020-01-01' }) });
-      expect(await ledger.raise(account, later)).toMatchObject({ ...later, quota: 50, held: 0 });
-    });
-
     test('at the turn of the month overage is booked by the date of each answer, though clocks differ', async () => {
       const date = new Date(Date.now() + clock.offsetMs());
       const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];

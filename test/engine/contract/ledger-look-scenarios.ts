@@ -53,44 +53,29 @@ billed 0; look own -> denied
 wait 64s; wait 64s; look own -> denied
 take 1 -> granted
 # with proof looks and rows of the own domain go beyond every limit, one at a time
-start, plan paid; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; read 2/2; take 1 -> denied
+start, plan paid; proven; read 2/2; take 1 -> denied
 look own -> free
 own, take 0 1 -> queued, denied
 answer 4 2/2; own, take 0 -> free
 look own -> queued
 billed 7; show 0
 # what a killed worker had on a free permit ends with its deadline, and costs nothing
-start; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; own, take 0, deadline 6s -> free
+start; proven; own, take 0, deadline 6s -> free
 wait 8s; show 0; look own -> free
 show 0
 # a rise without requests of ours withdraws the proof, and what may have caused it is ours
-start; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; look own -> free
+start; proven; look own -> free
 answer 3 2/10; wait 64s; look own -> free
 answer 4 2/10; wait 64s; wait 64s; look own -> free
 answer 5 2/10; wait 40s; look own -> free
 answer 6 3/10; show 0; look own -> denied
 # looks whose proof is withdrawn are no longer counted as others
-start; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; confirmed, take 0 -> granted
+start; proven; confirmed, take 0 -> granted
 answer 3 3/10; look own -> free
 answer 4 4/10; show 0; wait 64s; wait 64s; look own -> free
 answer 5 5/10; show 0
 # a free request that is out when another own domain takes its place counts as sent
-start; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; look own -> free
+start; proven; look own -> free
 look other -> denied
 billed 3; show 0
 # another own domain has no proof, and what was booked for the first stays
@@ -105,10 +90,7 @@ answer 2 2/200; wait 64s; wait 64s; look own -> granted
 answer 3 2/200; pause; look own -> denied
 resume; refused; look own -> free
 # a free reading confirms a new period as one without a request does
-start; look own -> granted
-answer 0 2/10; wait 64s; wait 64s; look own -> granted
-answer 1 2/10; wait 64s; wait 64s; look own -> granted
-answer 2 2/10; look own -> free
+start; proven; look own -> free
 answer 3 2/10; look own -> free
 answer 4 0/10 2030-02; look own -> free
 answer 5 0/10 2030-02; show 0

@@ -135,6 +135,14 @@ const OTHERS: Readonly<Record<string, (words: Words, parts: readonly Words[]) =>
   clear: ([run]) => [{ type: 'halt', run: Number(run), isHalted: false }],
   hold: ([run]) => [{ type: 'pause_run', run: Number(run), isPaused: true }],
   continue: ([run]) => [{ type: 'pause_run', run: Number(run), isPaused: false }],
+  raise: ([period, sent, others, quota]) => {
+    const spent = {
+      sent: Number(sent),
+      others: Number(others),
+      quota: quota === undefined ? null : Number(quota),
+    };
+    return [{ type: 'raise', account: 0, period: periodOf(period) ?? '', ...spent }];
+  },
   beat: ([run]) => [{ type: 'heartbeat', run: Number(run) }],
   claim: ([worker, ...keys]) => [{ type: 'claim', worker: Number(worker), keys: keys.map(Number) }],
   open: () => [{ type: 'open', account: 0, rate: undefined, burst: 1 }],
@@ -151,9 +159,14 @@ const OTHERS: Readonly<Record<string, (words: Words, parts: readonly Words[]) =>
   ],
 };
 
+/** The own domain is proven free: two readings in quiet moments were no higher. Permits 0 to 2. */
+const PROVEN = `look own -> granted; answer 0 2/10; wait 64s; wait 64s; look own -> granted
+  answer 1 2/10; wait 64s; wait 64s; look own -> granted; answer 2 2/10`;
+
 /** Returns the steps of one history. */
 export function stepsOf(text: string): LedgerStep[] {
-  const steps = text.split(/[;\n]/).map((step) => step.trim());
+  const whole = text.replace('; proven', `; ${PROVEN}`);
+  const steps = whole.split(/[;\n]/).map((step) => step.trim());
   return steps
     .filter((step) => step !== '' && !step.startsWith('//'))
     .flatMap((step) => {

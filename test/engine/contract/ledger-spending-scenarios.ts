@@ -142,4 +142,8 @@ end 1; start, maxRequests 2; run 2, take 2 -> granted
 start, maxRequests 4; read 0/100; take 0 1 2 3, deadline 40s -> 4 granted
 wait 0s; billed 0; lost 1; free 2; billed 0; lost 1; free 2; wait 0s; take 4 5 -> granted, denied
 wait 64s; free 3; wait 0s; take 5 -> denied
+# an imported later period opens at once, and what is in flight counts in it
+start; raise 2020-01 0 0 5; confirmed, take 0 -> granted
+raise 2020-02 4 0; show 0; take 1 -> denied
+answer 0 4/5; raise 2020-02 4 0; show 0; take 1 -> granted
 `);
