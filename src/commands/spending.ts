@@ -5,7 +5,7 @@ import { costOf } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type RunRecord, scheduleNameOf } from '../engine/stores/run-store.js';
+import { isScheduleOwner, type RunRecord } from '../engine/stores/run-store.js';
 import type { Document } from '../run/documents.js';
 import { type JudgedRun, judgeRuns } from '../run/facts/judge-runs.js';
 import { isoTime } from '../run/output/columns.js';
@@ -116,7 +116,7 @@ export function judgeSpending(by: SpendingBy, runs: readonly JudgedRun[], price:
 
 const NAMES: Readonly<Record<SpendingBy, (run: RunRecord) => string | null>> = {
   input: ({ label }) => label.name,
-  schedule: ({ owner }) => scheduleNameOf(owner),
+  schedule: ({ owner }) => (isScheduleOwner(owner) ? owner.slice(owner.lastIndexOf('/') + 1) : null),
   person: ({ settings }) => settings.startedBy ?? null,
   month: ({ asOf }) => new Date(asOf).toISOString().slice(0, 7),
 };

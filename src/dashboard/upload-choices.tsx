@@ -236,7 +236,7 @@ function ConditionFields(shown: {
         <SelectBox id="only-is" label="must be" options={wanted} />
         <input name="only-value" aria-label="the value" maxlength={200} value={condition?.value ?? ''} />
       </div>
-      {half !== null && <p class="banner warn">{sentenceOf(`${half.lacks}: ${half.todo}`)}</p>}
+      {half !== null && <p class="banner warn">{sentenceOf(`${half.subject}: ${half.todo}`)}</p>}
     </>
   );
 }

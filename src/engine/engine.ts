@@ -11,7 +11,6 @@ import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '.
 
 export interface EngineOptions {
   readonly log: Log;
-  /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   /** For looking: opening engine and queues writes nothing where it need not. Default false. */
   readonly isReadOnly?: boolean | undefined;
   /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */

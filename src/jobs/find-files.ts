@@ -58,9 +58,9 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
   const names = await plainNamesIn(folder);
   const file = await originalOf(folder);
   const reason = place === 'done' ? NO_REASON : await reasonOf(folder, record);
-  const sizes = await Promise.all(names.map((name) => sizeOf(join(folder, name))));
+  const seen = await Promise.all(names.map((name) => lookAt(join(folder, name))));
   const files = names.map((name, index): JobFile => {
-    return { name, type: typeOf(name, file), size: sizes[index] ?? 0 };
+    return { name, type: typeOf(name, file), size: seen[index]?.size ?? 0 };
   });
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
@@ -99,13 +99,6 @@ async function plainNamesIn(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
     .sort();
-}
-
-async function sizeOf(path: string): Promise<number> {
-  return lstat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }
 
 /** Files that are read at the same time. */
@@ -317,8 +310,7 @@ export async function listQueued(root: string) {
     return entries.flatMap((entry) => (entry.isFile() && !isLeftAlone(entry.name) ? [entry.name] : []));
   };
   const names = await filesIn(join(root, 'inbox'));
-  const watchers = await jobFoldersIn(join(root, 'processing'));
-  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
+  const jobs = await foldersIn(root, 'processing');
   const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
   return {
     queued: names.filter((name) => !isSideFile(name)).sort(),
@@ -341,12 +333,15 @@ export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord,
 /** A job without a record waits for the account. */
 const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
 
-/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
-export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
+/** All files in `waiting/`, the oldest try first. `unclear`: gets folders without an original. */
+export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
-    if (record === null) return null;
+    if (record === null) {
+      unclear.push(folder);
+      return null;
+    }
     const { id, run, file, under, reason, parked } = record;
     const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
     const headline = reason?.headline ?? null;

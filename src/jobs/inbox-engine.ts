@@ -36,12 +36,8 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   }
   if (found === agreed) return;
   const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'this inbox belongs to another engine',
-    subject: root,
-    todo,
-  });
+  const what = 'this inbox belongs to another engine';
+  throw new FailFileError({ code: 'engine-unfit', what, subject: root, todo });
 }
 
 /** Returns null without a file. One of another user counts only if it has the engine's id. */

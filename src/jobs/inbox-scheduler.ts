@@ -7,9 +7,9 @@ import type { DaemonContext } from '../app/daemon-context.js';
 import type { ParkedJob } from './find-files.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
-import { arrivalOf, CRASHED, type JobEnd, refusalOf } from './inbox-verdict.js';
+import { CRASHED, type JobEnd, refusalOf } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
-import { arrive, claim, type Job, putBack, take } from './job-folder.js';
+import { arrive, claim, type Job, putBack, take, waitsForPerson } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */
@@ -169,12 +169,13 @@ async function carryOut(watcher: Watcher, own: OwnJob, end: JobEnd): Promise<voi
     case 'done':
     case 'failed':
     case 'parked': {
-      const { level, words } = arrivalOf(end);
       // Others would end the same way; the next look at the waiting files decides when to retry.
       if (end.type === 'parked') watcher.parked = [];
       const folder = await arrive(folders, job, end, clock.now());
       const reason = end.type === 'done' ? undefined : end.reason.headline;
-      log[level]({ file, job: folder && basename(folder), reason }, words);
+      const next = end.type === 'parked' && (waitsForPerson(end.state.why) ? 'a person' : 'the next try');
+      const words = next === false ? end.type : `waiting for ${next}`;
+      log[end.type === 'done' ? 'info' : 'warn']({ file, job: folder && basename(folder), reason }, words);
       if (folder !== null) work.ended(job, end, folder);
       if (end.type === 'parked' && end.holdMs > 0) hold(watcher, end.holdMs, end.reason.headline, null);
       return;

@@ -38,7 +38,6 @@ import {
   type JobReason,
   type ParkState,
   REASON_AT_MOST,
-  waitsForPerson,
 } from './job-folder.js';
 
 /** The verdict on a file. Sentences are for the people who dropped it. */
@@ -46,7 +45,7 @@ export type JobEnd =
   | Exclude<Arrival, { type: 'parked' }>
   /** Takes no file for `holdMs`. */
   | (Extract<Arrival, { type: 'parked' }> & { readonly holdMs: number })
-  /** Stopped in the middle: it goes back to the inbox. */
+  /** Stopped in the middle: it goes back to the waiting files. */
   | { readonly type: 'put_back' }
   /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
   | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
@@ -81,9 +80,9 @@ export function verdictOfResult(
   parkState: (why: ParkReason) => ParkState,
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
-  const parked = (why: ParkReason, what: string, [next, technical] = WAITING, words = what): JobEnd => {
+  const parked = (why: ParkReason, what: string, [next, technical = ''] = WAITING, words = what): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    const admin = [...(words === what ? [] : [words]), ...technical];
+    const admin = [words === what ? '' : sentenceOf(words), technical];
     const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], admin);
     return { type: 'parked', reason, state: parkState(why), holdMs };
   };
@@ -100,12 +99,9 @@ export function verdictOfResult(
     case 'paused':
       return pausedEnd(run.paused, run.id);
     case 'too_many_failures':
-      return failed(
-        'Too many lookups failed',
-        'look at the reasons in the errors file next to this one; to continue, put the file into the ' +
-          'inbox again',
-        { admin: ['More lookups failed than maxErrors allows.'] },
-      );
+      return failed('Too many lookups failed', SEE_ERRORS, {
+        admin: ['More lookups failed than maxErrors allows.'],
+      });
     case 'halted': {
       const { halt } = end;
       const words = sayHalt(halt, 'inbox');
@@ -123,14 +119,6 @@ export function verdictOfResult(
   }
 }
 
-/** The level and the words with which the log tells where a file is now. */
-export function arrivalOf(end: Arrival) {
-  if (end.type !== 'parked')
-    return { level: end.type === 'done' ? 'info' : 'warn', words: end.type } as const;
-  const words = waitsForPerson(end.state.why) ? 'waiting for a person' : 'waiting: retried automatically';
-  return { level: 'warn', words } as const;
-}
-
 /**
  * The verdict on a file for which a person ordered something, before anything is sent for it; null:
  * nothing is ordered. `name`: its latest run, or the file where none has begun.
@@ -142,10 +130,8 @@ export function verdictOfOrders({ cancelled, paused }: Orders, name: string): Jo
 
 function cancelledEnd(order: Order | null): JobEnd {
   const what = order === null ? 'the run was cancelled' : cancelledText(order);
-  const end = failed(
-    what,
-    'to look it up all the same, put the file into the inbox again, or press "Try again" on its page',
-  );
+  const todo = 'to look it up all the same, put it into the inbox again, or press "Try again" on its page';
+  const end = failed(what, todo);
   return { ...end, reason: { ...end.reason, code: CANCELLED } };
 }
 
@@ -182,6 +168,8 @@ function undecided(why: ParkState['why'], reason: JobReason): JobEnd {
 const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard.';
 
 const STORED = 'Paid answers are stored: they are not bought again.';
+
+const SEE_ERRORS = 'see the errors file next to this one; to continue, put the file into the inbox again';
 
 const ASK_ADMINISTRATOR = 'ask the administrator of the inbox to check the address of the service';
 
@@ -293,31 +281,27 @@ export const CRASHED = undecided(
   'crashed',
   reasonOf('The program ended three times while it read this file and no other', [
     'Look at the file, or show it to the administrator of the inbox. To have it read again, press ' +
-      '"Go on" on its page on the dashboard; put a repaired file into the inbox. ' +
-      STORED,
+      `"Go on" on its page on the dashboard; put a repaired file into the inbox. ${STORED}`,
   ]),
 );
 
 /** What happens next: for the person who dropped the file, and for the administrator. */
-type Next = readonly [words: string, technical: readonly string[]];
+type Next = readonly [words: string, technical?: string];
 
 const WAITING: Next = [
-  'You do not need to do anything: the remaining rows are looked up when the quota and the service allow it.',
-  [],
+  'You do not need to do anything: the rest is looked up when the quota and the service allow it.',
 ];
 
 const UNSEEN: Next = [
   'The remaining rows are looked up in the next period, or when the administrator has raised the quota.',
-  [
-    'A raised quota is not seen by itself on this plan: set ownDomain, press "Check the quota" on the ' +
-      'dashboard, or run `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`.',
-  ],
+  'A raised quota is not seen by itself on this plan: set ownDomain, press "Check the quota" on the ' +
+    'dashboard, or run `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`.',
 ];
 
 const CAPPED: Next = [
   'To continue, raise the limit on the page of this file on the dashboard; otherwise it waits for the next ' +
     'period.',
-  ['The caps maxRequests and maxCost also stand in brand-enrich.json, for all files.'],
+  'The caps maxRequests and maxCost also stand in brand-enrich.json, for all files.',
 ];
 
 const RESULTS =

@@ -217,9 +217,8 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
     if (stop.aborted) return [];
     let ordered: readonly ParkedJob[] = [];
     try {
-      const followed = followOrders(parked, await ordersOf(engine, parked));
+      const { others, ...followed } = followOrders(parked, await ordersOf(engine, parked));
       ordered = followed.ordered;
-      const { others } = followed;
       if (others.length === 0) return ordered;
       const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
       const runSettings = runSettingsOf(settings, service);

@@ -234,18 +234,14 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
 const COPY_MS = 60_000;
 
 /**
- * Moves folders of `waiting/` whose original is unclear to the failed ones, for people to see.
- * Returns their names. `now`: by the clock of the file system.
+ * Moves a waiting folder whose original is unclear to the failed ones, for people to see. Returns
+ * false where it stays, because somebody may be copying into it.
  */
-export async function failUnclear(folders: WatcherFolders, now: number): Promise<string[]> {
-  const unclear: string[] = [];
-  for (const folder of await jobFoldersIn(folders.waiting)) {
-    const { mtimeMs = now } = (await lookAt(folder)) ?? {};
-    if (now - mtimeMs < COPY_MS || (await readRecord(folder)) !== null) continue;
-    unclear.push(basename(folder));
-    await take(folders, folder);
-  }
-  return unclear;
+export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
+  const { mtimeMs = now } = (await lookAt(folder)) ?? {};
+  if (now - mtimeMs < COPY_MS || (await readRecord(folder)) !== null) return false;
+  await take(folders, folder);
+  return true;
 }
 
 /**

@@ -81,16 +81,6 @@ export interface ShownColumn {
   readonly values: readonly string[];
 }
 
-/** How a file is read, as far as it could be. */
-interface Reading {
-  sheets: readonly string[];
-  /** null: it could not be opened. */
-  format: TableFormat | null;
-  /** The sheet that is read; null: it is not a workbook. */
-  sheet: string | null;
-  columns: readonly ShownColumn[];
-}
-
 /** Why a file cannot be read so, or cannot be planned, in words for a page. */
 interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
   /** What would help, one for each alternative. */
@@ -100,14 +90,14 @@ interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | '
 /** What a condition on rows that was half filled in lacks, in words; null: it is whole. Pure. */
 export function halfCondition({
   where = [],
-}: Choice): { readonly lacks: string; readonly todo: string } | null {
+}: Choice): { readonly subject: string; readonly todo: string } | null {
   for (const text of [where].flat()) {
     const condition = readCondition(text);
     const missing = condition && missingIn(condition);
     if (missing === 'column')
-      return { lacks: 'it has no column', todo: 'choose a column, or clear the value' };
+      return { subject: 'it has no column', todo: 'choose a column, or clear the value' };
     if (missing === 'value')
-      return { lacks: 'it has no value', todo: 'type a value, or choose that all rows are looked up' };
+      return { subject: 'it has no value', todo: 'type a value, or choose that all rows are looked up' };
   }
   return null;
 }
@@ -121,7 +111,13 @@ const VALUES_SHOWN = 5;
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
 async function planUpload({ root, folder, path, under }: Upload, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
-  const reading: Reading = { sheets: [], format: null, sheet: null, columns: [] };
+  /** How the file is read, as far as it could be. `sheet`: null if it is not a workbook. */
+  const reading = {
+    sheets: [] as readonly string[],
+    format: null as TableFormat | null,
+    sheet: null as string | null,
+    columns: [] as readonly ShownColumn[],
+  };
 
   async function planAs(settings: Settings) {
     const asked = { input: path, stdin: null, only: 'own file', settings } as const;
@@ -180,13 +176,7 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
     const found = await planAs(settings);
     if (half !== null) {
       const what = 'the condition on rows is half filled in';
-      const refusal: Refusal = {
-        code: 'usage-invalid',
-        what,
-        subject: half.lacks,
-        todo: half.todo,
-        remedies: [],
-      };
+      const refusal: Refusal = { code: 'usage-invalid', what, ...half, remedies: [] };
       return { reading, found: null, refusal };
     }
     return { reading, found, refusal: null };

@@ -45,61 +45,55 @@ const PATIENCE_MS = 3_000;
  * file in the inbox count. `by`: a name of the dashboard. `now`: for the name of its folder. Throws
  * `NeverStartError` when the file must stay where it is, and what the engine throws.
  */
-export async function tryAgain(
+export function tryAgain(
   engine: OrderStores,
   root: string,
   folder: string,
   now: number,
-  given: { readonly settings?: Chosen; readonly by?: string } = {},
-): Promise<GoneOn> {
-  try {
-    return await oneAtATime(() => moveToWaiting(engine, root, folder, now, given));
-  } catch (error) {
+  { settings, by: startedBy }: { readonly settings?: Chosen; readonly by?: string } = {},
+): Promise<JobRecord> {
+  return oneAtATime(async () => {
+    const known = await readRecord(folder);
+    if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
+    // Recognised by its name, it could get the id of another file, which a person cancelled.
+    // A trial is to be seen again: the settings may be other ones.
+    const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
+    const { id, file, under } = record;
+    if ((await lookAt(join(folder, file)))?.kind !== 'file')
+      throw stays(file, 'it is not a file', 'put the file itself into the inbox');
+    const inbox = join(root, 'inbox');
+    // Without its settings it could cost more than they allow.
+    if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
+      throw stays(
+        file,
+        'the folder of the inbox where it was dropped is gone',
+        `create ${join(inbox, under)}`,
+      );
+    // First: killed later it is among the failed ones, where no order is looked for.
+    if (
+      (await withinDeadline(
+        liftOrders(engine, id).then(() => true),
+        PATIENCE_MS,
+      )) === undefined
+    )
+      throw stays(file, 'the engine does not answer', 'try again when it does');
+    const side = sideFileOf(join(folder, file));
+    const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
+    if (newer !== null) await rename(newer, side);
+    if (settings !== undefined)
+      await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
+    const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
+    await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
+    const anew = { ...record, run: null, deaths: undefined, parked: null, startedBy };
+    await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
+    return anew;
+  }).catch((error: unknown) => {
     if (error instanceof BrandEnrichError) throw error;
     if (isErrorCode(error, 'ENOENT', 'EEXIST'))
       throw stays(basename(folder), 'it is tried again already', 'reload the page');
     const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT');
     throw stays(basename(folder), systemWords(error), isFull ? 'free disk space, then try again' : BY_HAND);
-  }
-}
-
-async function moveToWaiting(
-  engine: OrderStores,
-  root: string,
-  folder: string,
-  now: number,
-  { settings, by: startedBy }: { readonly settings?: Chosen; readonly by?: string },
-): Promise<GoneOn> {
-  const known = await readRecord(folder);
-  if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
-  // Recognised by its name, it could get the id of another file, which a person cancelled.
-  // A trial is to be seen again: the settings may be other ones.
-  const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
-  const { id, file, under } = record;
-  if ((await lookAt(join(folder, file)))?.kind !== 'file')
-    throw stays(file, 'it is not a file', 'put the file itself into the inbox');
-  const inbox = join(root, 'inbox');
-  // Without its settings it could cost more than they allow.
-  if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
-    throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
-  // First: killed later it is among the failed ones, where no order is looked for.
-  if (
-    (await withinDeadline(
-      liftOrders(engine, id).then(() => true),
-      PATIENCE_MS,
-    )) === undefined
-  )
-    throw stays(file, 'the engine does not answer', 'try again when it does');
-  const side = sideFileOf(join(folder, file));
-  const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
-  if (newer !== null) await rename(newer, side);
-  if (settings !== undefined)
-    await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
-  const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
-  await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
-  const anew = { ...record, run: null, deaths: undefined, parked: null, startedBy };
-  await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
-  return anew;
+  });
 }
 
 /** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */
@@ -111,15 +105,10 @@ export async function dismiss(folder: string): Promise<string> {
 }
 
 /** Settings in a side file; none where no file can be read. Throws for one that means nothing. */
-function valuesIn(side: string): Promise<Chosen> {
-  return readPlainFile(side).then(
-    (text) => parseConfigFile(side, text).values,
-    () => ({}),
-  );
+async function valuesIn(side: string): Promise<Chosen> {
+  const text = await readPlainFile(side).catch(() => '{}');
+  return parseConfigFile(side, text).values;
 }
-
-/** Where it starts again, and what it was. */
-type GoneOn = Pick<JobRecord, 'id' | 'run' | 'file'>;
 
 /** Caps of a file by their keys; null: it has none of its own. What is absent stays. */
 export type GivenCaps = Readonly<Record<string, string | null>>;
@@ -129,7 +118,7 @@ export type GivenCaps = Readonly<Record<string, string | null>>;
  * with these caps instead of its own. `folder`: of the job, which stays the same. Throws
  * `NeverStartError` where it does not wait for that any more.
  */
-export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<GoneOn> {
+export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<JobRecord> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
   const went = await oneAtATime(async () => {
     const record = await readRecord(folder).catch(() => null);

@@ -16,7 +16,6 @@ import { makeFolder } from '../core/make-folder.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { isPassingFault, lookAt, sideFileOf, uploadName } from './inbox-file.js';
 import {
-  isJobId,
   jobFoldersIn,
   newJobId,
   originalAmong,
@@ -67,9 +66,8 @@ export function createUploads(
   function rootAt(index: number): string {
     const root = roots[index];
     if (root !== undefined) return root;
-    throw new NeverStartError(
-      usageProblem('there is no such inbox', String(index), 'reload the page and choose one'),
-    );
+    const todo = 'reload the page and choose one';
+    throw new NeverStartError(usageProblem('there is no such inbox', String(index), todo));
   }
 
   /** Moves or removes a draft. Throws `NeverStartError` if another request was faster. */
@@ -112,25 +110,18 @@ export function createUploads(
     return { id, root, folder, name, under, path, size: facts.size, at: facts.mtimeMs, sentBy };
   }
 
+  /** The newest first. */
+  async function list(): Promise<Upload[]> {
+    const all = roots.map(async (root) => (await foldersIn(root)).map((folder) => read(root, folder)));
+    const found = await Promise.all((await Promise.all(all)).flat());
+    return found.filter((each) => each !== null).sort((a, b) => b.at - a.at);
+  }
+
   return {
     roots,
-    /** The newest first. */
-    async list(): Promise<Upload[]> {
-      const all = roots.map(async (root) =>
-        Promise.all((await foldersIn(root)).map((folder) => read(root, folder))),
-      );
-      const found = (await Promise.all(all)).flat().filter((each) => each !== null);
-      return found.sort((a, b) => b.at - a.at);
-    },
+    list,
     /** null: it was started, discarded, or removed after a day. */
-    async find(id: string): Promise<Upload | null> {
-      if (!isJobId(id)) return null;
-      for (const root of roots) {
-        const upload = await read(root, join(root, DRAFTS_FOLDER, id));
-        if (upload !== null) return upload;
-      }
-      return null;
-    },
+    find: async (id: string) => (await list()).find((each) => each.id === id) ?? null,
 
     /** Removes old uploads now and then until `stop` is called. Never rejects. */
     async begin(): Promise<{ stop: () => void }> {
@@ -170,12 +161,8 @@ export function createUploads(
         await mkdir(folder, 0o700);
         const size = await writeBody(path, body, () => assertRoom([root], 0));
         if (length !== null && size !== length) {
-          const [code, what, todo] = [
-            'input-changed',
-            'the file did not arrive whole',
-            'send the file again',
-          ] as const;
-          throw new FailFileError({ code, what, subject: name, todo });
+          const [what, todo] = ['the file did not arrive whole', 'send the file again'];
+          throw new FailFileError({ code: 'input-changed', what, subject: name, todo });
         }
         await writeRecord(folder, { id, run: null, file: name, under, reason: null, parked: null, sentBy });
         return { id, root, folder, name, under, path, size, at: (await lstat(path)).mtimeMs, sentBy };
@@ -291,11 +278,6 @@ function asDiskError(error: unknown, root: string, [what, again]: DiskWords): un
   const subject = isLow ? error.subject : `${root} (${systemWords(error)})`;
   const cure = isFull ? 'free disk space' : 'look at that folder';
   const todo = `ask the administrator of the inbox to ${cure}, then ${again}`;
-  return new FailFileError({
-    code: isFull ? 'disk-low' : 'output-unwritable',
-    what,
-    subject,
-    todo,
-    cause: error,
-  });
+  const code = isFull ? 'disk-low' : 'output-unwritable';
+  return new FailFileError({ code, what, subject, todo, cause: error });
 }

@@ -30,8 +30,6 @@ import { failUnclear, queued } from './job-folder.js';
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
-/** Between looks for waiting folders whose original is unclear. */
-const UNCLEAR_MS = 60_000;
 /** While known files wait for a place: a smaller one may have come. */
 const LOOK_BESIDE_MS = 1_000;
 
@@ -71,7 +69,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let lookMs = 0;
     let filesAt = 0;
     let sweepAt = 0;
-    let unclearAt = 0;
     let waitingAt = 0;
     let isLookingAtWaiting = false;
     let closedWhy: string | null = null;
@@ -111,13 +108,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
-      const fileTime = await touchHeartbeat(own);
-      await scheduler.adopt(await adoptJobs(folders, fileTime));
-      if (now >= unclearAt) {
-        unclearAt = now + UNCLEAR_MS;
-        const names = await failUnclear(folders, fileTime);
-        if (names.length > 0) log.warn({ folders: names }, 'waiting folders without a clear original failed');
-      }
+      await scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
       // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void work.noteClosed(why ?? scheduler.fault());
     }
@@ -134,7 +125,11 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     async function lookAtWaiting(): Promise<void> {
       isLookingAtWaiting = true;
       try {
-        const parked = await listWaiting(folders.waiting);
+        const unclear: string[] = [];
+        const parked = await listWaiting(folders.waiting, unclear);
+        for (const job of unclear)
+          if (await failUnclear(folders, job, clock.now()))
+            log.warn({ job: basename(job) }, 'a waiting folder without a clear original failed');
         if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
       } catch (err) {
         log.warn({ err }, 'the waiting files could not be checked');

@@ -3,24 +3,18 @@
  * people name by the file because no run of them has begun; and inboxes that take no files.
  */
 import { hostname } from 'node:os';
-import { readJson } from '../core/json-text.js';
+import { attempt } from '../core/lifecycle.js';
+import { object, type Shape, type Shaped, text as word } from '../core/shapes.js';
 import type { KeyValueStore } from '../engine/stores/key-value-store.js';
 import type { Job } from './job-folder.js';
 
-/** A shape of texts. Not of `zod`, which takes short commands too long to load. */
-const textsOf = <K extends string>(...keys: readonly K[]) => ({
-  parse(value: unknown): Readonly<Record<K, string>> {
-    const found = Object(value) as Record<K, unknown>;
-    if (keys.every((key) => typeof found[key] === 'string')) return found as Record<K, string>;
-    throw new Error('not what a watcher tells');
-  },
-});
+const read = <T>(text: string, shape: Shape<T>) => attempt(() => shape(JSON.parse(text)), null);
 
 /** Entries have the names of jobs. */
 const READING = 'reading';
 /** A watcher that was killed left an older one, and its folder was removed. */
 const OLDEST_READING_MS = 7 * 86_400_000;
-const readingShape = textsOf('host', 'file');
+const readingShape = object({ host: word, file: word });
 
 /** Until what it returns is called. Throws what the engine throws; that function does not. */
 export async function noteReading(
@@ -34,7 +28,7 @@ export async function noteReading(
 /** `job`: the id of its record, under which orders are kept. Throws what the engine throws. */
 export async function listReading(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(READING)).flatMap(({ name: job, text, ageMs }) => {
-    const known = readJson(text, readingShape);
+    const known = read(text, readingShape);
     return known === null || ageMs > OLDEST_READING_MS ? [] : { ...known, job };
   });
 }
@@ -42,7 +36,7 @@ export async function listReading(keyValues: Pick<KeyValueStore, 'list'>) {
 const CLOSED = 'closed-inbox';
 /** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
 const OLDEST_CLOSED_MS = 60_000;
-const closedShape = textsOf('host', 'folder', 'why');
+const closedShape = object({ host: word, folder: word, why: word });
 
 /** Tells why the inbox of `folder` is closed; null: it is open. Never rejects. */
 export function createClosedNote(keyValues: KeyValueStore, folder: string) {
@@ -64,14 +58,11 @@ export function createClosedNote(keyValues: KeyValueStore, folder: string) {
 /** All of them, on every machine. Throws what the engine throws. */
 export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(CLOSED)).flatMap(({ text, ageMs }) =>
-    ageMs > OLDEST_CLOSED_MS ? [] : (readJson(text, closedShape) ?? []),
+    ageMs > OLDEST_CLOSED_MS ? [] : (read(text, closedShape) ?? []),
   );
 }
 
 /** Why the inbox with this folder on this machine is closed; null: it is open. */
-export function whyClosedHere(
-  closed: readonly ReturnType<typeof closedShape.parse>[],
-  folder: string,
-): string | null {
+export function whyClosedHere(closed: readonly Shaped<typeof closedShape>[], folder: string): string | null {
   return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
 import { phrase } from '../../src/core/phrase.js';
-import { arrivalOf, verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
+import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
 import { type ParkState, reasonText } from '../../src/jobs/job-folder.js';
 import { HALTS, halted } from '../support/halts.js';
 
@@ -20,19 +20,6 @@ it('what is ordered for a file ends it before it is processed: a cancel before a
     type: 'parked',
     reason: { details: expect.stringContaining('For the administrator:\nbrand-enrich resume a.csv') },
   });
-});
-
-it.each([
-  ['done', { type: 'done' }, ['info', 'done']],
-  ['failed', { type: 'failed' }, ['warn', 'failed']],
-  ['at a limit', { type: 'parked', state: { why: 'limit' } }, ['warn', 'waiting: retried automatically']],
-  ['paused', { type: 'parked', state: { why: 'paused' } }, ['warn', 'waiting for a person']],
-  ['tried', { type: 'parked', state: { why: 'tried' } }, ['warn', 'waiting for a person']],
-] as const)('the log tells where a file is that is %s', (_, { type, ...rest }, expected) => {
-  const reason = { headline: 'Why', details: '' };
-  const state: ParkState = { why: 'limit', capMark: null, ...('state' in rest ? rest.state : {}) };
-  const { level, words } = arrivalOf({ type, reason, state });
-  expect([level, words]).toEqual(expected);
 });
 
 describe('a finished run', () => {
@@ -53,7 +40,7 @@ describe('a finished run', () => {
         type: 'failed',
         reason: {
           headline: 'Cancelled by ada@office on 14 Jan 2026, 09:30 UTC.',
-          details: expect.stringMatching(/^What to do: to look it up all the same, put the file/),
+          details: expect.stringMatching(/^What to do: to look it up all the same, put it into/),
         },
       },
     ],

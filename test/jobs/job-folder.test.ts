@@ -253,8 +253,12 @@ describe('taking over', () => {
     await mkdir(odd);
     for (const name of ['a.csv', 'b.csv']) await writeFile(join(odd, name), 'x');
     const { mtimeMs = 0 } = (await lookAt(odd)) ?? {};
-    expect(await failUnclear(folders, mtimeMs + 59_000)).toEqual([]);
-    expect(await failUnclear(folders, mtimeMs + 120_000)).toEqual(['by hand']);
+    const unclear: string[] = [];
+    await listWaiting(folders.waiting, unclear);
+    expect(unclear).toEqual([odd]);
+    expect(await failUnclear(folders, odd, mtimeMs + 59_000)).toBe(false);
+    expect(await failUnclear(folders, join(folders.waiting, JOB), mtimeMs + 120_000)).toBe(false);
+    expect(await failUnclear(folders, odd, mtimeMs + 120_000)).toBe(true);
     expect(await readdir(folders.waiting)).toEqual([JOB]);
     expect(await readFile(join(folders.failed, 'by hand', 'reason.txt'), 'utf8')).toMatch(
       /unclear which file/,

@@ -296,8 +296,7 @@ END $$;
 
 CREATE FUNCTION brand_enrich.list_pauses(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
   SELECT jsonb_agg(jsonb_build_object('owner', owner, 'label', label, 'by', ordered_by, 'at', ordered_at,
-    'run', run))
-    FROM brand_enrich.pause
+    'run', run)) FROM brand_enrich.pause
 $$;
 
 CREATE FUNCTION brand_enrich.get_orders(p_offset bigint, p_jobs jsonb) RETURNS jsonb LANGUAGE sql AS $$

@@ -367,7 +367,6 @@ function operations.cancel_job()
   redis.call('HDEL', root .. 'pauses', job)
 end
 
--- Argument: job.
 function operations.uncancel_job()
   local job = text()
   redis.call('DEL', root .. 'cancel:' .. job)

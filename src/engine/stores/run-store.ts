@@ -258,14 +258,8 @@ export const orderEndShape = word('done', 'ended', 'unknown');
 export type OrderEnd = Shaped<typeof orderEndShape>;
 
 /** The owner of a schedule's runs; `key`, that of its results, stays when it is changed. */
-export const scheduleOwner = (key: string): string => `${OF_SCHEDULE}${key}`;
-export const isScheduleOwner = (owner: string): boolean => owner.startsWith(OF_SCHEDULE);
-const OF_SCHEDULE = 'schedule:';
-
-/** null: it is not that of a schedule. */
-export function scheduleNameOf(owner: string): string | null {
-  return isScheduleOwner(owner) ? owner.slice(owner.lastIndexOf('/') + 1) : null;
-}
+export const scheduleOwner = (key: string): string => `schedule:${key}`;
+export const isScheduleOwner = (owner: string): boolean => owner.startsWith(scheduleOwner(''));
 
 /** Whether a run stopped because a person must decide about its rest. */
 export function isHeld({ status, stop }: Pick<RunRecord, 'status' | 'stop'>): boolean {

@@ -61,8 +61,7 @@ export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
   running: 'schedule-running',
-  ended: 'schedule-ended',
-  /** The last runs, newest first, including that of `ended`. */
+  /** The last runs, newest first. */
   runs: 'schedule-runs',
   passed: 'schedule-passed',
 } as const;
@@ -73,7 +72,7 @@ const runsShape = z.array(endedShape);
 /** A runner or run whose heartbeat is older than this is gone. */
 export const GONE_AFTER_MS = 30_000;
 
-const RESULTS = [SCOPES.ended, SCOPES.runs, SCOPES.passed];
+const RESULTS = [SCOPES.runs, SCOPES.passed];
 
 /** Where the engine keeps what concerns a schedule. */
 export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): string {
@@ -171,21 +170,16 @@ export function createScheduleBook(
       const before = entryOf(await keyValues.list(SCOPES.runs), key)?.text ?? '';
       const latest = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
       await keyValues.put(SCOPES.runs, key, JSON.stringify(latest));
-      await keyValues.put(SCOPES.ended, key, JSON.stringify(run));
     },
     forgetResults,
     /** This machine's own schedules that the engine does not have as they are defined. */
     async unannounced(queue: string, own: readonly Schedule[]): Promise<Schedule[]> {
       const [known, clocks] = await Promise.all([entries(), scheduledJobs.list(queue)]);
-      return own.filter(
-        ({ name, id, host, cron, tz }) =>
-          !known.some(
-            (each) => each.queue === queue && each.name === name && each.id === id && each.host === host,
-          ) ||
-          !clocks.some(
-            (each) => each.name === name && each.cron === cron && each.tz === tz && each.id === id,
-          ),
-      );
+      return own.filter(({ name, id, host, cron, tz }) => {
+        const isNamed = (each: { name: string; id: string | null }) => each.name === name && each.id === id;
+        const entry = known.find((each) => isNamed(each) && each.queue === queue && each.host === host);
+        return !(entry && clocks.some((each) => isNamed(each) && each.cron === cron && each.tz === tz));
+      });
     },
     /** This machine's first, then those of others; each by name. */
     async list(): Promise<ScheduleState[]> {
@@ -199,10 +193,9 @@ export function createScheduleBook(
         .map((entry) => ({ ...entry, schedule: null }));
       const listed = [...own, ...others];
       if (listed.length === 0) return [];
-      const [runners, running, ended, last, passed, pauses] = await Promise.all([
+      const [runners, running, last, passed, pauses] = await Promise.all([
         keyValues.list(SCOPES.runner),
         keyValues.list(SCOPES.running),
-        keyValues.list(SCOPES.ended),
         keyValues.list(SCOPES.runs),
         keyValues.list(SCOPES.passed),
         runs.pauses(),
@@ -212,14 +205,15 @@ export function createScheduleBook(
       const clocks = new Map(await Promise.all([...queues].map(clocksOf)));
       return listed.map((each) => {
         const key = keyOf(each);
+        const latest = readJson(entryOf(last, key)?.text ?? '', runsShape) ?? [];
         return {
           ...each,
           isMissing: each.schedule === null && each.host === ownHost,
           nextAt: clocks.get(each.queue)?.find(({ name }) => name === each.name)?.nextAt ?? null,
           isRunning: isAlive(running, key),
           isHostOffline: !isAlive(runners, each.queue),
-          ended: readJson(entryOf(ended, key)?.text ?? '', endedShape),
-          runs: readJson(entryOf(last, key)?.text ?? '', runsShape) ?? [],
+          ended: latest[0] ?? null,
+          runs: latest,
           passed: readJson(entryOf(passed, key)?.text ?? '', passedShape),
           paused: pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null,
         };
@@ -231,9 +225,7 @@ export function createScheduleBook(
      */
     async tickUnderWay(owner: string): Promise<string | null> {
       const running = await keyValues.list(SCOPES.running);
-      const found = running.find(
-        ({ name, ageMs }) => scheduleOwner(name) === owner && ageMs <= GONE_AFTER_MS,
-      );
+      const found = running.find(({ name }) => scheduleOwner(name) === owner && isAlive(running, name));
       if (found !== undefined) return tickJob(found.name, found.text);
       const own = await Promise.all((await files.all()).map(entryFor));
       const entry = own.find((each) => scheduleOwner(keyOf(each)) === owner);

@@ -94,7 +94,9 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     if (stopping.signal.aborted) return park(job, token);
     const { name = '', id } = tickShape.safeParse(job.data).data ?? {};
     const schedule = await files.find(name);
-    if (schedule?.host !== host || schedule.id !== id) return leave(job);
+    // Of a schedule that is gone, or of a stranger.
+    if (schedule?.host !== host || schedule.id !== id)
+      return warnOfStranger({ schedule: name.slice(0, 64), folder: files.folder });
     const dueAt = dueAtOf(job);
     const holder = job.id ?? '';
     const begun = await files.begun(name);
@@ -180,12 +182,6 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   async function keep(name: string, write: () => Promise<void>): Promise<void> {
     await write();
     if ((await files.find(name)) === null) await book.forgetResults(keyOf({ queue, name }));
-  }
-
-  /** A tick of nothing that is defined here: of a schedule that is gone, or of a stranger. */
-  function leave({ data }: ScheduledJob): void {
-    const name: unknown = data?.name;
-    warnOfStranger({ schedule: typeof name === 'string' ? name.slice(0, 64) : null, folder: files.folder });
   }
 
   function warnOfFailure(error: unknown): void {

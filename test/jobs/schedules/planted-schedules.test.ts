@@ -131,7 +131,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     for (const [at, text] of [...poison, ...entries].entries())
       await keyValues.put(SCOPES.schedule, `damaged-${at}`, text);
     const result = { dueAt: null, startedAt: 1e300, endedAt: -1, exitCode: 'x', sentence: 'x', output: null };
-    for (const scope of [SCOPES.ended, SCOPES.passed, SCOPES.runs, SCOPES.running, SCOPES.runner])
+    for (const scope of [SCOPES.passed, SCOPES.runs, SCOPES.running, SCOPES.runner])
       for (const text of [...poison, JSON.stringify(result), JSON.stringify([result])]) {
         await keyValues.put(scope, key, text);
         const states = await listOf(scene);
