@@ -235,7 +235,7 @@ const COPY_MS = 60_000;
 
 /**
  * Moves a waiting folder whose original is unclear to the failed ones, for people to see. Returns
- * false where it stays, because somebody may be copying into it.
+ * false where it stays, because somebody may be copying into it. `now`: by the file system's clock.
  */
 export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
   const { mtimeMs = now } = (await lookAt(folder)) ?? {};

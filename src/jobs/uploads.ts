@@ -126,8 +126,7 @@ export function createUploads(
     /** Removes old uploads now and then until `stop` is called. Never rejects. */
     async begin(): Promise<{ stop: () => void }> {
       await sweep();
-      const timer = setInterval(() => void sweep(), LOOK_MS);
-      timer.unref();
+      const timer = setInterval(() => void sweep(), LOOK_MS).unref();
       return { stop: () => clearInterval(timer) };
     },
     sweep,

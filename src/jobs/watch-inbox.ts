@@ -69,6 +69,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let lookMs = 0;
     let filesAt = 0;
     let sweepAt = 0;
+    let fileTimeMs = 0;
     let waitingAt = 0;
     let isLookingAtWaiting = false;
     let closedWhy: string | null = null;
@@ -108,7 +109,8 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
-      await scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
+      fileTimeMs = await touchHeartbeat(own);
+      await scheduler.adopt(await adoptJobs(folders, fileTimeMs));
       // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void work.noteClosed(why ?? scheduler.fault());
     }
@@ -128,7 +130,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         const unclear: string[] = [];
         const parked = await listWaiting(folders.waiting, unclear);
         for (const job of unclear)
-          if (await failUnclear(folders, job, clock.now()))
+          if (await failUnclear(folders, job, fileTimeMs))
             log.warn({ job: basename(job) }, 'a waiting folder without a clear original failed');
         if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
       } catch (err) {
