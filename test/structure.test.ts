@@ -69,13 +69,13 @@ const CEILINGS: Readonly<Record<string, number>> = {
   worker: 2_255,
   run: 10_520,
   app: 1_010,
-  jobs: 5_040,
+  jobs: 4_950,
   library: 1_740,
   dashboard: 6_625,
   commands: 2_285,
   roots: 355,
 };
-const CEILING_OF_ALL = 57_910;
+const CEILING_OF_ALL = 57_810;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -11,7 +11,7 @@ export interface ShownRows {
   /** Those with the status asked for, at most 1,000, in their order on the page. */
   readonly rows: readonly ResultRow[];
   readonly asked: RowsAsked;
-  /** Of all rows, or null without a report. */
+  /** All rows by status, or null without a report. */
   readonly counts: StatusCounts | null;
 }
 

@@ -42,7 +42,7 @@ export interface BinaryRows {
   notes(): string[];
 }
 
-/** Of unpacked to packed bytes: deflate reaches 1,032:1, sheets of empty cells stay below 300:1. */
+/** Unpacked bytes for a packed one: deflate reaches 1,032, sheets of empty cells stay below 300. */
 export const MOST_RATIO = 500;
 
 export const LONG_HEADER = 'its header is larger than 1 MiB';

@@ -33,7 +33,7 @@ export function createLogView(
   };
 }
 
-/** The words of an event that is a sentence for people; null: it is not. */
+/** Returns the sentence for people that an event is, or null. */
 export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
   if (event.type === 'notice')
     return { sentence: sayTo(reader, event.text), isWarning: event.isWarning === true };

@@ -67,7 +67,7 @@ export function createTerminalView(options: TerminalViewOptions) {
     shownAt = at;
     return true;
   };
-  /** `share` of the bar; null: there is no bar. */
+  /** `share`: how much of the bar is filled, or null without a bar. */
   const showLine = (line: string, share: number | null) => {
     const text = visibleLine(line);
     if (!isBar) {

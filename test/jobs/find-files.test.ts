@@ -86,7 +86,7 @@ describe('the folder of a run', () => {
     await noteRun(copy, 'r-1');
     expect(await find({ id: 'r-2', job })).toMatchObject({ place: 'failed' });
     expect(await find({ id: 'r-1', job })).toMatchObject({ place: 'done', folder: copy });
-    // Of any other run, and without one, the first place counts, whatever a copy says of itself.
+    // For any other run, or no run, the folder in the first place counts.
     const record = JSON.parse(await readFile(join(copy, NOTE), 'utf8'));
     await writeFile(join(copy, NOTE), JSON.stringify({ ...record, run: null }));
     const finder = createFileFinder([folders.root]);

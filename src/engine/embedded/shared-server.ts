@@ -48,7 +48,7 @@ interface EmbeddedEngineOptions extends EngineOptions {
   readonly startsEmpty?: boolean | undefined;
 }
 
-/** Of the server's 200 sessions for all processes. `up` keeps two; others end after 10 s idle. */
+/** Sessions of one process; the server has 200. `up` keeps two; idle ones end after 10 s. */
 const SESSIONS = 6;
 
 /** The postgres engine on the private server. Throws as `joinServer` and `openEngineOn` do. */

@@ -296,7 +296,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- Of many processes that ask, one a day is told to tidy. No caller lists that scope.
+-- Tells one process a day to tidy. No caller lists that scope.
 CREATE FUNCTION brand_enrich.is_tidy_due(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN

@@ -228,7 +228,7 @@ export interface RunStore {
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;
-  /** `stop` null: it is complete, and caps and `--refresh` of its key begin anew. */
+  /** Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew. */
   end(id: string, stop: RunStop | null): Promise<void>;
   /**
    * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.

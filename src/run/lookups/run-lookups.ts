@@ -164,7 +164,7 @@ export function createRunLookups(context: LookupsContext) {
     tell(still ?? silenceNotice(latest, waits), true);
   }
 
-  /** A notice if the run waits for a killed run's permits; null: it does not, or nobody knows. */
+  /** Returns a notice if the run waits for a killed run's permits, or null. */
   async function findStrandedPermits(inFlight: number): Promise<string | null> {
     const looks = Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
     const seen = await looks.catch(() => null);
@@ -203,7 +203,7 @@ export function createRunLookups(context: LookupsContext) {
     return false;
   }
 
-  /** `count` null: one lookup, the one that comes first anyway, to show the quota. */
+  /** Without a `count` the trial is one lookup, the first one, to show the quota. */
   function trialOf(missing: number, count: number | null): SweepContext['trial'] {
     const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
     const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
@@ -245,7 +245,7 @@ export function createRunLookups(context: LookupsContext) {
       show();
       return missing > 0 ? lookUp(missing) : { type: 'finished' };
     },
-    /** Ends the run in the engine. `why` null: it is complete. */
+    /** Ends the run in the engine. Without a reason it is complete. */
     end: (why: RunStop | null) => endRun(context, why, { progress, worker }),
   };
 }

@@ -13,8 +13,10 @@ import { FailFileError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { LONG } from '../../e2e/commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { runSettings } from '../contract/run-settings.js';
+import { exchangeRequest, runSettings } from '../contract/run-settings.js';
+import { startClient } from './child.js';
 
 const ANY = Number.MAX_SAFE_INTEGER;
 const ANY_AGE = { asOf: 0, maxAgeMs: ANY, maxAgeMissingMs: ANY, notBefore: 0 };
@@ -175,5 +177,44 @@ describe('the embedded engine', () => {
     await begun.close();
     await late.replace(unusable);
     expect((await open()).id).toBe(id);
+  });
+
+  test('repeated kill -9 during work loses no acknowledged answer and no permit', LONG, async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const [run, worker] = [`run-${round}`, `worker-${round}`];
+      const begun = { id: run, key: run, label: { host: 'etl-1', name: '' }, settings: runSettings() };
+      const reading = { quota: 1e6, usage: 0, period: 'none' };
+      const asked = { account: runSettings().account, worker, run, reading, permitMs: 3_600_000 };
+      const child = startClient(
+        folder,
+        `
+        const { ledger, outcomes, runs } = await open();
+        const { worker, run, ...request } = ${JSON.stringify(exchangeRequest(asked))};
+        const { asOf } = await runs.start(${JSON.stringify(begun)});
+        const freshness = { asOf, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: asOf };
+        for (let batch = 0; ; batch += 1) {
+          const keys = Array.from({ length: 20 }, (_, i) => 'k-${round}-' + batch + '-' + i);
+          await outcomes.claim({ worker, run, keys, freshness });
+          const take = keys.map((key) => ({ permit: 'p-' + key, key }));
+          const { permits } = await ledger.exchange({ ...request, worker, run, take });
+          if (permits.some(({ answer }) => answer !== 'granted')) throw new Error('not granted');
+          await outcomes.record(worker, keys.map((key) => (
+            { key, status: 'matched', packed: Buffer.alloc(600, key), billed: true, freshMs: null })));
+          say('${round}-' + batch);
+        }
+      `,
+      );
+      onTestFinished(() => child.kill('SIGKILL'));
+      for (let line = 0; line < 10 + 7 * round; line += 1) acknowledged.push(await child.nextLine());
+      await child.kill('SIGKILL');
+      acknowledged.push(...child.takenLines());
+    }
+    const engine = await open();
+    const keys = acknowledged.flatMap((batch) => Array.from({ length: 20 }, (_, i) => `k-${batch}-${i}`));
+    const found = await engine.outcomes.read(keys, ANY_AGE);
+    expect(found.filter((outcome) => outcome === null)).toEqual([]);
+    expect(found.every((outcome) => outcome?.packed?.equals(Buffer.alloc(600, outcome.key)))).toBe(true);
+    expect((await engine.ledger.show(runSettings().account)).held).toBeGreaterThanOrEqual(keys.length);
   });
 });

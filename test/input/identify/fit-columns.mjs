@@ -201,7 +201,7 @@ function written(weights) {
 }
 
 const [folder, ...flags] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: npm run fit-columns -- FOLDER [--keep]');
+if (folder === undefined || folder.startsWith('-')) throw new Error('usage: npm run fit-columns -- FOLDER [--keep]');
 const [, ...lines] = readFileSync(LABELS, 'utf8').trimEnd().split('\n');
 const items = [];
 for (const line of lines) items.push(await readItem(line.split('\t'), folder));
