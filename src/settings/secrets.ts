@@ -5,7 +5,7 @@ import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
 import { isLoopbackHost, maskTokenPath } from './address-values.js';
-import { oneText, Refusal, type ValueKind } from './parse-value.js';
+import { oneText, Refusal } from './parse-value.js';
 
 /** A longer one is a file named by mistake. */
 const LONGEST_SECRET = 4_096;
@@ -40,31 +40,29 @@ export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   return new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
 });
 
-/** A secret that a setting holds, or the file that the same setting with `File` after it names. */
-interface Secret<Key extends string> {
-  readonly key: Key;
-  readonly kind: ValueKind<string>;
-  readonly variable: string;
-  readonly noun: string;
-}
+/** Each is in a setting, or in the file that the same setting with `File` after it names. */
+const SECRETS = {
+  token: { kind: tokenValue, variable: 'BRAND_API_TOKEN', noun: 'token' },
+  notifySecret: { kind: notifySecretValue, variable: 'BRAND_ENRICH_NOTIFY_SECRET', noun: 'secret' },
+  dashboardPassword: {
+    kind: dashboardPasswordValue,
+    variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
+    noun: 'password',
+  },
+};
+type SecretKey = keyof typeof SECRETS;
+type SecretSettings<Key extends SecretKey> = Readonly<Record<Key | `${Key}File`, string | null>>;
 
-type SecretSettings<Key extends string> = Readonly<Record<Key | `${Key}File`, string | null>>;
-
-/**
- * Reads the token that the settings name, or null. Throws `usage-token-missing` for a file that is
- * missing or empty, `usage-invalid` for what no HTTP header can carry.
- */
+/** Throws `usage-token-missing` for a file that is missing or empty, `usage-invalid` for others. */
 export function readToken(settings: SecretSettings<'token'>): string | null {
-  const variable = 'BRAND_API_TOKEN';
-  const token = readSecret(settings, { key: 'token', kind: tokenValue, variable, noun: 'token' });
+  const token = readSecret(settings, 'token');
   if (token !== null) keepSecret(token);
   return token;
 }
 
 /** null: there is none. Throws `NeverStartError` if the file cannot be read or holds no secret. */
 export function readNotifySecret(settings: SecretSettings<'notifySecret'>): string | null {
-  const variable = 'BRAND_ENRICH_NOTIFY_SECRET';
-  return readSecret(settings, { key: 'notifySecret', kind: notifySecretValue, variable, noun: 'secret' });
+  return readSecret(settings, 'notifySecret');
 }
 
 /** Reads the dashboard's password; null only for one on loopback. Throws `usage-invalid`. */
@@ -72,9 +70,8 @@ export function readDashboardPassword(
   settings: SecretSettings<'dashboardPassword'> & { readonly dashboardHost: string },
 ): string | null {
   const { dashboardHost } = settings;
-  const variable = 'BRAND_ENRICH_DASHBOARD_PASSWORD';
-  const kind = dashboardPasswordValue;
-  const password = readSecret(settings, { key: 'dashboardPassword', kind, variable, noun: 'password' });
+  const { variable } = SECRETS.dashboardPassword;
+  const password = readSecret(settings, 'dashboardPassword');
   if (password !== null || isLoopbackHost(dashboardHost)) return password;
   throw new NeverStartError({
     code: 'usage-invalid',
@@ -84,17 +81,15 @@ export function readDashboardPassword(
   });
 }
 
-function readSecret<Key extends string>(
-  settings: SecretSettings<Key>,
-  { key, kind, variable, noun }: Secret<Key>,
-): string | null {
+function readSecret<Key extends SecretKey>(settings: SecretSettings<Key>, key: Key): string | null {
+  const { kind, variable, noun } = SECRETS[key];
   const given = settings[key];
   const path = settings[`${key}File`];
   if (given === null && path === null) return null;
-  const text = given ?? readSecretFile(path ?? '', { key, kind, variable, noun });
+  const text = given ?? readSecretFile(path ?? '', key);
   const secret = kind.parse([text]);
   if (!(secret instanceof Refusal)) return secret;
-  const isMissing = kind === tokenValue && text.trim() === '';
+  const isMissing = key === 'token' && text.trim() === '';
   throw new NeverStartError({
     code: isMissing ? 'usage-token-missing' : 'usage-invalid',
     what: isMissing ? 'the token is empty' : `its content (not shown) is not a ${noun}`,
@@ -104,7 +99,8 @@ function readSecret<Key extends string>(
 }
 
 /** The file's text without a byte order mark. */
-function readSecretFile(path: string, { key, kind, variable, noun }: Secret<string>): string {
+function readSecretFile(path: string, key: SecretKey): string {
+  const { variable, noun } = SECRETS[key];
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
@@ -114,7 +110,7 @@ function readSecretFile(path: string, { key, kind, variable, noun }: Secret<stri
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })
         : error;
     throw new NeverStartError({
-      code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
+      code: key === 'token' ? 'usage-token-missing' : 'usage-invalid',
       what: `the file of the ${noun} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
       todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${{
