@@ -67,9 +67,7 @@ export function parseRetryAfter(text: string | undefined, answeredAt: number): n
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/**
- * Reads `Sun, 06 Nov 1994 08:49:37 GMT`; null for other forms, and for a day that does not exist.
- */
+/** Reads `Sun, 06 Nov 1994 08:49:37 GMT`; null for other forms and days that do not exist. */
 export function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined || !HTTP_DATE.test(text)) return null;
   const time = Date.parse(text);

@@ -1,8 +1,6 @@
 const LINE_FEED = 10;
 
-/**
- * Numbered lines without empty ones; null for one longer than `mostBytes`. Valid until the next.
- */
+/** Numbers lines, without empty ones; null for one over `mostBytes`. Valid until the next. */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;
   let parts: Buffer[] = [];

@@ -27,9 +27,7 @@ export interface Network {
 /** Without proxies and further certificates. */
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 
-/**
- * For `tls.connect`: trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20.
- */
+/** Trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20. */
 export function trusting(pem: string | null): { readonly secureContext?: SecureContext } {
   if (pem === null) return {};
   const { createSecureContext } = load('node:tls') as typeof import('node:tls');

@@ -28,9 +28,7 @@ export function sizeText(bytes: number): string {
   return `${size < 10 ? size.toFixed(1) : countText(Math.round(size))}${UNBROKEN}${unit}`;
 }
 
-/**
- * Money as `1,234.50 EUR`, rounded half up; a price, and less than a cent, keeps all its digits.
- */
+/** Money as `1,234.50 EUR`, rounded half up; a price and less than a cent keep all digits. */
 export function moneyText(amount: string, currency: string | null, what: 'sum' | 'price' = 'sum'): string {
   const exact = parseDecimal(amount);
   if (exact === null) return amount;

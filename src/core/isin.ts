@@ -1,6 +1,4 @@
-/**
- * ISIN (ISO 6166). Prefixes are not compared with countries: XS, XC, XF, QS, EU and AN are real.
- */
+/** ISIN (ISO 6166). Prefixes need not be countries: XS, XC, XF, QS, EU and AN are real. */
 import type { Identified } from './identifier.js';
 
 const SHAPE = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;

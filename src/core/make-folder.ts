@@ -22,9 +22,7 @@ export function makeFolder(path: string, mode = 0o777): boolean {
   }
 }
 
-/**
- * Makes a private temporary folder in the first base that takes one. Throws `output-unwritable`.
- */
+/** Makes a private temporary folder in the first usable base. Throws `output-unwritable`. */
 export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): Promise<string> {
   const failures: string[] = [];
   for (const base of bases) {

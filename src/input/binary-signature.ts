@@ -57,9 +57,7 @@ const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx|parquet)(\.gz)?$/i
 const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
 const NAMES_SHOWN = 10;
 
-/**
- * Returns the only table of an archive, or null for a workbook. Throws `input-binary` otherwise.
- */
+/** Returns an archive's only table, or null for a workbook. Throws `input-binary` otherwise. */
 export function tableInside(archive: { readonly name: string; readonly names: readonly string[] }) {
   const { name, names } = archive;
   const kind = ZIP_KINDS.find(([part]) => names.some((each) => part.test(each)))?.[1];

@@ -1,6 +1,4 @@
-/**
- * What readers of workbooks and Parquet files share; in their process any error is `input-binary`.
- */
+/** Shared by the readers of workbooks and Parquet, where any error is `input-binary`. */
 import { readSync } from 'node:fs';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
@@ -28,9 +26,7 @@ export interface BinaryTable {
   readonly shape: TableShape;
   readonly detected: string;
   readonly warnings: readonly Phrase[];
-  /**
-   * Reads the rows once from the first on. `wanted`: the columns whose cells are needed, or null.
-   */
+  /** Reads the rows from the first on. `wanted`: the columns whose cells are needed, or null. */
   openRows(limit: number | null, wanted: readonly number[] | null): BinaryRows;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The bytes of a file, or of a pipe copied to a temporary file; gzip is unpacked while it is read.
- */
+/** The bytes of a file, or of a pipe copied to a temporary file; gzip is unpacked on the way. */
 import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -26,9 +24,7 @@ export interface OpeningOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/**
- * Throws `input-missing`, `disk-low`, `input-exceeds-disk`, `output-unwritable`, `usage-invalid`.
- */
+/** Throws `input-missing`, `usage-invalid`, and what `keepBytes` throws. */
 export async function openByteSource(
   path: string,
   { stdin = null, spoolFolder, only, stop }: OpeningOptions,

@@ -1,6 +1,4 @@
-/**
- * The kinds of values in cells: they show a header that is data, and cells in wrong columns. Pure.
- */
+/** Kinds of values in cells: they show a header that is data, and misplaced cells. Pure. */
 
 /** Kinds of values that are never column names. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [

@@ -1,6 +1,4 @@
-/**
- * The one way from a path to a table. Columns are chosen early: errors show before all else opens.
- */
+/** The one way from a path to a table. Columns are chosen before anything else opens. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { type ErrorCode, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';

@@ -216,9 +216,7 @@ function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
   return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
 }
 
-/**
- * Damages a body without a sign in the transport: cuts its end, or a byte that JSON never allows.
- */
+/** Damages a body unseen by the transport: cuts its end, or sets a byte that JSON never has. */
 function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   const { body } = response;
   if (body.length < 2) return response;

@@ -32,9 +32,7 @@ const CONNECT_MS = 10_000;
 /** Worth another try: request time-out, too many requests, and failures of the receiver. */
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
-/**
- * Resolves at 2xx. Throws the result of the last try. Redirects might lead anywhere: not followed.
- */
+/** Resolves at 2xx. Throws the last try's result. Follows no redirect: it may lead anywhere. */
 export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
   { clock, waitsMs, totalMs, tryMs, network }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,

@@ -119,9 +119,7 @@ interface Given {
   readonly value: unknown;
 }
 
-/**
- * Finds every setting of the command. Throws one `NeverStartError` with every problem, no secrets.
- */
+/** Finds the settings of a command. Throws one `NeverStartError` with every problem. */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
   throwProblems(problems);

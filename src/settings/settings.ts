@@ -1,6 +1,4 @@
-/**
- * The table of settings, which makes `--help`, the README's table and the reading of all sources.
- */
+/** The table of settings: `--help`, the README's table and all sources are read by it. */
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RUN_SETTINGS } from './run-settings.js';
 import type { CommandName, Setting, SettingGroup } from './setting.js';

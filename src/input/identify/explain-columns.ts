@@ -191,9 +191,7 @@ function isIdentifierName(text: string): boolean {
 const LONGEST_NAME = 30;
 const FIRST_ROWS = 3;
 
-/**
- * Throws column-doubtful for a title above the names, and for a header that is the first symbol.
- */
+/** Throws column-doubtful for a title above the names, and a header that is the first symbol. */
 export function assertHeader({ columns, table, kind }: Seen, open: readonly MeasuredColumn[]): void {
   for (let row = 0; row < FIRST_ROWS; row += 1) {
     const textOf = ({ cells: { [row]: cell } }: MeasuredColumn) => (cell?.web === null ? cell.text : '');

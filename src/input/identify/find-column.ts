@@ -22,9 +22,7 @@ export interface ColumnChoice {
 /** The settings that name a column. */
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
-/**
- * `key`: the setting that names it. Throws column-unknown with the nearest name, column-doubtful.
- */
+/** `key`: the setting that names it. Throws column-unknown, column-doubtful. */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,

@@ -13,9 +13,7 @@ import { coinOfMarket, readBloomberg } from './known-symbols.js';
 /** Their values can be checked; nearly any text may be one of the other kinds. */
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
 
-/**
- * Never throws. Values are in normal form. Reasons have nothing of the cell, which may be private.
- */
+/** Never throws. Values are in normal form. Reasons quote no cell, which may be private. */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
   const blank = skipBlank(cleaned, kind);

@@ -231,9 +231,7 @@ function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
   return first > 1 && others.every((length, at) => length === first || goesOn(length, at));
 }
 
-/**
- * Whether these are numbers of rows, and not years: from the first row on, or more than columns.
- */
+/** Whether these are numbers of rows, not years: from the first row on, or more than columns. */
 function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
   const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));
   const isRow = (column: string) => /^\d+$/.test(column) || isIdentifying(column);

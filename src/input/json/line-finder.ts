@@ -68,9 +68,7 @@ export class LineFinder {
   }
 }
 
-/**
- * Judges how lines end; where both occur, LF unless lone CRs outside of quotes are in the majority.
- */
+/** Judges how lines end: by LF where both occur, unless lone CRs outside of quotes prevail. */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';
   if (!text.includes('\n')) return 'cr';

@@ -29,9 +29,7 @@ export interface ParquetPlan {
 }
 
 type ParquetColumn =
-  /**
-   * A column of the input. INT96 becomes a TIMESTAMP in NANOS if all its times fit into 64 bits.
-   */
+  /** A column of the input. INT96 becomes a TIMESTAMP, in NANOS if all times fit into 64 bits. */
   | { readonly same: number; readonly int96: 'NANOS' | 'MICROS' }
   /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
   | { readonly type: ColumnType; readonly isUtc: boolean };

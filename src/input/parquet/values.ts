@@ -1,6 +1,4 @@
-/**
- * Values of Parquet columns: as they are stored, to be written again bit by bit, and their meaning.
- */
+/** Values of Parquet columns: as stored, to be written again bit by bit, and their meaning. */
 import type { SchemaElement } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';
 import { isJsonText } from '../../core/json-text.js';

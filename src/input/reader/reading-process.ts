@@ -1,6 +1,4 @@
-/**
- * A process that reads a binary file: one made to exhaust memory or time must not take ours along.
- */
+/** The process for a binary file: one made to exhaust memory or time must not take ours along. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';

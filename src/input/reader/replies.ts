@@ -44,9 +44,7 @@ export type Reply =
   | { readonly end: unknown }
   | { readonly error: SentError };
 
-/**
- * Raw text, line, problem, number of cells, and cells: the wanted ones, or up to the last filled.
- */
+/** Raw text, line, problem, number of cells, cells: the wanted ones, or up to the last filled. */
 type SentRow = readonly [string, number, RowReason | null, number, readonly string[]];
 
 export function sentRow({ line, raw, problem, cells }: Row, wanted: readonly number[] | null): SentRow {

@@ -1,6 +1,4 @@
-/**
- * Whether the first record is the header: lines above it, data in its place, blank and equal names.
- */
+/** Whether the first record is the header: lines above, data in its place, equal names. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
@@ -153,9 +151,7 @@ export function findTable(widths: readonly number[]): FoundTable | null {
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
-/**
- * Returns the address or ISIN that shows the first record to be data like its columns, else null.
- */
+/** Returns the address or ISIN that shows the first record to be data, or null. */
 export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
   const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
@@ -183,9 +179,7 @@ export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): strin
 /** What is a domain to a lookup. */
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
-/**
- * Whether these are a list of one kind without a header: reading the first as data loses nothing.
- */
+/** Whether these are a list of one kind without a header: the first is safely read as data. */
 export function isBareList(records: readonly Cells[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
   if (records.some(({ length }) => length > 1) || COLUMN_WORDS.test(first.trim())) return false;

@@ -1,6 +1,4 @@
-/**
- * Which character separates the cells: the one by which the records of a sample agree best. Pure.
- */
+/** Finds the character between cells: records of a sample agree best by it. Pure. */
 import type { LineMode } from '../json/line-finder.js';
 import { isBlankLine } from '../row-readers.js';
 import { findTable } from './header-check.js';
@@ -31,9 +29,7 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
     .slice(0, SNIFF_RECORDS);
 }
 
-/**
- * Returns the delimiter and equally good ones. `preferred` (by the file's extension) wins a tie.
- */
+/** Returns the delimiter and equally good ones. `preferred` (by the extension) wins a tie. */
 export function sniffDelimiter(sample: SampleText, preferred: string) {
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
   const all = candidates.map((delimiter) => judge(delimiter, readSample(sample, delimiter)));

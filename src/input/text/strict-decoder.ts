@@ -1,6 +1,4 @@
-/**
- * Bytes to text: what is not in the encoding stops the reading at its place, and is never U+FFFD.
- */
+/** Bytes to text: bytes outside the encoding stop the reading there, and are never U+FFFD. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { load } from '../../core/load.js';
 

@@ -47,9 +47,7 @@ export interface SheetRow {
 
 const OVER_CELL: RowReason = { code: 'long_cell', most: MOST_CELL_CHARS };
 
-/**
- * Reads rows with any cell. `wanted`: columns whose texts are needed. Throws Error for broken XML.
- */
+/** Reads rows with any cell. `wanted`: columns whose texts are needed. Throws for broken XML. */
 export async function* readSheetRows(
   chunks: AsyncIterable<Buffer>,
   book: Workbook,
