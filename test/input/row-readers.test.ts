@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ElementSplitter } from '../../src/input/json/element-splitter.js';
-import { JsonKeyedReader, JsonReader } from '../../src/input/json/json-readers.js';
+import { JsonReader, objectOfMember } from '../../src/input/json/json-readers.js';
 import { type CsvLayout, CsvReader } from '../../src/input/row-readers.js';
 import { RecordSplitter } from '../../src/input/text/record-splitter.js';
 import { fitTable } from '../../src/input/text/row-fit.js';
@@ -212,7 +212,7 @@ function readJson(text: string) {
 describe('rows that are members of an object', () => {
   it('get their names; what is not an object is unreadable as it stands', () => {
     const splitter = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
-    const reader = new JsonKeyedReader(splitter);
+    const reader = new JsonReader(splitter, 'element', objectOfMember(false));
     const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
     expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
       ['{"_key":"a"}', undefined],
@@ -221,7 +221,10 @@ describe('rows that are members of an object', () => {
       ['{"_key":"d","n": 1 }', undefined],
     ]);
     const map = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
-    const values = new JsonKeyedReader(map, true).push('{"a": "a.com", "b" :\n1.10, "c": x}', true);
+    const values = new JsonReader(map, 'element', objectOfMember(true)).push(
+      '{"a": "a.com", "b" :\n1.10, "c": x}',
+      true,
+    );
     expect(values.map(({ raw, cells, problem }) => [raw, cells, problem?.code])).toEqual([
       ['{"_key":"a","value":"a.com"}', ['a', 'a.com'], undefined],
       ['{"_key":"b","value":1.10}', ['b', '1.10'], undefined],

@@ -1,5 +1,5 @@
 /** Rows of JSON, with their keys as columns in the order in which they are first seen. */
-import { cellOfJson, elementsOf, membersOf } from '../../core/json-text.js';
+import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { KEY_COLUMN } from '../../core/table.js';
 import { type Content, RowReader, type Splitter, unread } from '../row-readers.js';
@@ -20,6 +20,9 @@ interface JsonColumn {
   members: Map<string, JsonColumn> | null;
 }
 
+/** Makes the object of a row from a record, or says why it is none. */
+type ToObject = (raw: string) => string | RowReason;
+
 /** Reads objects. Members of inner objects are columns to choose from (`company.website`). */
 export class JsonReader extends RowReader {
   readonly #names: string[] = [];
@@ -30,20 +33,27 @@ export class JsonReader extends RowReader {
 
   constructor(
     splitter: Splitter,
-    /** The word for one of them in messages. */
+    /** The word for a record in messages. */
     private readonly place: 'line' | 'element',
+    private readonly toObject: ToObject = (raw) => raw,
+    /** Whether the first record is not a row. */
+    private isHeaderDue = false,
   ) {
     super(splitter);
   }
 
   protected isPassedOver({ raw }: SplitRecord): boolean {
     const isBlank = raw.trim() === '';
-    if (isBlank) this.blankLines += 1;
-    return isBlank;
+    if (isBlank && !this.isHeaderDue) this.blankLines += 1;
+    const isHeader = this.isHeaderDue;
+    this.isHeaderDue = false;
+    return isBlank || isHeader;
   }
 
-  protected read({ raw }: SplitRecord): Content {
-    const problem = findJsonProblem(raw, this.place);
+  protected read(record: SplitRecord): Content {
+    const made = this.toObject(record.raw);
+    const raw = typeof made === 'string' ? made : '';
+    const problem = typeof made === 'string' ? findJsonProblem(made, this.place) : made;
     if (problem !== null) return unread(problem);
     this.#rows += 1;
     const cells: string[] = [];
@@ -57,7 +67,7 @@ export class JsonReader extends RowReader {
       setCell(cells, column, text);
       if (isObject(value)) this.#readInner(value, column, key, 1, cells);
     }
-    return isLarge ? unread({ code: 'large_value' }) : { cells, problem };
+    return isLarge ? unread({ code: 'large_value' }) : { cells, problem, raw };
   }
 
   #readInner(object: string, column: JsonColumn, path: string, depth: number, cells: string[]): void {
@@ -119,57 +129,6 @@ function setCell(cells: string[], { position }: JsonColumn, text: string): void 
   cells[position] = text;
 }
 
-const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
-
-/** The members of an object, `"0": {...}`; the name of each becomes its first member. */
-export class JsonKeyedReader extends JsonReader {
-  /** `isMap`: the value of each becomes its second member. */
-  constructor(
-    splitter: Splitter,
-    private readonly isMap = false,
-  ) {
-    super(splitter, 'element');
-  }
-
-  protected override read(record: SplitRecord): Content {
-    const [start = '', key = ''] = KEYED.exec(record.raw) ?? [];
-    const value = record.raw.slice(start.length);
-    const isRow = start !== '' && (this.isMap || isObject(value));
-    if (!isRow) return unread({ code: 'not_object', place: 'element' });
-    const members = this.isMap ? `"value":${value}}` : value.slice(1).trimStart();
-    const raw = `{"${KEY_COLUMN}":${key}${members.startsWith('}') ? '' : ','}${members}`;
-    const content = super.read({ ...record, raw });
-    return content.problem === null ? { ...content, raw } : content;
-  }
-}
-
-/** The name of the column of a list without a header. */
-const BARE = 'column_1';
-
-/** Texts and numbers, the elements of an array; each becomes an object of one key. */
-export class JsonListReader extends RowReader {
-  protected isPassedOver(): boolean {
-    return false;
-  }
-
-  protected read({ raw }: SplitRecord): Content {
-    const problem = findJsonProblem(`{"${BARE}":${raw}}`, 'element');
-    if (problem !== null) return unread(problem);
-    if (/^[[{]/.test(raw)) return unread({ code: 'not_scalar' });
-    const text = cellOfJson(raw);
-    if (isLongerThan(text, MAX_FIELD_BYTES)) return unread({ code: 'large_value' });
-    return { raw: `{"${BARE}":${raw}}`, cells: [text], problem };
-  }
-
-  notes(): string[] {
-    return [];
-  }
-
-  override columns(): readonly string[] {
-    return [BARE];
-  }
-}
-
 /** Why a text is not one JSON object; null when it is. */
 export function findJsonProblem(text: string, place: 'line' | 'element'): RowReason | null {
   try {
@@ -181,41 +140,35 @@ export function findJsonProblem(text: string, place: 'line' | 'element'): RowRea
   }
 }
 
-/** Arrays, the elements of an array; each becomes an object with the names of the columns. */
-export class JsonArraysReader extends JsonReader {
-  #isHeaderDue: boolean;
+const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
 
-  /** `names`: of the columns. `hasHeader`: the first array holds them, and is not a row. */
-  constructor(
-    splitter: Splitter,
-    private readonly names: readonly string[],
-    hasHeader: boolean,
-  ) {
-    super(splitter, 'element');
-    this.#isHeaderDue = hasHeader;
-  }
+/** `"0": {...}`: the name becomes the first member, and of a map the value the second. */
+export const objectOfMember =
+  (isMap: boolean): ToObject =>
+  (raw) => {
+    const [start = '', key = ''] = KEYED.exec(raw) ?? [];
+    const value = raw.slice(start.length);
+    if (start === '' || !(isMap || isObject(value))) return { code: 'not_object', place: 'element' };
+    const members = isMap ? `"value":${value}}` : value.slice(1).trimStart();
+    return `{"${KEY_COLUMN}":${key}${members.startsWith('}') ? '' : ','}${members}`;
+  };
 
-  protected override isPassedOver(record: SplitRecord): boolean {
-    const isHeader = this.#isHeaderDue;
-    this.#isHeaderDue = false;
-    return isHeader || super.isPassedOver(record);
-  }
+/** A text or number gets the name that the column of a list without a header has. */
+export const objectOfScalar: ToObject = (raw) =>
+  /^[[{]/.test(raw) && isJsonText(raw) ? { code: 'not_scalar' } : `{"column_1":${raw}}`;
 
-  protected override read(record: SplitRecord): Content {
-    const problem = findJsonProblem(record.raw, 'element');
-    if (problem?.code === 'not_json') return unread(problem);
-    const values = elementsOf(record.raw);
-    if (values === null) return unread({ code: 'not_array' });
-    const { names } = this;
-    if (values.length > names.length)
-      return unread({ code: 'cell_count', cells: values.length, columns: names.length });
-    const raw = objectOf(names, values);
-    const content = super.read({ ...record, raw });
-    return content.problem === null ? { ...content, raw } : content;
-  }
-}
+/** An array gets the names of its columns. */
+export const objectOfArray =
+  (names: readonly string[]): ToObject =>
+  (raw) => {
+    if (!isJsonText(raw)) return { code: 'not_json', place: 'element' };
+    const values = elementsOf(raw);
+    if (values === null) return { code: 'not_array' };
+    if (values.length <= names.length) return objectOf(names, values);
+    return { code: 'cell_count', cells: values.length, columns: names.length };
+  };
 
-/** An object as text; `values`: as many as names, or fewer, as JSON. */
+/** `values`: as many as names, or fewer, as JSON. */
 export function objectOf(names: readonly string[], values: readonly string[]): string {
   return `{${values.map((value, at) => `${JSON.stringify(names[at])}:${value}`).join(',')}}`;
 }

@@ -12,10 +12,10 @@ import { ElementSplitter } from '../json/element-splitter.js';
 import { ColumnsSplitter, nameArrays } from '../json/json-columns.js';
 import {
   findJsonProblem,
-  JsonArraysReader,
-  JsonKeyedReader,
-  JsonListReader,
   JsonReader,
+  objectOfArray,
+  objectOfMember,
+  objectOfScalar,
 } from '../json/json-readers.js';
 import {
   findJsonTable,
@@ -183,9 +183,10 @@ function jsonLayout(
     }
     if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
     const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed });
-    if (arrays !== null) return new JsonArraysReader(elements, arrays.names, arrays.from === 'first');
-    if (rows === 'bare') return new JsonListReader(elements);
-    return isKeyed ? new JsonKeyedReader(elements, rows === 'map') : new JsonReader(elements, 'element');
+    if (arrays !== null)
+      return new JsonReader(elements, 'element', objectOfArray(arrays.names), arrays.from === 'first');
+    const toObject = isKeyed ? objectOfMember(rows === 'map') : rows === 'bare' ? objectOfScalar : undefined;
+    return new JsonReader(elements, 'element', toObject);
   };
   return {
     format,
