@@ -14,7 +14,7 @@ import {
 import type { Upload } from '../jobs/uploads.js';
 import { Card } from '../run/report/kit/parts.js';
 import { FIELD_LABELS, meaningOf } from '../run/words/page-words.js';
-import { readCondition } from '../settings/row-condition.js';
+import { readCondition } from '../settings/column-value.js';
 import { filePath, HiddenFields } from './plain-pages.js';
 
 /** The path of its plan, with these choices. */

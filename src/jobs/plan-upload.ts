@@ -14,7 +14,7 @@ import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { namingFor } from '../run/words/say-reason.js';
-import { conditionText, missingIn, readCondition } from '../settings/row-condition.js';
+import { conditionText, missingIn, readCondition } from '../settings/column-value.js';
 import type { Settings } from '../settings/settings.js';
 import { sideFileOf } from './inbox-file.js';
 import {

@@ -8,7 +8,7 @@ import type { Pause, RunRecord, RunSettings } from '../engine/stores/run-store.j
 import { READING_KEYS } from '../input/input.js';
 import type { Table } from '../input/read-table.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
-import { keyOfConditions } from '../settings/row-condition.js';
+import { keyOfConditions } from '../settings/column-value.js';
 import type { Settings } from '../settings/settings.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';

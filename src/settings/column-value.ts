@@ -3,7 +3,6 @@ import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { load } from '../core/load.js';
 import { nearest } from '../core/nearest.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
-import { missingIn, type RowCondition, readCondition } from './row-condition.js';
 
 /** One `--column NAME[:KIND]`. The name may also be a position from 1: `position:3`, or `3`. */
 export interface ColumnRequest {
@@ -45,12 +44,52 @@ function splitName<const T extends string>(
   return new Refusal('a column', write, meant && `${seen.slice(0, colon)}:${meant}`);
 }
 
+/** What the cell of a column must be. `value`: empty for `blank` and `filled`. */
+export interface RowCondition {
+  readonly column: string;
+  readonly wants: 'value' | 'blank' | 'filled';
+  readonly value: string;
+}
+
+/** `COLUMN:blank` and `COLUMN:filled`. */
+const STATES = ['blank', 'filled'] as const;
+
+/** Reads a condition, or returns null. The first `=` ends the name. Pure. */
+export function readCondition(text: string): RowCondition | null {
+  const equals = text.indexOf('=');
+  if (equals >= 0) return { column: text.slice(0, equals), wants: 'value', value: text.slice(equals + 1) };
+  const state = STATES.find((each) => text.endsWith(`:${each}`));
+  return state === undefined ? null : { column: text.slice(0, -state.length - 1), wants: state, value: '' };
+}
+
+/** Reverses {@link readCondition}. Pure. */
+export function conditionText({ column, wants, value }: RowCondition): string {
+  return wants === 'value' ? `${column}=${value}` : `${column}:${wants}`;
+}
+
+/** The part without which it says nothing; null: it is whole. Pure. */
+export function missingIn({ column, wants, value }: RowCondition): 'column' | 'value' | null {
+  if (column.trim() === '') return 'column';
+  return wants === 'value' && value.trim() === '' ? 'value' : null;
+}
+
+/** The conditions for the key of a run, whatever their order on the command line. */
+export function keyOfConditions(where: readonly RowCondition[]): string[] {
+  const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
+  return [...new Set(texts)].sort();
+}
+
+/** As cells are compared: outer blanks, case and compatibility forms do not count. */
+export function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
 /** Each `--where`. */
 export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCondition | Refusal => {
   const write = 'COLUMN=VALUE, COLUMN:blank or COLUMN:filled, for example country=DE';
   const condition = readCondition(seen);
   if (condition === null) {
-    const split = splitName(seen, ['blank', 'filled'], 0, write);
+    const split = splitName(seen, STATES, 0, write);
     return new Refusal('a condition', write, split instanceof Refusal ? split.nearest : undefined);
   }
   const missing = missingIn(condition);

@@ -9,7 +9,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { isJson, JSON_MARKS, jsonKey, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
-import { comparable, type RowCondition } from '../../settings/row-condition.js';
+import { comparable, conditionText, type RowCondition } from '../../settings/column-value.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Candidate } from './column-evidence.js';
 import { decide, kindOfColumn } from './decide-columns.js';
@@ -226,9 +226,7 @@ export class RowFilter {
 
   /** The conditions as they are written; none: every row is looked up. */
   get texts(): readonly string[] {
-    return this.#conditions.map(({ column, wants, value }) =>
-      wants === 'value' ? `${column}=${value}` : `${column}:${wants}`,
-    );
+    return this.#conditions.map(conditionText);
   }
 
   /** Why a row with these cells is not looked up: the first condition that it does not meet. */
