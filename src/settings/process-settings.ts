@@ -21,13 +21,16 @@ import {
   yesOrNo,
 } from './parse-value.js';
 import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
-import { COMMANDS_WITH_SETTINGS, type CommandName, linesOf, type Surroundings } from './setting.js';
+import {
+  COMMANDS_WITH_SETTINGS,
+  type CommandName,
+  LOOKING_UP,
+  linesOf,
+  RUNNING,
+  type Surroundings,
+} from './setting.js';
 
-const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
-const WITHOUT_ENGINE: readonly CommandName[] = ['serve'];
-const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
-  (name) => !WITHOUT_ENGINE.includes(name),
-);
+const WITH_ENGINE = COMMANDS_WITH_SETTINGS.filter((name) => name !== 'serve');
 /** Those that only look at what is there. */
 const KEEPS_DATA: readonly CommandName[] = [
   'config',
@@ -38,33 +41,16 @@ const KEEPS_DATA: readonly CommandName[] = [
 ];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
-/** Those that wait for requests in flight at SIGTERM. */
-const COMMANDS_THAT_STOP: readonly CommandName[] = [
-  'run',
-  'watch',
-  'worker',
-  'schedule serve',
-  'up',
-  'ledger check',
-  'config',
-];
-
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
-const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'init', 'config']);
+const network = linesOf('Network', [...LOOKING_UP, 'init', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
-const stopping = linesOf('Engine', COMMANDS_THAT_STOP);
+/** Commands that wait for requests in flight at SIGTERM. */
+const stopping = linesOf('Engine', [...LOOKING_UP, 'ledger check', 'config']);
 const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
-const watched = linesOf('Logging and monitoring', [
-  'run',
-  'watch',
-  'up',
-  'worker',
-  'schedule serve',
-  'config',
-]);
+const watched = linesOf('Logging and monitoring', [...LOOKING_UP, 'config']);
 const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
@@ -184,7 +170,7 @@ export const PROCESS_SETTINGS = {
   ),
   waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
     'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
-    { commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'] },
+    { commands: [...LOOKING_UP, 'config'] },
   ),
   stopGraceMs: stopping('--stop-grace', duration('1s', '1h'), '25s').describe(
     'SIGTERM: end within this time; 10 s of it, at most half, are for writing, the rest for ' +
@@ -196,7 +182,7 @@ export const PROCESS_SETTINGS = {
 
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and the reason why a run stopped',
-    { commands: ['run', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
+    { commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(

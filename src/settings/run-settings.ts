@@ -29,22 +29,11 @@ import {
   yesOrNo,
 } from './parse-value.js';
 import { tokenValue } from './secrets.js';
-import { type CommandName, linesOf } from './setting.js';
+import { type CommandName, LOOKING_UP, linesOf, RUNNING } from './setting.js';
 
-const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'ledger check', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger check', 'ledger reset'];
-const ACCOUNT: readonly CommandName[] = [
-  'run',
-  'watch',
-  'worker',
-  'schedule serve',
-  'up',
-  'status',
-  ...LEDGER,
-  'init',
-  'config',
-];
+const ACCOUNT: readonly CommandName[] = [...LOOKING_UP, 'status', ...LEDGER, 'init', 'config'];
 
 const input = linesOf('Input', RUNNING);
 const column = linesOf('Columns', RUNNING);

@@ -4,7 +4,7 @@ import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { EXAMPLE_SERVICE, isLoopbackUrl, maskOrigin } from './address-values.js';
 import { isPositiveDecimal, quote } from './parse-value.js';
-import type { CommandName } from './setting.js';
+import { type CommandName, LOOKING_UP } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
 /** The specification's default of the monthly overage budget on a paid plan (Limits). */
@@ -100,14 +100,7 @@ export function findFieldProblems(
   });
 }
 
-const NEEDS_TOKEN: readonly CommandName[] = [
-  'run',
-  'watch',
-  'worker',
-  'schedule serve',
-  'up',
-  'ledger check',
-];
+const NEEDS_TOKEN: readonly CommandName[] = [...LOOKING_UP, 'ledger check'];
 const NEEDS_SERVICE: readonly CommandName[] = [...NEEDS_TOKEN, 'outcomes forget'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];

@@ -20,6 +20,11 @@ export function wordsAfter(family: string | null) {
 const PLAIN: readonly CommandName[] = ['completion', 'schema'];
 export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.includes(name));
 
+/** They run files. */
+export const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+/** They may look up many identifiers. */
+export const LOOKING_UP: readonly CommandName[] = ['run', 'watch', 'worker', 'schedule serve', 'up'];
+
 /** Headings of `--help`, in the order in which they are shown. */
 export const SETTING_GROUPS = [
   'Input',
