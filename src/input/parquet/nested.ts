@@ -1,8 +1,8 @@
 /** Columns of lists, maps and groups: each row as JSON, from the levels of its values. */
 import { jsonOfCell, NO_FORMATS, textOfCell } from '../../core/typed-cell.js';
 import { MAX_RECORD_BYTES } from '../text/record-splitter.js';
+import type { SchemaNode } from './footer.js';
 import type { ColumnReader } from './pages.js';
-import type { SchemaNode } from './schema.js';
 import { parquetCell } from './values.js';
 
 interface JsonReader {

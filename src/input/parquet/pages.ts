@@ -6,7 +6,7 @@ import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { compressors } from 'hyparquet-compressors';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryFile, OverBounds, readAt } from '../binary-table.js';
-import type { SchemaNode } from './schema.js';
+import { type SchemaNode, startOf } from './footer.js';
 import { keptValue } from './values.js';
 
 /** The common size of a page is 1 MiB. */
@@ -24,11 +24,6 @@ const DECODED_BYTES = 6;
 const VIEW_BYTES = 128;
 
 const OUT_OF_RANGE = 'one of its pages has a number out of range';
-
-export function startOf({ dictionary_page_offset: first, data_page_offset }: ColumnMetaData): number {
-  // Some writers state 0 where there is none.
-  return Number(first !== undefined && first > 0n && first < data_page_offset ? first : data_page_offset);
-}
 
 function readerOf({ buffer, byteOffset, byteLength }: Uint8Array) {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 };

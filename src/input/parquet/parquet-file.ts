@@ -13,7 +13,7 @@ import {
   type TypedCell,
   textOfCell,
 } from '../../core/typed-cell.js';
-import { GEO_KEY, TEXT_ELEMENT } from './schema.js';
+import { GEO_KEY, TEXT_ELEMENT } from './footer.js';
 import { unpackStored } from './values.js';
 
 export interface ParquetPlan {

@@ -13,10 +13,17 @@ import {
   MAX_RECORD_BYTES,
   OVER_RECORD,
 } from '../text/record-splitter.js';
-import { type RowGroup, readFooter } from './footer.js';
+import {
+  GEO_KEY,
+  isFlat,
+  leavesOf,
+  type RowGroup,
+  readFooter,
+  type SchemaNode,
+  TEXT_ELEMENT,
+} from './footer.js';
 import { rowsAsJson } from './nested.js';
 import { ColumnReader } from './pages.js';
-import { GEO_KEY, isFlat, leavesOf, type SchemaNode, TEXT_ELEMENT } from './schema.js';
 import { parquetCell } from './values.js';
 
 /** Metadata of programs built on Arrow: their own schema, beside that of Parquet. */

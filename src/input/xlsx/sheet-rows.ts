@@ -11,8 +11,7 @@ import {
   OVER_RECORD,
 } from '../text/record-splitter.js';
 import type { ZipArchive } from '../zip-archive.js';
-import { addText, MOST_CELL_CHARS, type SharedStrings, SPLIT } from './shared-strings.js';
-import { createCells } from './sheet-cells.js';
+import { addText, createCells, MOST_CELL_CHARS, type SharedStrings, SPLIT } from './sheet-cells.js';
 import type { Workbook } from './workbook.js';
 import { parseXml } from './xml-feed.js';
 

@@ -9,7 +9,7 @@ import type { TableOpening } from '../reader/replies.js';
 import { correctHeader, headerWarnings, isBareList, isHeaderBelow } from '../text/header-check.js';
 import { isLongerThan, MAX_RECORD_BYTES } from '../text/record-splitter.js';
 import type { ZipArchive } from '../zip-archive.js';
-import { SharedStrings } from './shared-strings.js';
+import { SharedStrings } from './sheet-cells.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 

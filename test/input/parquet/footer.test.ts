@@ -1,8 +1,7 @@
 /** What a Parquet file says of itself, in every way that it may contradict itself. */
 import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { groupsIn } from '../../../src/input/parquet/footer.js';
-import { columnsOf, leavesOf } from '../../../src/input/parquet/schema.js';
+import { columnsOf, groupsIn, leavesOf } from '../../../src/input/parquet/footer.js';
 import { parquetOf } from '../../support/hostile-files.js';
 
 const FILE = parquetOf({ website: ['a.com', 'b.com', 'c.com'], size: [1, 2, 3] });
