@@ -13,7 +13,7 @@ import { forwardingLog, silentLog } from '../core/log.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
+import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
 import { readToken } from '../settings/secrets.js';
 import { enrichRows, holdUnmatched } from './enrich-rows.js';
 import type {

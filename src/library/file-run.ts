@@ -14,7 +14,7 @@ import { stopOf } from '../run/run-end.js';
 import { type FileEvent, type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../run/words/say-reason.js';
-import { loadOptions, type ProgramOptions } from '../settings/load-options.js';
+import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
 import type { Settings } from '../settings/settings.js';
 import type { FilePlan } from './documents.js';
 import type { FileOptions, FileProgress, FileResult } from './enricher.js';

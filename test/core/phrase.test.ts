@@ -6,7 +6,7 @@ import { chooseColumns } from '../../src/input/identify/choose-columns.js';
 import { findColumn } from '../../src/input/identify/find-column.js';
 import { sentError } from '../../src/input/reader/replies.js';
 import { forProgram } from '../../src/library/waiters.js';
-import { loadOptions } from '../../src/settings/load-options.js';
+import { loadOptions } from '../../src/settings/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 import { refusal } from '../settings/refusal.js';
 

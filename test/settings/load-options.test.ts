@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';
 import { TABLE_FORMATS } from '../../src/core/table.js';
 import type { FileOptions } from '../../src/library/enricher.js';
-import { loadOptions, PROGRAM_OPTIONS } from '../../src/settings/load-options.js';
+import { loadOptions, PROGRAM_OPTIONS } from '../../src/settings/load-settings.js';
 import { settingsOf } from '../../src/settings/settings.js';
 
 const SERVICE = { baseUrl: 'https://api.example.com/v2/', token: 'tok-1' };
