@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
+import { assertOwnState } from '../core/folders.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { assertOwnState } from '../core/own-folder.js';
 import type { Engine } from '../engine/engine.js';
 import { openNotifier } from '../run/notices/notifier.js';
 import type { Settings } from '../settings/settings.js';

@@ -19,8 +19,8 @@ import {
   usageProblem,
 } from '../core/errors.js';
 import { countText } from '../core/figures.js';
+import { makeFolder } from '../core/folders.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
-import { makeFolder } from '../core/make-folder.js';
 import { keepSecret } from '../core/secrets.js';
 import { printControlled, printText, visibleLines } from '../core/terminal-text.js';
 import { writeFailure } from '../run/output/output-names.js';

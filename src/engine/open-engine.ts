@@ -1,6 +1,6 @@
 /** Opens the engine that an address names, and loads no other. */
 import { NeverStartError, usageProblem } from '../core/errors.js';
-import { assertOwnState } from '../core/own-folder.js';
+import { assertOwnState } from '../core/folders.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 

@@ -6,7 +6,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { KeptContent } from '../core/disk-room.js';
 import { errorText, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
-import { makeFolder } from '../core/make-folder.js';
+import { makeFolder } from '../core/folders.js';
 import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile } from '../core/private-file.js';

@@ -11,8 +11,8 @@ import { constants } from 'node:fs';
 import { access, lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorText, FailFileError } from '../core/errors.js';
+import { makeFolder } from '../core/folders.js';
 import { succeeds } from '../core/lifecycle.js';
-import { makeFolder } from '../core/make-folder.js';
 import { fileFault, isErrorCode, systemWords } from '../core/system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;

@@ -16,8 +16,8 @@ import { EventEmitter } from 'node:events';
 import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../core/folders.js';
 import { readJson } from '../core/json-text.js';
-import { makeFolder } from '../core/make-folder.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import {

@@ -12,7 +12,7 @@ import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
 import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
-import { makeFolder } from '../core/make-folder.js';
+import { makeFolder } from '../core/folders.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { isPassingFault, lookAt, sideFileOf, uploadName } from './inbox-file.js';
 import {

@@ -8,8 +8,8 @@ import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
+import { makePrivateFolder } from '../core/folders.js';
 import { readJson } from '../core/json-text.js';
-import { makePrivateFolder } from '../core/own-folder.js';
 import { isErrorCode } from '../core/system-error.js';
 import { type Deliveries, KEPT_MS } from './deliveries.js';
 

@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../core/folders.js';
 import type { NewOutcome } from '../core/outcome.js';
-import { makePrivateFolder } from '../core/own-folder.js';
 import { RULES } from '../ledger/rules.js';
 
 const SUFFIX = '.answers';

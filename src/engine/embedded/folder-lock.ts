@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
-import { makeTemporaryFolder } from '../../core/make-folder.js';
+import { makeTemporaryFolder } from '../../core/folders.js';
 import { isErrorCode } from '../../core/system-error.js';
 
 const PREFIX = 'lock-';

@@ -6,8 +6,7 @@ import { lstat, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
-import { makeFolder } from '../../core/make-folder.js';
-import { inFolder } from '../../core/own-folder.js';
+import { inFolder, makeFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
 import { machineIdentity } from '../../core/process-identity.js';

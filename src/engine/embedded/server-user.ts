@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inFolder } from '../../core/own-folder.js';
+import { inFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
 import { unfit } from '../store-calls.js';

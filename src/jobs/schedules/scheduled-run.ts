@@ -6,8 +6,8 @@ import { type EngineContext, openLookupWorker } from '../../app/open-context.js'
 import { openService } from '../../app/open-service.js';
 import type { CommandContext } from '../../app/open-stores.js';
 import { countOf } from '../../core/figures.js';
+import { makeFolder } from '../../core/folders.js';
 import { withReleasers } from '../../core/lifecycle.js';
-import { makeFolder } from '../../core/make-folder.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { pausedText } from '../../engine/stores/run-store.js';
 import type { EnrichResult } from '../../run/enrich-file.js';

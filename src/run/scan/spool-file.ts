@@ -3,7 +3,7 @@ import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeptContent } from '../../core/disk-room.js';
 import { FailFileError } from '../../core/errors.js';
-import { assertOwnState, makePrivateFolder } from '../../core/own-folder.js';
+import { assertOwnState, makePrivateFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-file.js';
 import { systemWords } from '../../core/system-error.js';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmod, lstat, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { makeFolder } from '../../src/core/make-folder.js';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, makePrivateFolder } from '../../src/core/folders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 it('makes a folder and those above it, and says whether it did', async () => {
@@ -31,4 +32,24 @@ it('is the only way that folders are made with those above them', () => {
     /mkdir(?:Sync)?\([^;]*recursive|mkdir: true/.test(readFileSync(join(source, name), 'utf8')),
   );
   expect(others).toEqual([]);
+});
+
+describe('a private folder', () => {
+  it('is closed to others, also when it was there', async () => {
+    const path = join(await temporaryFolder(), 'deep', 'runs');
+    makePrivateFolder(path);
+    await chmod(path, 0o777);
+    makePrivateFolder(path);
+    expect((await lstat(path)).mode & 0o777).toBe(0o700);
+  });
+
+  it('is not a link, and what the link leads to keeps its mode', async () => {
+    const folder = await temporaryFolder();
+    const [target, path] = [join(folder, 'target'), join(folder, 'runs')];
+    await mkdir(target);
+    await chmod(target, 0o755);
+    await symlink(target, path);
+    expect(() => makePrivateFolder(path)).toThrow('it is a symbolic link');
+    expect((await lstat(target)).mode & 0o777).toBe(0o755);
+  });
 });

@@ -1,19 +1,55 @@
-/** Whose folders we work in, and folders for this user alone. */
+/** Folders: how they are made, and whose we work in. */
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   statSync,
 } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { FailFileError } from './errors.js';
 import { attempt } from './lifecycle.js';
-import { makeFolder } from './make-folder.js';
 import { phrase } from './phrase.js';
+import { isErrorCode, systemWords } from './system-error.js';
+
+/**
+ * Makes a folder and those above it; false when it was there. Node's recursive `mkdir` never
+ * returns below /proc, and gives ENOENT for any other cause.
+ */
+export function makeFolder(path: string, mode = 0o777): boolean {
+  try {
+    mkdirSync(path, mode);
+    return true;
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
+    const parent = dirname(path);
+    if (!isErrorCode(error, 'ENOENT') || existsSync(parent)) throw error;
+    makeFolder(parent, mode);
+    return makeFolder(path, mode);
+  }
+}
+
+/** Makes a private temporary folder in the first usable base. Throws `output-unwritable`. */
+export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): Promise<string> {
+  const failures: string[] = [];
+  for (const base of bases) {
+    try {
+      return await mkdtemp(join(base, prefix));
+    } catch (error) {
+      failures.push(`${base} (${systemWords(error)})`);
+    }
+  }
+  const what = 'the temporary folder cannot be used';
+  const todo = 'set TMPDIR to a folder that exists and that this user may write to';
+  throw new FailFileError({ code: 'output-unwritable', what, subject: failures.join(', '), todo });
+}
 
 /** Throws `engine-unfit` for a state folder of another user, who can put links into it. */
 export function assertOwnState(state: string): void {
