@@ -24,11 +24,9 @@ export interface SheetPlan {
   /** The input is a sheet: its numbers stay as they are. */
   readonly isFromSheet: boolean;
   readonly sheetName: string;
-  /** Whether the first record is a header. */
   readonly hasHeader: boolean;
 }
 
-/** The part of the archive with the rows. */
 export const SHEET_PART = 'xl/worksheets/sheet1.xml';
 const GATHER = 128 * 1024;
 /** The rows that determine the widths of columns. */
@@ -255,13 +253,12 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
     `<cellXfs count="${xfs.length}">${xfs.join('')}</cellXfs>` +
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
+  const element = (ref: string, style: number, content: string, type = '') =>
+    `<c r="${ref}"${style === 0 ? '' : ` s="${style}"`}${type && ` t="${type}"`}>${content}</c>`;
   const text = (ref: string, value: string, style: number) => {
     // One of ours: the user's are shorter.
     const short = value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value;
-    return (
-      `<c r="${ref}"${styled(style)} t="inlineStr"><is><t ` +
-      `xml:space="preserve">${escapeText(short)}</t></is></c>`
-    );
+    return element(ref, style, `<is><t xml:space="preserve">${escapeText(short)}</t></is>`, 'inlineStr');
   };
 
   return {
@@ -270,25 +267,22 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
       if (cell === null) return '';
       if (typeof cell === 'string') return text(ref, cell, isHeader ? header : 0);
       if (!isFromSheet && isLongInteger(cell)) return text(ref, textOfCell(cell, NO_FORMATS), 0);
-      if (typeof cell === 'number') return `<c r="${ref}"${styled(isHeader ? header : 0)}><v>${cell}</v></c>`;
-      if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+      if (typeof cell === 'number') return element(ref, isHeader ? header : 0, `<v>${cell}</v>`);
+      if (typeof cell === 'boolean') return element(ref, 0, `<v>${cell ? 1 : 0}</v>`, 'b');
       if ('s' in cell) return text(ref, cell.s, cell.f);
-      if ('e' in cell) return `<c r="${ref}" t="e"><v>${escapeXml(cell.e)}</v></c>`;
-      if ('n' in cell) return `<c r="${ref}"${styled(cell.f ?? 0)}><v>${escapeXml(String(cell.n))}</v></c>`;
+      if ('e' in cell) return element(ref, 0, `<v>${escapeXml(cell.e)}</v>`, 'e');
+      if ('n' in cell) return element(ref, cell.f ?? 0, `<v>${escapeXml(String(cell.n))}</v>`);
       if ('u' in cell) {
         if (cell.u.length > LONGEST_LINK) return text(ref, cell.u, 0);
         // A sheet can have 65,530 other links, but a formula in every cell.
         const formula = `HYPERLINK("${cell.u.replaceAll('"', '""')}")`;
-        return (
-          `<c r="${ref}"${styled(link)} ` +
-          `t="str"><f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v></c>`
-        );
+        return element(ref, link, `<f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v>`, 'str');
       }
       if ('j' in cell) return text(ref, cell.j, 0);
       if ('c' in cell) return this.cell(ref, cell.c, isHeader);
       const serial = serialOfIso(cell.t, is1904);
       if (serial === null) return text(ref, cell.t, 0);
-      return `<c r="${ref}"${styled(cell.t.includes('T') ? moment : day)}><v>${serial}</v></c>`;
+      return element(ref, cell.t.includes('T') ? moment : day, `<v>${serial}</v>`);
     },
   };
 }
@@ -297,10 +291,6 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
 function isLongInteger(cell: TypedCell): boolean {
   if (typeof cell === 'number') return /^-?\d{16,}$/.test(String(cell));
   return typeof cell === 'object' && cell !== null && 'n' in cell && /^-?\d{16,}$/.test(String(cell.n));
-}
-
-function styled(style: number): string {
-  return style === 0 ? '' : ` s="${style}"`;
 }
 
 function escapeXml(text: string): string {
