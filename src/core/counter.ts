@@ -1,4 +1,4 @@
-/** How often each of several values was there; values are equal when their JSON is. */
+/** How often each of several values was there; a `Counter` takes those of equal JSON as equal. */
 
 export interface Counted<Value> {
   readonly value: Value;
@@ -24,7 +24,6 @@ export class Counter<Value> implements Iterable<Counted<Value>> {
   }
 }
 
-/** The `most` most frequent ones. */
 export function commonestOf<Value>(counted: Iterable<Counted<Value>>, most: number): Counted<Value>[] {
   return [...counted].sort((one, other) => other.count - one.count).slice(0, most);
 }
@@ -41,4 +40,15 @@ export function countsInWords<Value>(
     counts.set(words, (counts.get(words) ?? 0) + count);
   }
   return Object.fromEntries(counts);
+}
+
+export function countEach<T>(values: readonly T[]): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** The most frequent value with its count, the first of equals. */
+export function commonest<T>(counts: ReadonlyMap<T, number>): readonly [T, number] | undefined {
+  return [...counts].sort(([, one], [, other]) => other - one)[0];
 }

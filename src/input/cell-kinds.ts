@@ -1,5 +1,7 @@
 /** Kinds of values in cells: they show a header that is data, and misplaced cells. Pure. */
 
+import { commonest, countEach } from '../core/counter.js';
+
 /** Kinds of values that are never column names. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['email', /^(?:[^\s@]+|[^@<>]*<[^\s@<>]+)@[^\s@]+\.[a-z]{2,}>?$/i],
@@ -39,7 +41,6 @@ function rowKind(cell: string): string {
 
 type ColumnProfile = ReturnType<typeof profileOf>;
 
-/** What the sampled cells of one column are. */
 function profileOf(rows: readonly (readonly string[])[], column: number) {
   const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell.trim() !== '');
   return {
@@ -108,16 +109,4 @@ function hasKind(profile: ColumnProfile, kind: string): boolean {
 function mainKind({ kinds, filled }: ColumnProfile): string | null {
   const [kind, count] = commonest(kinds) ?? ['text', 0];
   return kind !== 'text' && count >= filled / 2 ? kind : null;
-}
-
-/** How often each of the values is there. */
-export function countEach<T>(values: readonly T[]): Map<T, number> {
-  const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
-}
-
-/** The most frequent value with its count, the first of equals. */
-export function commonest<T>(counts: ReadonlyMap<T, number>): readonly [T, number] | undefined {
-  return [...counts].sort(([, one], [, other]) => other - one)[0];
 }

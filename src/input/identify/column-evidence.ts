@@ -1,4 +1,6 @@
 /** The evidence for each column and kind, mostly shares; `column-weights.ts` weighs it. Pure. */
+
+import { commonest, countEach } from '../../core/counter.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { coinOfMarket, knownAmong } from './known-symbols.js';
@@ -19,7 +21,6 @@ export interface Candidate {
   readonly kind: IdentifierKind;
   readonly family: Family;
   readonly evidence: Readonly<Record<string, number>>;
-  /** Values that are of the kind. */
   readonly fitting: readonly CellReading[];
 }
 
@@ -162,7 +163,7 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const both = {
     one: 1,
     fill: Math.sqrt(fill),
-    few: texts.length < 4 || isHistory ? 0 : Math.max(0, commonest(texts) - 0.5) * 2,
+    few: texts.length < 4 || isHistory ? 0 : Math.max(0, shareOfCommonest(texts) - 0.5) * 2,
     lettered: of((text) => /[A-Z]/i.test(text)),
     closed: Math.max(known.closed, futures),
     other: of(isOtherSecurityCode),
@@ -196,10 +197,8 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
 }
 
 /** Share of the value that is there most often. */
-function commonest(values: readonly string[]): number {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return Math.max(0, ...counts.values()) / values.length;
+function shareOfCommonest(values: readonly string[]): number {
+  return (commonest(countEach(values))?.[1] ?? 0) / values.length;
 }
 
 /** 0 where enough values differ, 1 where all are equal, between for few values in many rows. */
@@ -208,5 +207,5 @@ function fewness(values: readonly string[]): number {
   const different = new Set(values).size;
   if (values.length < 4) return Number(different === 1 && values.length > 1);
   const scarce = 1 - different / (0.25 * Math.min(values.length, 40));
-  return Math.max(0, scarce, 2 * commonest(values) - 1);
+  return Math.max(0, scarce, 2 * shareOfCommonest(values) - 1);
 }

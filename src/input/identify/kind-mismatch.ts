@@ -2,7 +2,7 @@
  * Stops a run before it spends where most values surely are not of the kind that the user named:
  * nearly any text under `--column website:ticker` would be bought and never found.
  */
-import { Counter, commonestOf } from '../../core/counter.js';
+import { commonest, countEach } from '../../core/counter.js';
 import { NeverStartError } from '../../core/errors.js';
 import { type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { phrase } from '../../core/phrase.js';
@@ -82,9 +82,7 @@ function mismatch(
   const read = kindOfColumn(table, measured, null)?.kind ?? kind;
   const right =
     read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
-  const counter = new Counter<RowReason>();
-  for (const cause of causes) counter.add(cause);
-  const mostFrequent = commonestOf(counter, 1).map(({ value }) => sayRowReason(value));
+  const [mostFrequent] = commonest(countEach(causes.map(sayRowReason))) ?? [];
   return new NeverStartError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,

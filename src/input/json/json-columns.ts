@@ -2,9 +2,10 @@
  * Columns of JSON rows without keys: arrays (`{"columns": ["a"], "data": [[1]]}`), and values that
  * stand by column (`{"a": [1, 3]}`, `{"a": {"0": 1}}`).
  */
+
+import { commonest, countEach } from '../../core/counter.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
-import { commonest, countEach } from '../cell-kinds.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
 import type { SplitRecord } from '../text/record-splitter.js';
@@ -37,7 +38,6 @@ interface ArraysToName {
 /** Rows that are looked at for the names of their columns. */
 const ROWS_SEEN = 100;
 
-/** The names of the columns of rows that are arrays. */
 export function nameArrays(table: ArraysToName): ArrayNames {
   const { name, text, isWhole, head, depth, mayHaveHeader } = table;
   const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
@@ -108,7 +108,6 @@ export class ColumnsSplitter {
   constructor(
     private readonly name: string,
     private readonly linesToDrop: number,
-    /** The text before the object. */
     private readonly head: string,
   ) {}
 

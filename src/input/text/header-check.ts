@@ -1,9 +1,11 @@
 /** Whether the first record is the header: lines above, data in its place, equal names. */
+
+import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
-import { commonest, countEach, IDENTIFYING, valueKind } from '../cell-kinds.js';
+import { IDENTIFYING, valueKind } from '../cell-kinds.js';
 import { skipBlank } from '../identify/clean-cell.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { isKnownAbove } from '../identify/known-symbols.js';

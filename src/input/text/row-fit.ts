@@ -3,11 +3,13 @@
  * does by habit. Any other may have its cells in the wrong columns, and a wrong one would be
  * bought.
  */
+
+import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import type { Ragged, Row } from '../../core/table.js';
-import { ColumnKinds, commonest, countEach } from '../cell-kinds.js';
+import { ColumnKinds } from '../cell-kinds.js';
 
 type Cells = readonly string[];
 
