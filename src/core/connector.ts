@@ -24,7 +24,6 @@ export interface Network {
   readonly extraCa: string | null;
 }
 
-/** Without proxies and further certificates. */
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 
 /** Trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20. */

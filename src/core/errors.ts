@@ -66,7 +66,6 @@ interface ErrorDetail {
   readonly code: ErrorCode;
   /** What the message is about: a path, a flag, a column, an address. Never a secret. */
   readonly subject: Phrase;
-  /** What the reader should do next. */
   readonly todo: Phrase;
   /** Replaces the catalogue's sentence when a more exact one is known. */
   readonly what?: Phrase;
@@ -75,7 +74,6 @@ interface ErrorDetail {
   readonly hasNoIdentifiers?: boolean;
 }
 
-/** The texts of an error for one reader. */
 type ErrorTexts = Record<'what' | 'subject' | 'todo' | 'message', string>;
 
 /** The base of all expected errors; use the classes below. Their own texts are for a terminal. */

@@ -94,7 +94,6 @@ export function addMember(text: string, member: string): string | null {
   return text.slice(0, close) + comma + member + text.slice(close);
 }
 
-/** True if the whole text is one value of JSON. */
 export function isJsonText(text: string): boolean {
   return attempt(() => JSON.parse(text), undefined) !== undefined;
 }

@@ -39,7 +39,6 @@ const LINES = {
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
-  /** A path to append to. */
   readonly file: string | null;
   /** Where lines go without a file: standard error. */
   readonly stderr: NodeJS.WritableStream;
@@ -135,7 +134,6 @@ export function forwardingLog(target: LogTarget): Log {
   return pino({ ...LINES, level: 'debug', timestamp: false }, { write });
 }
 
-/** A log that writes nothing. */
 export function silentLog(): Log {
   return pino({ level: 'silent' });
 }

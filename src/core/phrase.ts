@@ -34,7 +34,6 @@ export function remediesIn(text: Phrase): Remedy[] {
   return partsOf(text).filter((part) => typeof part !== 'string');
 }
 
-/** The text for a reader. */
 export function sayPhrase(text: Phrase, naming: Naming): string {
   const say = (part: string | Remedy) => (typeof part === 'string' ? part : sayRemedy(part, naming));
   return partsOf(text).map(say).join('');

@@ -1,5 +1,5 @@
 /** Removes secrets by their value: a service may send the token as its error code. */
-import { attempt } from './lifecycle.js';
+import { isJsonText } from './json-text.js';
 
 /** A shorter one occurs in words by chance, and cannot be kept secret. */
 const SHORTEST = 4;
@@ -51,11 +51,7 @@ export function withoutSecrets(text: string): string {
 /** The same of a JSON text, which stays one: a secret may look like a number or a key. */
 export function jsonWithoutSecrets(json: string): string {
   const redacted = redactKept(json);
-  if (redacted === json || isJson(redacted) || !isJson(json)) return redacted;
+  if (redacted === json || isJsonText(redacted) || !isJsonText(json)) return redacted;
   const inTexts = (_key: string, value: unknown) => (typeof value === 'string' ? redactKept(value) : value);
   return JSON.stringify(JSON.parse(json), inTexts) + (json.endsWith('\n') ? '\n' : '');
-}
-
-function isJson(text: string): boolean {
-  return attempt(() => [JSON.parse(text)], null) !== null;
 }

@@ -13,7 +13,6 @@ export type Fields = Readonly<Record<string, Shape<unknown>>>;
 type Optional<F extends Fields> = {
   [Name in keyof F]: undefined extends Shaped<F[Name]> ? Name : never;
 }[keyof F];
-/** What {@link object} gives. */
 export type ObjectOf<F extends Fields> = {
   readonly [Name in Exclude<keyof F, Optional<F>>]: Shaped<F[Name]>;
 } & { readonly [Name in Optional<F>]?: Exclude<Shaped<F[Name]>, undefined> };
@@ -41,7 +40,6 @@ export const bytes = fitting<Uint8Array>((value) => value instanceof Uint8Array)
 export const textLike = (pattern: RegExp) =>
   fitting<string>((value) => typeof value === 'string' && pattern.test(value));
 
-/** One of these texts. */
 export const word = <const W extends string>(...words: readonly W[]) =>
   fitting<W>((value) => words.some((known) => known === value));
 
@@ -50,7 +48,6 @@ export const nullOr =
   (value) =>
     value === null ? null : shape(value);
 
-/** Of a property that may be missing. */
 export const optional =
   <T>(shape: Shape<T>): Shape<T | undefined> =>
   (value) =>

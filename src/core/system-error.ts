@@ -130,7 +130,6 @@ export function systemFault(error: unknown): SystemFault {
   return { words: wordsOf(error, detail, code), kind: KINDS[code] ?? 'passing' };
 }
 
-/** {@link systemFault}'s words alone. */
 export function systemWords(error: unknown): string {
   return systemFault(error).words;
 }

@@ -122,7 +122,6 @@ export function assertNoDocument(name: string, text: string): void {
   if (kind !== undefined) throw refusal(name, kind, { what: 'the input is not a table' });
 }
 
-/** The error of an archive whose table is an archive. */
 export function archiveInside(name: string): FailFileError {
   return refusal(name, { name: 'a ZIP archive inside a ZIP archive', todo: 'unpack it once' });
 }

@@ -4,7 +4,6 @@ import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
 
 export interface BinaryFile {
-  /** The name of the input, for messages. */
   readonly name: string;
   readonly descriptor: number;
   readonly size: number;
@@ -32,7 +31,6 @@ export interface BinaryTable {
 
 export interface BinaryRows {
   readonly batches: AsyncIterable<Iterable<Row>>;
-  /** Columns seen so far. */
   width(): number;
   /** Oddities, as sentences; after the last batch. */
   notes(): string[];

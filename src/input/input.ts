@@ -7,7 +7,6 @@ import type { Settings } from '../settings/settings.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
 import { MisfitTally, type TableGuess } from './text/row-fit.js';
 
-/** The settings that say how a file is read. */
 export const READING_KEYS = [
   'delimiter',
   'encoding',
@@ -47,7 +46,6 @@ export interface Around {
 /** Gets every byte of the input, also after the last record; null: not needed. */
 export type OnBytes = ((chunk: Uint8Array) => void) | null;
 
-/** The results of the stages of opening. */
 export interface InputParts {
   readonly source: ByteSource;
   readonly shape: TableShape;
@@ -121,7 +119,6 @@ export class Input {
     return this.#warnings;
   }
 
-  /** Adds what its opener decided. */
   note(warning: Phrase): void {
     this.#warnings.push(warning);
   }

@@ -27,7 +27,6 @@ export class ZipArchive {
   readonly #alike: ReadonlyMap<string, Entry>;
 
   private constructor(
-    /** The file's name, for messages. */
     readonly name: string,
     private readonly zip: ZipFile,
     private readonly entries: ReadonlyMap<string, Entry>,

@@ -47,7 +47,6 @@ export type Account = Readonly<z.output<typeof accountSchema>>;
 
 /** `smtp://` or `smtps://`, credentials included. */
 const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) });
-/** The mail server that notices go through. */
 export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
 const fileSchema = z.strictObject({ smtp: mailSchema.optional(), accounts: z.array(accountSchema).min(1) });

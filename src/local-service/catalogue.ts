@@ -15,7 +15,6 @@ export interface CatalogueEntry {
   readonly adult: AdultStatus;
 }
 
-/** The kinds of key that a brand is found by. */
 export const KEY_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 

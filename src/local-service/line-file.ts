@@ -35,7 +35,6 @@ export class LineFile {
 
   constructor(readonly descriptor: number) {}
 
-  /** `write` writes it. */
   add(line: string): void {
     this.#lines += `${line}\n`;
   }
@@ -48,7 +47,6 @@ export class LineFile {
       this.#unwritten = this.#unwritten.subarray(writeSync(this.descriptor, this.#unwritten));
   }
 
-  /** Writes what is left. */
   close(): void {
     try {
       this.write();

@@ -60,7 +60,6 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
   return catalogue;
 }
 
-/** The bytes of the file, unpacked. */
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
   try {
     const source = await openByteSource(path, { only: 'file', spoolFolder: '' });

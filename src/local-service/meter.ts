@@ -56,12 +56,10 @@ function statementOf(account: StatedAccount, month: string, requests: number, is
   };
 }
 
-/** The UTC month of a moment. */
 export function monthOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7);
 }
 
-/** The statements of closed months. */
 export class StatementFile {
   readonly #closed = new Map<string, Statement>();
 
@@ -122,7 +120,6 @@ export class Meter {
     return this.usage(account) >= requestLimit(account);
   }
 
-  /** What the usage header shows. */
   usage(account: Account): number {
     return this.#countOf(account).requests;
   }

@@ -110,7 +110,6 @@ export async function readStatements(options: {
   }
 }
 
-/** Usage and statements are kept beside an accounts file. */
 function filesBeside(accounts: string) {
   return { usageFile: `${accounts}.usage.jsonl`, statementFile: `${accounts}.statements.jsonl` };
 }

@@ -51,7 +51,6 @@ export interface RowCondition {
   readonly value: string;
 }
 
-/** `COLUMN:blank` and `COLUMN:filled`. */
 const STATES = ['blank', 'filled'] as const;
 
 /** Reads a condition, or returns null. The first `=` ends the name. Pure. */
@@ -84,7 +83,6 @@ export function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Each `--where`. */
 export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCondition | Refusal => {
   const write = 'COLUMN=VALUE, COLUMN:blank or COLUMN:filled, for example country=DE';
   const condition = readCondition(seen);
@@ -132,7 +130,6 @@ export const encodingValue = oneText('NAME', (seen) => {
   return new Refusal('an encoding', write, nearest(seen, COMMON_ENCODINGS));
 });
 
-/** The prefix of our columns. */
 export const prefixValue = matching(
   'TEXT',
   /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/,

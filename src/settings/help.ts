@@ -142,7 +142,6 @@ function restOf(command: CommandName, notes: readonly string[]): string[][] {
   ];
 }
 
-/** What the exit codes of a command mean. */
 function exitsOf(command: CommandName): readonly (readonly [ExitCode, string])[] {
   const { exits = {} } = COMMANDS[command];
   if (exits === 'of a run') return EXIT_MEANINGS;
@@ -158,7 +157,6 @@ function exitsOf(command: CommandName): readonly (readonly [ExitCode, string])[]
   });
 }
 
-/** The flags with their descriptions and defaults. */
 function entriesOf(lines: readonly Setting<unknown>[]): Entry[] {
   return lines.flatMap((line) => {
     const { description, defaultText } = line;

@@ -76,7 +76,6 @@ export function text(placeholder: string): ValueKind<string> {
   return matching(placeholder, /\S/, 'a text', `something in place of ${placeholder}`);
 }
 
-/** A file or folder. */
 export function path(placeholder: 'FILE' | 'DIR'): ValueKind<string> {
   return { ...text(placeholder), isPath: true };
 }
@@ -102,7 +101,6 @@ export const scoreValue = oneText('SCORE', (seen) =>
     : new Refusal('a quality score', 'a number from 0 to 1', undefined, '0.33'),
 );
 
-/** Some of a few words, separated by commas. */
 export function someOf<const T extends string>(choices: readonly T[]): ValueKind<readonly T[]> {
   const all = choices.join(',');
   const write = `some of them, separated by commas, for example ${all}`;
@@ -174,7 +172,6 @@ export function duration(min: string, max: string): ValueKind<number> {
   });
 }
 
-/** A month of the calendar, `2026-11`. */
 export const month = matching(
   'YYYY-MM',
   /^\d{4}-(0[1-9]|1[0-2])$/,
@@ -207,7 +204,6 @@ export function decimal(example: string, sign: 'positive' | 'not negative'): Val
   );
 }
 
-/** Whether an exact decimal text is more than zero. */
 export function isPositiveDecimal(decimalText: string): boolean {
   return /[1-9]/.test(decimalText);
 }

@@ -78,7 +78,6 @@ export interface Setting<T> {
   readonly description: string;
   /** `secret`: never shown. `address`: without credentials and query. `origin`: up to the host. */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
-  /** The value when none was given. */
   readonly fallback: Fallback<T>;
   /** The default for display; empty when there is none. */
   readonly defaultText: string;

@@ -24,13 +24,11 @@ export interface LoadedSettings {
   readonly origins: Origins;
 }
 
-/** The table's lines in order. */
 export const SETTING_ENTRIES = Object.entries(SETTINGS) as readonly (readonly [
   SettingName,
   Setting<unknown>,
 ])[];
 
-/** The lines that belong to a command, in the table's order. */
 export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
   return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
 }

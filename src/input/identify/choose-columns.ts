@@ -26,7 +26,6 @@ import { type ColumnChoice, columnIsOurs, columnLabel, findColumn } from './find
 import { assertKindsFit } from './kind-mismatch.js';
 import { measureTable, type TableSample } from './measure-columns.js';
 
-/** The settings that choose the columns and rows of a table. */
 export type ChoiceSettings = Pick<
   Settings,
   'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where' | 'nameColumn'
@@ -37,7 +36,6 @@ export type TableChoice = Readonly<ReturnType<typeof chooseFrom>>;
 interface SampledTable {
   readonly name: string;
   readonly shape: Pick<TableShape, 'columns' | 'format'>;
-  /** Cells of some rows. */
   readonly sample: readonly (readonly string[])[];
 }
 
@@ -240,7 +238,6 @@ export class RowFilter {
     return null;
   }
 
-  /** Positions of the columns that it looks at. */
   get places(): readonly number[] {
     return this.#conditions.map(({ at }) => at);
   }

@@ -15,7 +15,6 @@ import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './me
 export interface Seen {
   readonly columns: readonly string[];
   readonly table: MeasuredTable;
-  /** `--kind`, or null. */
   readonly kind: IdentifierKind | null;
 }
 
@@ -102,7 +101,6 @@ function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers =
   return new NeverStartError({ code: 'column-doubtful', what, subject, todo, hasNoIdentifiers });
 }
 
-/** One column as each of the kinds. */
 function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
   return joinPhrases(
     kinds.map((kind) => columnSetting(columns, column, kind)),

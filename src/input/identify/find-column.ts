@@ -9,7 +9,6 @@ import { joinPhrases, phrase } from '../../core/phrase.js';
 import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import type { ColumnRequest } from '../../settings/column-value.js';
 
-/** A column that identifiers are taken from. */
 export interface ColumnChoice {
   /** Position among the columns, from 0. */
   readonly column: number;
@@ -19,7 +18,6 @@ export interface ColumnChoice {
   readonly areMarkets?: boolean;
 }
 
-/** The settings that name a column. */
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
 /** `key`: the setting that names it. Throws column-unknown, column-doubtful. */

@@ -192,7 +192,6 @@ function normalForm(lower: string): string {
   return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
 }
 
-/** Registrable domains. */
 const PROVIDERS = new Set(
   `gmail.com googlemail.com outlook.com msn.com passport.com windowslive.com
   icloud.com me.com mac.com aol.com aim.com ymail.com rocketmail.com
@@ -222,7 +221,6 @@ const PROVIDERS = new Set(
 /** Providers with one name under many suffixes: `hotmail.co.uk`, `yahoo.co.jp`, `gmx.net`. */
 const FAMILIES = new Set(['hotmail', 'live', 'outlook', 'yahoo', 'gmx', 'yandex']);
 
-/** `registrable` is a registrable domain in normal form. */
 function isFreeMail(registrable: string): boolean {
   return PROVIDERS.has(registrable) || FAMILIES.has(registrable.slice(0, registrable.indexOf('.')));
 }

@@ -8,7 +8,6 @@ import { coinOfMarket, readBloomberg } from './known-symbols.js';
 
 export interface TableSample {
   readonly columns: readonly string[];
-  /** Cells of some rows. */
   readonly sample: readonly (readonly string[])[];
   /** Of the input; it may say what its codes are. Absent: without a name. */
   readonly fileName?: string | undefined;

@@ -14,7 +14,6 @@ interface Around {
   readonly head: string;
   /** Keys down to it, between dots. */
   readonly path: string;
-  /** Whether an object is split. */
   readonly isKeyed: boolean;
 }
 
@@ -26,12 +25,10 @@ export class ElementSplitter {
   #element = '';
   #elementLine = 1;
   #isTooLong = false;
-  /** Whether the next character is escaped. */
   #isEscaped = false;
   #hasEnded = false;
   /** Characters before the array that are still to come. */
   #headLeft: number;
-  /** The text behind the array. */
   #tail = '';
 
   constructor(

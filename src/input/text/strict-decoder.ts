@@ -10,7 +10,6 @@ export interface StrictDecoder {
   write(bytes: Buffer, isLast: boolean): string;
 }
 
-/** Bytes that are not in the encoding. */
 export class EncodingFault extends Error {
   constructor(
     /** Position in the decoded input, from 0, the byte order mark not counted. */

@@ -136,7 +136,6 @@ function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
 }
 
 interface Place {
-  /** Of the input. */
   readonly name: string;
   readonly chosen: ChosenEncoding;
   /** The text that was read before and is not yet a record, and its line. */

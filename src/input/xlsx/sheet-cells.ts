@@ -16,7 +16,6 @@ export const MOST_CELL_CHARS = 32_767;
 /** Each of them may be an escape of 7. */
 const MOST_ESCAPED = MOST_CELL_CHARS * 7;
 
-/** What to do about a workbook over a bound. */
 export const SPLIT = 'save the table as CSV, or as several workbooks';
 /** A workbook with more distinct text is a database: Excel itself takes minutes to open it. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -47,7 +46,6 @@ export class SharedStrings {
     return json.includes('\\') ? JSON.parse(`"${json}"`) : json;
   }
 
-  /** Where a text begins. */
   #start(index: number): number {
     return index === 0 ? 0 : (this.#ends[index - 1] as number);
   }

@@ -36,7 +36,6 @@ export interface SheetRow {
   readonly width: number;
   /** By column, of those that are wanted; the others are blank. */
   readonly texts: readonly string[];
-  /** No cell shows anything. */
   readonly isBlank: boolean;
   /** A formula has no stored result: the program that wrote it does not calculate. */
   readonly lacksResult: boolean;

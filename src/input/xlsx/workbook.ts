@@ -9,7 +9,6 @@ import { readXml, type XmlHandler } from './xml-feed.js';
 
 export interface SheetPart {
   readonly name: string;
-  /** In the archive. */
   readonly part: string;
   readonly isHidden: boolean;
 }
