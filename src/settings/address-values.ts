@@ -18,6 +18,13 @@ function hasCredentials({ username, password }: URL): boolean {
 
 const HTTP = /^https?:$/;
 
+/** An address without credentials. What to write instead of another one, and of credentials. */
+function parseHttp(seen: string, write: string, writeBare: string): URL | Refusal {
+  const url = parseUrl(seen, HTTP);
+  if (url === null) return new Refusal('an http or https address', write);
+  return hasCredentials(url) ? new Refusal('an address without credentials', writeBare) : url;
+}
+
 /** For examples (docs.brandfetch.com: "requests for brandfetch.com are free"). */
 export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain: 'brandfetch.com' } as const;
 
@@ -27,12 +34,8 @@ export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain
  */
 export const baseUrlValue = oneText('URL', (seen) => {
   const example = `the address alone, for example ${EXAMPLE_SERVICE.baseUrl}`;
-  const url = parseUrl(seen, HTTP);
-  if (url === null) return new Refusal('an http or https address', example);
-  if (hasCredentials(url)) {
-    const write = 'the address alone and put the token in BRAND_API_TOKEN';
-    return new Refusal('an address without credentials', write);
-  }
+  const url = parseHttp(seen, example, 'the address alone and put the token in BRAND_API_TOKEN');
+  if (url instanceof Refusal) return url;
   if (url.port === '0') return new Refusal('an address with a port', 'the port that the service listens on');
   if (url.search !== '' || url.hash !== '')
     return new Refusal('an address without query or fragment', example);
@@ -75,10 +78,9 @@ export function isOwnHost(name: string, listensOn: string, ownNames: readonly st
 
 /** The origin under which people reach a server of ours: scheme, host and port alone. */
 export const originValue = oneText('URL', (seen) => {
-  const url = parseUrl(seen, HTTP);
   const write = 'scheme and host alone, for example https://brands.example.com';
-  if (url === null) return new Refusal('an http or https address', write);
-  if (hasCredentials(url)) return new Refusal('an address without credentials', write);
+  const url = parseHttp(seen, write, write);
+  if (url instanceof Refusal) return url;
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.port === '0')
     return new Refusal('an address without path or query', write);
   return url.origin;
@@ -171,14 +173,9 @@ export const domainValue = oneText('DOMAIN', (seen) => {
 
 /** An unchanged http or https address: receivers put a secret into its path or query. */
 export const webhookValue = oneText('URL', (seen) => {
-  const url = parseUrl(seen, HTTP);
-  if (url === null)
-    return new Refusal(
-      'an http or https address',
-      'it in full, for example https://hooks.example.com/brands',
-    );
-  const write = 'the address alone; a signature proves the sender';
-  return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
+  const write = 'it in full, for example https://hooks.example.com/brands';
+  const url = parseHttp(seen, write, 'the address alone; a signature proves the sender');
+  return url instanceof Refusal ? url : seen;
 });
 
 const MAIL_ADDRESS = /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/;
