@@ -45,25 +45,16 @@ export async function listenHttp(server: Server, address: ListenAddress) {
   };
 }
 
-/** In milliseconds, but for the first. */
-export interface ServerLimits {
-  readonly connections: number;
-  /** From the connection, or the first byte of a request, to the end of its headers. */
-  readonly headersMs: number;
-  /** A whole request of a stranger, and its answer. */
-  readonly strangerMs: number;
-  /** Without a byte, once a request is trusted. */
-  readonly silenceMs: number;
-  /** A whole request that is trusted: a large file may take hours. */
-  readonly requestMs: number;
-}
-
-/** A browser holds six connections. A process often has 1,024 descriptors for everything. */
-export const SERVER_LIMITS: ServerLimits = {
+export const SERVER_LIMITS = {
+  /** A browser holds six. A process often has 1,024 descriptors for everything. */
   connections: 200,
+  /** From the connection, or the first byte of a request, to the end of its headers. */
   headersMs: 10_000,
+  /** A whole request of a stranger, and its answer. */
   strangerMs: 20_000,
+  /** Without a byte, once a request is trusted. */
   silenceMs: 120_000,
+  /** A whole request that is trusted: a large file may take hours. */
   requestMs: 6 * 3_600_000,
 };
 

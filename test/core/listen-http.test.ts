@@ -2,22 +2,16 @@
 import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  createGuardedServer,
-  listenHttp,
-  SERVER_LIMITS,
-  type ServerLimits,
-  trustRequest,
-} from '../../src/core/listen-http.js';
+import { createGuardedServer, listenHttp, SERVER_LIMITS, trustRequest } from '../../src/core/listen-http.js';
 
-const LIMITS: ServerLimits = { ...SERVER_LIMITS, connections: 5, headersMs: 300, strangerMs: 600 };
+const LIMITS = { ...SERVER_LIMITS, connections: 5, headersMs: 300, strangerMs: 600 };
 
 type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 const readAll: Answer = (incoming, outgoing) => {
   incoming.resume().on('end', () => outgoing.end('all read'));
 };
 
-async function served(answer: Answer, limits: Partial<ServerLimits> = {}) {
+async function served(answer: Answer, limits: Partial<typeof LIMITS> = {}) {
   const server = createGuardedServer(answer, { ...LIMITS, ...limits });
   const listener = await listenHttp(server, { host: '127.0.0.1', port: 0, purpose: 'test', todo: '' });
   onTestFinished(() => listener.close());
