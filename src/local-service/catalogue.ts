@@ -1,6 +1,4 @@
-/**
- * The brands of the local service, their bytes in large blocks: 100,000 cost little more than JSON.
- */
+/** The brands of the local service, kept as their bytes: 100,000 cost little more than JSON. */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
 import type { AllowNsfw, LookupRoute } from '../brand-api/protocol.js';
@@ -33,15 +31,10 @@ export function normalKey(kind: KeyKind, value: string): string {
   return /\P{ASCII}/u.test(domain) ? (toASCII(domain) ?? '') : domain;
 }
 
-/** One allocation for some 500 brands of 2 kB. */
-const BLOCK_BYTES = 1024 * 1024;
-
 type OwnedEntry = CatalogueEntry & Pick<IndexedBrand, 'line'>;
 
 export class Catalogue {
   readonly #entries = new Map<string, OwnedEntry>();
-  #block: Buffer = Buffer.alloc(0);
-  #used = 0;
   #size = 0;
 
   get size(): number {
@@ -65,21 +58,10 @@ export class Catalogue {
       const owner = this.#entries.get(name);
       if (owner !== undefined) return { kind, value, ownerLine: owner.line };
     }
-    const entry = { body: this.#keep(body), adult, line };
+    const entry = { body: Buffer.from(body), adult, line };
     for (const { name } of all) this.#entries.set(name, entry);
     this.#size += 1;
     return null;
-  }
-
-  #keep(bytes: Buffer): Buffer {
-    if (this.#used + bytes.length > this.#block.length) {
-      this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length));
-      this.#used = 0;
-    }
-    const kept = this.#block.subarray(this.#used, this.#used + bytes.length);
-    bytes.copy(kept);
-    this.#used += bytes.length;
-    return kept;
   }
 }
 
