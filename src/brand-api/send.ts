@@ -44,9 +44,7 @@ export type Send = (request: SendRequest) => Promise<SendResult>;
 export interface HttpSendOptions {
   /** `https://host[:port][/prefix]`. */
   readonly baseUrl: string;
-  /** Sockets at most. */
   readonly connections: number;
-  /** Total time for one request, connection included. */
   readonly timeoutMs: number;
   /** Longest body that is read. Default 1 MiB. */
   readonly maxBodyBytes?: number;

@@ -9,7 +9,6 @@ import type { Input, ReadingSettings } from './input.js';
 import { type InputOpening, openInput, sheetNames } from './open-input.js';
 import { showDelimiter } from './text/sniff-table.js';
 
-/** How a table is read, and which of its columns and rows. */
 export type TableSettings = ReadingSettings & ChoiceSettings;
 
 export interface Table {

@@ -81,7 +81,6 @@ export function unread(problem: RowReason): Content {
 export interface CsvLayout extends Omit<SplitterOptions, 'columnCount' | 'delimiter'> {
   readonly delimiter: string;
   readonly fit: TableFit;
-  /** Whether the first record is the header: it is not a row. */
   readonly hasHeader: boolean;
 }
 

@@ -30,7 +30,6 @@ export interface LocalServiceOptions extends MeterOptions {
   readonly catalogue: Catalogue;
   /** The service's own brand domain: asking for it is free. */
   readonly ownDomain: string;
-  /** One line per billed request is appended here. */
   readonly journalFile?: string | undefined;
 }
 

@@ -18,13 +18,11 @@ import { channelsOf, Notifier } from './usage-notice.js';
 
 type PlanTerms = Pick<Account, 'plan' | 'quota' | 'period' | 'overageBudget' | 'overagePrice'>;
 
-/** How many requests beyond the quota are served. */
 function overageAllowance(terms: PlanTerms): number {
   if (terms.plan === 'free' || terms.period === 'lifetime') return 0;
   return wholeTimes(terms.overageBudget, terms.overagePrice);
 }
 
-/** The number of requests at which the account is refused. */
 function requestLimit(terms: PlanTerms): number {
   return terms.quota + overageAllowance(terms);
 }

@@ -6,9 +6,7 @@ import { attempt } from '../core/lifecycle.js';
 
 export interface ServiceRequest {
   readonly method: string;
-  /** Path with query, as on the request line. */
   readonly path: string;
-  /** The `Authorization` header as sent. */
   readonly authorization: string | undefined;
 }
 

@@ -74,7 +74,6 @@ export class UsageJournal {
     return this.#batch;
   }
 
-  /** Writes what is left and closes the file. */
   close(): void {
     this.#write();
     if (this.#file === null) return;

@@ -31,7 +31,6 @@ interface ArraysToName {
   /** The text before the rows, and how many objects are open in it. */
   readonly head: string;
   readonly depth: number;
-  /** Whether the first row may hold the names. */
   readonly mayHaveHeader: boolean;
 }
 
@@ -111,7 +110,6 @@ export class ColumnsSplitter {
     private readonly head: string,
   ) {}
 
-  /** Throws `input-binary` if the text is damaged. */
   push(chunk: string, isLast: boolean): SplitRecord[] {
     this.#text += chunk;
     if (!isLast) return [];

@@ -36,7 +36,6 @@ export class JsonReader extends RowReader {
     /** The word for a record in messages. */
     private readonly place: 'line' | 'element',
     private readonly toObject: ToObject = (raw) => raw,
-    /** Whether the first record is not a row. */
     private isHeaderDue = false,
   ) {
     super(splitter);

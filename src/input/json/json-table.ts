@@ -20,7 +20,6 @@ export interface JsonTable {
   readonly path: string;
   /** The text before them; the output begins with it too. */
   readonly head: string;
-  /** Objects that are open in it. */
   readonly depth: number;
   readonly rows: JsonRows;
   readonly others: readonly string[];
@@ -36,7 +35,6 @@ interface JsonText {
 }
 
 interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
-  /** Position of its bracket. */
   readonly at: number;
   /** Length as text; infinite where that is cut. */
   readonly chars: number;
@@ -44,7 +42,6 @@ interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
   readonly isDoubtful?: boolean;
 }
 
-/** An object that is open. */
 class Frame {
   /** The key whose value comes, or stands there. */
   key = '';
@@ -52,7 +49,6 @@ class Frame {
   /** Keys of its first members, where these are whole objects. */
   readonly inner: string[][] = [];
   isMixed = false;
-  /** Whether a member is not an array. */
   hasColumns = false;
   /** Elements of each member, where all are arrays of texts or numbers. */
   readonly lengths: number[] = [];
@@ -67,7 +63,6 @@ interface OpenArray {
   first: string | null;
   /** Elements behind the first one. */
   commas: number;
-  /** Whether an inner array has a text. */
   hasText: boolean;
 }
 
@@ -76,9 +71,7 @@ const TOKEN = /["{}[\],:]|[^\s"{}[\],:]+/g;
 /** Objects that may be open around a table; no web service nests its rows deeper. */
 const MOST_OBJECTS = 64;
 const COMMENT = /^\/[/*]/;
-/** Tables that a message names at most. */
 const MOST_NAMED = 10;
-/** Members that are compared with the first one. */
 const MEMBERS_COMPARED = 20;
 /** Fewer are a row. */
 const LEAST_MEMBERS = 3;
@@ -275,7 +268,6 @@ export function jqFor(name: string, path: string | null): string {
   return `jq -c '${steps.join('').replaceAll("'", "'\\''")}[]' ${shortName(name)} > rows.jsonl`;
 }
 
-/** The error of JSON that is not read. */
 export function badJson(what: string, subject: Phrase, todo: Phrase): FailFileError {
   return new FailFileError({ code: 'input-binary', what, subject, todo });
 }

@@ -57,7 +57,6 @@ export function leavesOf(nodes: readonly SchemaNode[]): SchemaNode[] {
   return nodes.flatMap((node) => (node.children.length === 0 ? [node] : leavesOf(node.children)));
 }
 
-/** A column without lists and groups. */
 export function isFlat({ children, repetition }: SchemaNode): boolean {
   return children.length === 0 && repetition === 0;
 }

@@ -29,7 +29,6 @@ function readerOf({ buffer, byteOffset, byteLength }: Uint8Array) {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 };
 }
 
-/** Throws Error for a damaged file. */
 export class ColumnReader {
   readonly #pages = this.#walk();
   #dictionary: readonly unknown[] | null = null;
@@ -52,7 +51,6 @@ export class ColumnReader {
     return this.#hasMore() ? (this.#repetitions[this.#at] ?? 0) : -1;
   }
 
-  /** The same of its definition. */
   definition(): number {
     return this.#hasMore() ? (this.#definitions[this.#at] ?? 0) : -1;
   }

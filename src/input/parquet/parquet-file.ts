@@ -20,7 +20,6 @@ export interface ParquetPlan {
   readonly formats: CellFormats;
   /** The columns of a Parquet input; absent for other inputs. */
   readonly schema?: readonly SchemaElement[] | undefined;
-  /** GeoParquet's metadata of the input. */
   readonly geo?: string | undefined;
   /** In order; columns of the header beyond them are text. */
   readonly columns: readonly ParquetColumn[];

@@ -44,7 +44,6 @@ export class FileReader {
     return this.#end<FoundTable>({ type: 'open', opening });
   }
 
-  /** Names of the visible sheets of a workbook. */
   sheets(): Promise<string[]> {
     return this.#end<string[]>({ type: 'sheets' });
   }

@@ -49,7 +49,6 @@ export class ReaderEnded extends Error {
 export interface ReadingProcess {
   /** Up to the end or an error, once. Throws `ReaderEnded`. */
   readonly replies: AsyncIterable<Reply>;
-  /** Ends it at once; safe to call twice. */
   end(): void;
 }
 

@@ -22,7 +22,6 @@ export type Pass = { readonly name: string } & (
   | { readonly type: 'count'; readonly part: string | null }
 );
 
-/** The settings that concern binary tables. */
 export type TableOpening = Pick<ReadingSettings, 'header' | 'skipLines' | 'sheet'>;
 
 /** A table, or the name of the only one in an archive. */
@@ -30,7 +29,6 @@ export type FoundTable =
   | ({ readonly type: 'table' } & Pick<BinaryTable, 'shape' | 'detected' | 'warnings'>)
   | { readonly type: 'inside'; readonly part: string };
 
-/** What a pass over rows found. */
 export interface RowsEnd {
   readonly width: number;
   readonly notes: readonly string[];

@@ -16,9 +16,7 @@ export interface ChosenEncoding {
 }
 
 interface LookAhead {
-  /** The input's first bytes. */
   readonly head: Buffer;
-  /** Whether the head is the whole input. */
   readonly isWhole: boolean;
   /** Some ASCII, the first byte beyond it and what follows; empty when all is ASCII. */
   readonly stretch: Buffer;

@@ -18,7 +18,6 @@ type Cells = readonly string[];
 const MAX_PREAMBLE = 30;
 
 interface FoundTable {
-  /** Index of the record that looks like the header. */
   readonly headerAt: number;
   readonly width: number;
 }
@@ -28,7 +27,6 @@ interface HeaderToCheck {
   /** The delimiter for people; null: it is a sheet. */
   readonly shown: string | null;
   readonly lineOf: (record: SplitRecord) => number;
-  /** The header, and a sample of what is below it. */
   readonly records: readonly [SplitRecord, ...SplitRecord[]];
   /** Whether its width is known to be that of the table, even if the rows differ. */
   readonly isWidthSettled: boolean;

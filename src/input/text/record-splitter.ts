@@ -56,7 +56,6 @@ export interface SplitterOptions {
   readonly delimiter: string | null;
   /** Columns of the table, 0 if unknown: shows rows that two stray quotes have glued together. */
   readonly columnCount: number;
-  /** Lines to pass over first. */
   readonly passLines: number;
 }
 
@@ -68,7 +67,6 @@ export class RecordSplitter {
   /** The window: what was left of earlier text, and the text pushed last. */
   #text = '';
   #isLast = false;
-  /** Where in the window the next record begins. */
   #at = 0;
   #lines = new LineFinder('', 'lf', false);
   #quotes = new CharFinder('', '"');

@@ -14,9 +14,7 @@ import { ColumnKinds } from '../cell-kinds.js';
 type Cells = readonly string[];
 
 interface FitInput {
-  /** Cells of the header; null where there is none. */
   readonly header: Cells | null;
-  /** Cells of sampled records below it. */
   readonly rows: readonly Cells[];
   readonly ragged: Ragged | null;
 }
@@ -136,7 +134,6 @@ function areMixed(rows: readonly Cells[], columnCount: number): boolean {
   return foreign.length > rows.length / 3;
 }
 
-/** Whether the cells from `from` on are blank. */
 export function hasBlankEnd(cells: Cells, from: number): boolean {
   return cells.slice(from).every(isBlank);
 }

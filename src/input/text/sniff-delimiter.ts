@@ -69,7 +69,6 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
     delimiter,
     /** Whether the first record can be read at all. */
     isHeaderRead: records[0]?.problem === null,
-    /** Cells of the first record. */
     width,
     /** Share of the other records that have as many, or only blank ones more. */
     agreement: records.length < 2 ? 1 : agreeing / (records.length - 1),

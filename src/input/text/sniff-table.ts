@@ -89,7 +89,6 @@ function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
 
 /** Lines that may decide that a text is JSONL: the first may be a damaged one. */
 const LINES_TRIED = 5;
-/** Arrays that a warning names at most. */
 const PATHS_NAMED = 5;
 
 interface FoundFormat {
@@ -99,7 +98,6 @@ interface FoundFormat {
 }
 
 const ARRAY = { format: 'json', table: null } as const;
-/** An array of arrays. */
 const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
 /** An array of texts or numbers: a line of CSV has no such brackets. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
