@@ -15,6 +15,9 @@ interface DiskFacts {
   readonly bsize: number;
 }
 
+const OUTPUT = { setting: 'output', shell: '-o' };
+const OR_ANOTHER_DISK = phrase`(or use another disk: ${{ setting: 'state' }}, ${OUTPUT}), then run again`;
+
 /** /proc, and with it /dev/fd, has no blocks at all. */
 const leftOf = (facts: DiskFacts | null) =>
   facts === null || facts.blocks === 0 ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
@@ -32,12 +35,7 @@ function assertLeft(folder: string, left: number, bytes: number): void {
   throw new FailFileError({
     code: 'disk-low',
     subject: `${folder} has ${megabytes(left)} MB left`,
-    todo: phrase`free at least ${Math.ceil(
-      (LEAST_DISK_BYTES + bytes) / 1_048_576,
-    )} MB (or use another disk: ${{ setting: 'state' }}, ${{
-      setting: 'output',
-      shell: '-o',
-    }}), then run again`,
+    todo: phrase`free at least ${Math.ceil((LEAST_DISK_BYTES + bytes) / 1_048_576)} MB ${OR_ANOTHER_DISK}`,
   });
 }
 
@@ -108,8 +106,6 @@ function assertRoomOn(disk: number | null, input: string, folder: string, bytes 
     subject:
       `${input} takes at least ${megabytes(own)} MB while it is processed, and ${folder} has ` +
       `${megabytes(left + own - bytes)} MB, of which ${megabytes(LEAST_DISK_BYTES)} stay free`,
-    todo: phrase`split it into several smaller files, or free disk space (or use another disk: ${{
-      setting: 'state',
-    }}, ${{ setting: 'output', shell: '-o' }}), then run again`,
+    todo: phrase`split it into several smaller files, or free disk space ${OR_ANOTHER_DISK}`,
   });
 }
