@@ -97,6 +97,12 @@ export interface Row {
   readonly surplus?: number;
 }
 
+/** The cells with blank ones at the end, up to `width`. */
+export function padded(cells: readonly string[], width: number): readonly string[] {
+  const missing = width - cells.length;
+  return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
+}
+
 /** Names of JSON keys or Parquet columns: blank becomes `column_3`, a taken name gets a number. */
 export function uniqueNames(columns: readonly string[], positions: readonly number[]): string[] {
   const names = new Set(positions.map((at) => columns[at] ?? ''));

@@ -1,7 +1,7 @@
 /** A path or standard input becomes an `Input`. */
 import { readingStopped } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
-import { isTyped } from '../core/table.js';
+import { isTyped, padded } from '../core/table.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 import { archiveInside } from './binary-signature.js';
 import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
@@ -47,7 +47,7 @@ async function openParts(
     if (reader === null) return await openTextTable(source, settings, stop);
     const { header, skipLines, sheet, limit } = settings;
     const found = await reader.open({ header, skipLines, sheet });
-    if (found.type === 'table') return partsOf(source, reader, found, limit);
+    if (!('part' in found)) return partsOf(source, reader, found, limit);
     // An archive can be made to hold itself.
     if (isInside) throw archiveInside(source.name);
     const name = `${source.name}/${shortPart(found.part)}`;
@@ -102,7 +102,7 @@ function partsOf(
       }
       return {
         batches: read(),
-        columns: () => [...shape.columns, ...new Array<string>(width - shape.columns.length).fill('')],
+        columns: () => padded(shape.columns, width),
         notes: () => [...notes],
       };
     },

@@ -1,6 +1,6 @@
 /** Decoded text becomes rows: `record-splitter.ts` cuts them, `row-fit.ts` judges those of CSV. */
 import type { RowReason } from '../core/row-reason.js';
-import type { Row } from '../core/table.js';
+import { padded, type Row } from '../core/table.js';
 import { cutText } from '../core/terminal-text.js';
 import type { ElementSplitter } from './json/element-splitter.js';
 import {
@@ -113,7 +113,7 @@ export class CsvReader extends RowReader {
     if (problem !== null) return { ...unread(problem), isMisfit: true };
     if (surplus === 0) return { cells, problem };
     if (surplus > 0) return { cells: cells.slice(0, fit.columnCount), problem, surplus };
-    return { cells: [...cells, ...new Array<string>(-surplus).fill('')], problem, shortBy: -surplus };
+    return { cells: padded(cells, fit.columnCount), problem, shortBy: -surplus };
   }
 
   notes(): string[] {

@@ -6,12 +6,13 @@
 import { commonest, countEach } from '../../core/counter.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
+import { padded } from '../../core/table.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
 import type { SplitRecord } from '../text/record-splitter.js';
 import { ElementSplitter } from './element-splitter.js';
 import { objectOf } from './json-readers.js';
-import { COLUMNS_KEY, damagedJson } from './json-table.js';
+import { COLUMNS_KEY, damagedJson, type JsonTable, type TableText } from './json-table.js';
 
 /** Where the names of the columns are from: a member around the rows, the first row, or neither. */
 type NamesFrom = 'around' | 'first' | 'none';
@@ -22,15 +23,7 @@ interface ArrayNames {
   readonly from: NamesFrom;
 }
 
-interface ArraysToName {
-  readonly name: string;
-  /** The text from its beginning, the rows in it included. */
-  readonly text: string;
-  /** False: it goes on. */
-  readonly isWhole: boolean;
-  /** The text before the rows, and how many objects are open in it. */
-  readonly head: string;
-  readonly depth: number;
+interface ArraysToName extends TableText, Pick<JsonTable, 'head' | 'depth'> {
   readonly mayHaveHeader: boolean;
 }
 
@@ -47,8 +40,7 @@ export function nameArrays(table: ArraysToName): ArrayNames {
   const widths = cells.map(({ length }) => length);
   const [width = 0] = commonest(countEach(widths)) ?? [];
   const around = findNames(isWhole ? text : `${head}[]${'}'.repeat(depth)}`, width);
-  const withBlank = (names: readonly string[]) =>
-    unique([...names, ...new Array<string>(Math.max(0, ...widths) - names.length).fill('')]);
+  const withBlank = (names: readonly string[]) => unique(padded(names, Math.max(0, ...widths)));
   if (around.names !== null) return { names: withBlank(around.names), from: 'around' };
   const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
   const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);

@@ -27,7 +27,8 @@ export interface JsonTable {
   readonly isMost: boolean;
 }
 
-interface JsonText {
+/** The beginning of an input, decoded, without a byte order mark. */
+export interface TableText {
   readonly name: string;
   readonly text: string;
   /** False: it goes on. */
@@ -82,7 +83,7 @@ export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:c
  * Returns the table at `records`, else the only or longest one, else a list, else null. Throws
  * `input-binary` for an unknown path and for JSON with comments.
  */
-export function findJsonTable({ name, text, isWhole }: JsonText, records: string | null): JsonTable | null {
+export function findJsonTable({ name, text, isWhole }: TableText, records: string | null): JsonTable | null {
   const tables = findTables(name, text);
   const byLength = tables
     .filter((each) => !each.isDoubtful)
@@ -104,7 +105,7 @@ export function findJsonTable({ name, text, isWhole }: JsonText, records: string
  * Whether the rows of this cut text may begin behind its end. An open object of objects that is not
  * the whole may stand before them, and a list of texts may be one of their columns.
  */
-export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, records: string | null): boolean {
+export function isCutBeforeRows({ name, text }: Omit<TableText, 'isWhole'>, records: string | null): boolean {
   const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
     chars === Number.POSITIVE_INFINITY &&
     rows !== 'columns' &&

@@ -18,7 +18,7 @@ const MOST_SHEETS = 1_000;
 /** `descriptor`: of the open file. Never rejects; loads modules when a file needs them. */
 export async function* answerPass(pass: Pass, descriptor = 3): AsyncGenerator<Reply> {
   try {
-    yield* answer(pass, fileOf(pass.name, descriptor));
+    yield* answer(pass, { name: pass.name, descriptor, size: fstatSync(descriptor).size });
   } catch (error) {
     yield { error: sentError(pass.name, error) };
   }
@@ -28,9 +28,9 @@ async function* answer(pass: Pass, file: BinaryFile): AsyncGenerator<Reply> {
   switch (pass.type) {
     case 'open': {
       const found = await openTable(file, pass.opening);
-      if ('part' in found) return yield { end: { type: 'inside', part: found.part } satisfies FoundTable };
+      if ('part' in found) return yield { end: found satisfies FoundTable };
       const { shape, detected, warnings } = found;
-      return yield { end: { type: 'table', shape, detected, warnings } satisfies FoundTable };
+      return yield { end: { shape, detected, warnings } satisfies FoundTable };
     }
     case 'rows': {
       const found = await openTable(file, pass.opening);
@@ -113,8 +113,4 @@ async function* rowReplies(
   }
   if (rows.length > 0) yield take();
   yield { end: { width: width(), notes: notes() } };
-}
-
-function fileOf(name: string, descriptor: number): BinaryFile {
-  return { name, descriptor, size: fstatSync(descriptor).size };
 }

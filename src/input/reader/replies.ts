@@ -25,9 +25,7 @@ export type Pass = { readonly name: string } & (
 export type TableOpening = Pick<ReadingSettings, 'header' | 'skipLines' | 'sheet'>;
 
 /** A table, or the name of the only one in an archive. */
-export type FoundTable =
-  | ({ readonly type: 'table' } & Pick<BinaryTable, 'shape' | 'detected' | 'warnings'>)
-  | { readonly type: 'inside'; readonly part: string };
+export type FoundTable = Pick<BinaryTable, 'shape' | 'detected' | 'warnings'> | { readonly part: string };
 
 export interface RowsEnd {
   readonly width: number;

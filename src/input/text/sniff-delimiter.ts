@@ -1,4 +1,5 @@
 /** Finds the character between cells: records of a sample agree best by it. Pure. */
+import type { TableText } from '../json/json-table.js';
 import type { LineMode } from '../json/line-finder.js';
 import { isBlankLine } from '../row-readers.js';
 import { findTable } from './header-check.js';
@@ -12,11 +13,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 export const SNIFF_CHARS = 128 * 1024;
 const SNIFF_RECORDS = 500;
 
-export interface SampleText {
-  /** The beginning of the input, decoded, without a byte order mark. */
-  readonly text: string;
-  /** Whether that is all of it. */
-  readonly isWhole: boolean;
+interface SampleText extends Pick<TableText, 'text' | 'isWhole'> {
   readonly mode: LineMode;
 }
 

@@ -4,7 +4,7 @@
  */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { isJson, KEY_COLUMN, type TableFormat, type TableShape } from '../../core/table.js';
+import { isJson, KEY_COLUMN, padded, type TableFormat, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { assertNoDocument } from '../binary-signature.js';
 import type { ReadingSettings } from '../input.js';
@@ -22,6 +22,7 @@ import {
   isCutBeforeRows,
   type JsonTable,
   noTableYet,
+  type TableText,
   tooLongByColumn,
 } from '../json/json-table.js';
 import { detectLineMode, LineFinder, lineEndAt } from '../json/line-finder.js';
@@ -29,13 +30,7 @@ import { CsvReader, type RowReader } from '../row-readers.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
 import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
-import {
-  findOddQuotes,
-  readSample,
-  type SampleText,
-  SNIFF_CHARS,
-  sniffDelimiter,
-} from './sniff-delimiter.js';
+import { findOddQuotes, readSample, SNIFF_CHARS, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   /** The text before an array in an object; null: there is none. */
@@ -46,11 +41,6 @@ export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 
   readonly guess: TableGuess | null;
   createReader(): RowReader;
 };
-
-export interface TableText extends Omit<SampleText, 'mode'> {
-  /** For messages, and for the extension. */
-  readonly name: string;
-}
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
 export function sniffTable(input: TableText, settings: ReadingSettings): TableLayout {
@@ -247,7 +237,7 @@ function csvLayout(
     ragged: settings.ragged,
   });
   const { columnCount, addedColumns, lacksLast } = fit;
-  const header = [...first.cells, ...new Array<string>(addedColumns).fill('')];
+  const header = padded(first.cells, first.cells.length + addedColumns);
   const lineOf = ({ line }: SplitRecord) => passLines + line;
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
   if (hasHeader) {

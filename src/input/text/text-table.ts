@@ -6,10 +6,11 @@ import { isJson, type Row } from '../../core/table.js';
 import { assertNotBinary } from '../binary-signature.js';
 import type { ByteSource } from '../byte-source.js';
 import type { InputParts, OnBytes, ReadingSettings } from '../input.js';
+import type { TableText } from '../json/json-table.js';
 import { detectLineMode, LineFinder } from '../json/line-finder.js';
 import type { RowReader } from '../row-readers.js';
 import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
-import { isTooShort, showDelimiter, sniffTable, type TableText } from './sniff-table.js';
+import { isTooShort, showDelimiter, sniffTable } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 
 /** What is looked at of a JSON document whose rows are not in its first MiB. */

@@ -1,7 +1,7 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { BINARY_SHAPE, type Row } from '../../core/table.js';
+import { BINARY_SHAPE, padded, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
 import { valueKind } from '../cell-kinds.js';
@@ -147,11 +147,6 @@ function judgeTable(
   if (correction !== null) return withoutHeader(correction.warning);
   warnings.push(...headerWarnings(header));
   return { first, hasHeader, warnings, columns: header };
-}
-
-function padded(cells: readonly string[], width: number): readonly string[] {
-  const missing = width - cells.length;
-  return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
 }
 
 /** A title above a table has at most this many rows. */
