@@ -71,14 +71,13 @@ function shortPart(part: string): string {
 function partsOf(
   source: ByteSource,
   reader: FileReader,
-  { shape, detected, warnings }: Pick<InputParts, 'shape' | 'detected' | 'warnings'>,
+  found: Pick<InputParts, 'shape' | 'detected' | 'warnings'>,
   limit: number | null,
 ): InputParts {
+  const { shape } = found;
   return {
+    ...found,
     source,
-    shape,
-    detected,
-    warnings,
     guess: null,
     limit,
     openPass(onBytes, wanted) {

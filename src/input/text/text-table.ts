@@ -28,42 +28,31 @@ export async function openTextTable(
   const seen = await lookAhead(readUntilStopped(source, stop), !asked?.startsWith('utf'));
   assertNotBinary(name, seen.head);
   const chosen = chooseEncoding(name, asked, seen);
-  const bytes = seen.head.subarray(chosen.bomBytes);
-  const start = { name, chosen, line: 1, rest: '' };
-  const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
-  const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), settings);
-  const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
-  const leftOut = layout.linesAbove > 0 && { leftOut: { linesAbove: layout.linesAbove, sheets: [] } };
   const { encoding, bomBytes } = chosen;
-  /** With as much of the text as it takes to find the rows of a JSON document. */
-  async function longEnough(short: TableText): Promise<TableText> {
-    if (!isTooShort(short, settings)) return short;
-    const { head, isWhole } = await lookAhead(readUntilStopped(source, stop), false, LONG_HEAD_BYTES);
-    const bytes = head.subarray(chosen.bomBytes);
-    return { name, isWhole, text: decode(createStrictDecoder(chosen.encoding), bytes, isWhole, start) };
-  }
+  const textOf = ({ head, isWhole }: typeof seen): TableText => {
+    const start = { name, chosen, line: 1, rest: '' };
+    const text = decode(createStrictDecoder(encoding), head.subarray(bomBytes), isWhole, start);
+    return { name, isWhole, text };
+  };
+  let text = textOf(seen);
+  if (isTooShort(text, settings))
+    text = textOf(await lookAhead(readUntilStopped(source, stop), false, LONG_HEAD_BYTES));
+  const layout = sniffTable(text, settings);
+  const { around: head, warnings, linesAbove, guess, createReader, ...shape } = layout;
+  const { format, delimiter } = shape;
+  const leftOut = linesAbove > 0 && { leftOut: { linesAbove, sheets: [] } };
   const json = format === 'json' ? 'JSON array' : 'JSONL';
   const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
   return {
     source,
-    shape: {
-      format,
-      delimiter,
-      lineEnd,
-      rawHeader,
-      hasBom: bomBytes > 0,
-      isGzip,
-      encoding,
-      columns,
-      ...leftOut,
-    },
+    shape: { ...shape, hasBom: bomBytes > 0, isGzip, encoding, ...leftOut },
     detected: [how, encoding, ...(isGzip ? ['gzip'] : [])].join(', '),
     warnings,
     guess,
     limit,
     close: () => source.close(),
     openPass(onBytes) {
-      const reader = layout.createReader();
+      const reader = createReader();
       return {
         batches: readRows(source, chosen, reader, limit, onBytes),
         columns: () => reader.columns(),
