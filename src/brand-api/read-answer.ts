@@ -92,19 +92,8 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
     cost: !isBilled ? 'free' : meaning.type === 'unusable' ? 'maybe_billed' : 'billed',
     quota: parseCount(headers[QUOTA_HEADER]),
     usage: parseCount(headers[USAGE_HEADER]),
-    date: dateOf(headers.date),
+    date: parseHttpDate(headers.date),
   };
-}
-
-/** The answers of a second have the same date. */
-let latest: { readonly text: string | undefined; readonly date: number | null } = {
-  text: undefined,
-  date: null,
-};
-
-function dateOf(text: string | undefined): number | null {
-  if (text !== latest.text) latest = { text, date: parseHttpDate(text) };
-  return latest.date;
 }
 
 function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, 'meaning' | 'cost'> {
