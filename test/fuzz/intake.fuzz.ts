@@ -195,7 +195,11 @@ function expectText(
     let header = shape.rawHeader;
     while (!text.includes(header, at) && header.endsWith(shape.delimiter)) header = header.slice(0, -1);
     const found = text.indexOf(header, at);
-    expect(text.slice(at, found)).toMatch(/^\s*("?sep=."?)?\s*$/i);
+    // Lines above the table are counted: with a foreign delimiter a header may look like one.
+    const above = text.slice(at, found);
+    if (shape.leftOut?.linesAbove)
+      expect(above.trimEnd().split(/\r\n?|\n/)).toHaveLength(shape.leftOut.linesAbove);
+    else expect(above).toMatch(/^\s*("?sep=."?)?\s*$/i);
     at = found + header.length;
   }
   let isLoose = shape.rawHeader === null && shape.format === 'csv';
