@@ -4,12 +4,11 @@ import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import { draftOf, type FileFinder, type FoundFile } from '../jobs/find-files.js';
+import type { Draft, FileFinder, FoundFile } from '../jobs/find-files.js';
 import { placeOf, withTableEnding } from '../jobs/inbox-file.js';
 import { hasGoOn, isUndecided, newerSettings } from '../jobs/job-folder.js';
 import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
-import { dismiss, type GivenCaps, goOn, tryAgain } from '../jobs/try-again.js';
-import type { Upload } from '../jobs/uploads.js';
+import { discard, dismiss, type GivenCaps, goOn, startFile } from '../jobs/start-file.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { isMoreThan, requestsLeft } from '../run/lookups/spending.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
@@ -20,9 +19,9 @@ import { planPath, readingText } from './upload-choices.js';
 import type { UploadParts } from './upload-routes.js';
 import { costText, SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
 
-export interface FileActionContext extends UploadParts {
+export interface FileActionContext extends Pick<UploadParts, 'plans'> {
   readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
-  readonly finder: Pick<FileFinder, 'find'>;
+  readonly finder: Pick<FileFinder, 'find' | 'findDraft'>;
   readonly caps: FileCaps;
   readonly terms: MoneyTerms;
 }
@@ -32,9 +31,11 @@ export const PATIENCE_MS = 3_000;
 
 const GONE = 'this file was started or discarded, or is no longer there';
 
-export function fileActions({ uploads, plans, engine, finder, caps, terms }: FileActionContext): Action[] {
-  function there(id: string, upload: Upload | null): Upload {
-    if (upload !== null) return upload;
+export function fileActions({ plans, engine, finder, caps, terms }: FileActionContext): Action[] {
+  /** One that was sent, or a failed file. */
+  async function findDraft(id: string): Promise<Draft> {
+    const draft = await finder.findDraft(id);
+    if (draft !== null) return draft;
     throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
   }
 
@@ -45,19 +46,13 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
     throw new RefusedAction('not-found', what, id, 'reload the page');
   }
 
-  /** One that was sent, or a failed file. */
-  async function findUpload(id: string): Promise<Upload> {
-    const draft = await uploads.find(id);
-    const file = draft === null ? await finder.find(id) : null;
-    return there(id, draft ?? (file && (await draftOf(file))));
-  }
-
   /** What a failed file would cost as things are now. */
   async function failedCostLine(file: FoundFile): Promise<string> {
-    const upload = await draftOf(file);
-    const newer = upload && (await newerSettings(placeOf(`${upload.root}/inbox`, upload)));
+    const draft = await finder.findDraft(file.id);
+    const place = draft && placeOf(`${draft.root}/inbox`, { name: draft.file, under: draft.under });
+    const newer = place && (await newerSettings(place));
     if (newer) return `${basename(newer)} in the inbox counts: what it costs at most is not known yet.`;
-    const made = upload && (await withinDeadline(plans.plan(upload, {}), PATIENCE_MS));
+    const made = draft && (await withinDeadline(plans.plan(draft, {}), PATIENCE_MS));
     if (!made) return 'What it costs at most is not known yet.';
     const { found, refusal } = made;
     if (found === null) return sentenceOf(`It cannot be planned: ${refusal.what}: ${refusal.subject}`);
@@ -97,32 +92,34 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
     {
       path: '/files/:id/start',
       async carryOut({ user, params: { id = '' }, fields }) {
-        const upload = await findUpload(id);
+        const draft = await findDraft(id);
         const choice = choiceOf(fields);
         const read = fields.get(SHOWN_READING);
         const isChanged = read !== null && read !== readingText(choice);
         const started = isChanged
           ? 'it would be read in another way now; this is its plan'
-          : await startUpload({ uploads, plans, engine }, upload, choice, fields.get(SHOWN_COST), user);
+          : await startDraft({ plans, engine }, draft, choice, fields.get(SHOWN_COST), user);
         /** Nothing is started; its page shows why, with what was chosen. */
         if (typeof started === 'string')
           return {
-            path: planPath(upload, fieldsOf(choice)),
-            sentence: `${upload.name} was not started: ${started}`,
+            path: planPath(draft, fieldsOf(choice)),
+            sentence: `${draft.file} was not started: ${started}`,
             isRefused: true,
-            subject: upload.name,
+            subject: draft.file,
           };
         const { job, name, found } = started;
-        const where = upload.failed ? 'is tried again' : 'is started';
+        const where = draft.place === 'failed' ? 'is tried again' : 'is started';
         return { path: filePath(job), sentence: `${name} ${where}: ${startedText(found)}.`, subject: name };
       },
     },
     {
       path: '/files/:id/discard',
       async carryOut({ params: { id = '' } }) {
-        const upload = there(id, await uploads.find(id));
-        await uploads.discard(upload);
-        return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
+        const draft = await findDraft(id);
+        if (draft.place === 'failed')
+          throw new RefusedAction('not-now', 'it failed', draft.file, 'dismiss it');
+        await discard(draft);
+        return { path: '/', sentence: `${draft.file} was discarded.`, subject: draft.file };
       },
     },
     {
@@ -141,7 +138,7 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
       },
       async carryOut({ user: by, params: { id = '' } }) {
         const { root, folder } = await findFailed(id);
-        const { id: job, file } = await tryAgain(engine, root, folder, Date.now(), { by });
+        const { id: job, file } = await startFile(engine, root, folder, Date.now(), { by });
         return { path: filePath(job), sentence: `${file} is tried again`, subject: file };
       },
     },
@@ -177,15 +174,15 @@ export function fileActions({ uploads, plans, engine, finder, caps, terms }: Fil
  * Starts a file as chosen. `shownCost`: the money that the page showed, or null. `by`: the name of
  * the session. Returns its job, or why it was not started.
  */
-export async function startUpload(
-  { uploads, plans, engine }: UploadParts & Pick<FileActionContext, 'engine'>,
-  upload: Upload,
+export async function startDraft(
+  { plans, engine }: Pick<FileActionContext, 'plans' | 'engine'>,
+  draft: Draft,
   choice: Choice,
   shownCost: string | null,
   by: string,
 ) {
   // Caps and order may have been chosen since the page was made: they cost nothing to plan.
-  const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
+  const made = plans.made(draft, choice) ?? (await withinDeadline(plans.plan(draft, choice), PATIENCE_MS));
   if (made === undefined) return 'it is still being read; start it when its cost is shown';
   const { found } = made;
   if (found === null) return 'see below';
@@ -198,14 +195,10 @@ export async function startUpload(
   // The money that was shown is the most that it costs, whatever others spend meanwhile.
   const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
   const settings = { ...choice, ...cap };
-  const { root, folder } = upload;
-  if (upload.failed) {
-    const { id: job, file: name } = await tryAgain(engine, root, folder, Date.now(), { settings, by });
-    return { job, name, found };
-  }
-  const name = withTableEnding(upload.name, format);
-  await uploads.start(upload, name, settings, by);
-  return { job: upload.id, name, found };
+  const { root, folder, place, file } = draft;
+  const name = place === 'failed' ? file : withTableEnding(file, format);
+  const { id: job } = await startFile(engine, root, folder, Date.now(), { settings, by, name });
+  return { job, name, found };
 }
 
 const UNKNOWN = 'Every company without a stored answer needs a paid lookup, up to the budget.';

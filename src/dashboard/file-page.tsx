@@ -162,8 +162,13 @@ function isBefore(seen: FileView): boolean {
   return seen.run === null && (isNext(seen) || seen.file?.place === 'processing');
 }
 
-const PLACES = { processing: 'Reading', waiting: 'Waiting', failed: 'Failed', done: 'Finished' } as const;
-const TONES = { processing: 'calm', waiting: 'warn', failed: 'bad', done: 'calm' } as const;
+const PLACES = {
+  drafts: 'Sent',
+  processing: 'Reading',
+  waiting: 'Waiting',
+  failed: 'Failed',
+  done: 'Finished',
+} as const;
 
 function stateOf(seen: FileView): Mark {
   const { file, run } = seen;
@@ -172,7 +177,9 @@ function stateOf(seen: FileView): Mark {
   if (run !== null) return markOf(run.shown, file?.waitsFor ?? null);
   if (file === null) return ['Unknown', 'warn'];
   if (seen.isPaused) return ['Paused', 'warn'];
-  return file.place === 'failed' ? ['Cancelled', 'calm'] : [PLACES[file.place], TONES[file.place]];
+  return file.place === 'failed'
+    ? ['Cancelled', 'calm']
+    : [PLACES[file.place], file.place === 'waiting' ? 'warn' : 'calm'];
 }
 
 /** The button for what people come for. */

@@ -4,10 +4,15 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import { draftOf, type FileFinder, type FoundFile, openJobFile, readRowCounts } from '../jobs/find-files.js';
+import {
+  type Draft,
+  type FileFinder,
+  type FoundFile,
+  openJobFile,
+  readRowCounts,
+} from '../jobs/find-files.js';
 import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
-import type { Upload, Uploads } from '../jobs/uploads.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { PATIENCE_MS } from './file-actions.js';
 import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
@@ -23,8 +28,7 @@ import { renderUpload } from './upload-page.js';
 export interface FileRoutes {
   readonly look: () => Promise<Pick<DashboardView, 'data'>>;
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
-  readonly finder: Pick<FileFinder, 'find'>;
-  readonly uploads: Pick<Uploads, 'find'>;
+  readonly finder: Pick<FileFinder, 'find' | 'findDraft'>;
   readonly plans: UploadPlans;
   readonly caps: Pick<FileCaps, 'read'>;
   readonly terms: MoneyTerms;
@@ -53,7 +57,7 @@ const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray
 export function addFileRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { look, lookAtRun, finder, uploads, plans, caps, terms, results, now }: FileRoutes,
+  { look, lookAtRun, finder, plans, caps, terms, results, now }: FileRoutes,
 ): void {
   const refuse = (context: Context, refusal: readonly [string, string]) =>
     sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
@@ -85,7 +89,7 @@ export function addFileRoutes(
     return { file: null, run, caps: null, closed: null, isPaused: false, now: now(), result: null };
   }
 
-  async function showPlan(context: Context, upload: Upload) {
+  async function showPlan(context: Context, upload: Draft) {
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
     return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
@@ -93,13 +97,11 @@ export function addFileRoutes(
 
   app.get('/files/:id', async (context) => {
     const { id } = context.req.param();
-    const draft = await uploads.find(id);
-    if (draft !== null) return showPlan(context, draft);
+    const draft = await finder.findDraft(id);
+    const isAsked = draft?.place === 'drafts' || context.req.query(READ) !== undefined;
+    if (draft !== null && isAsked) return showPlan(context, draft);
     const seen = await lookAtFile(id, new URL(context.req.url).searchParams);
     if (isRefused(seen)) return refuse(context, seen);
-    const again =
-      context.req.query(READ) === undefined || seen.file === null ? null : await draftOf(seen.file);
-    if (again !== null) return showPlan(context, again);
     return sendPage(context, renderFile(seen, await viewerOf(context), terms));
   });
   app.get('/runs/:id', async (context) => {

@@ -2,7 +2,6 @@
 import type { Child } from 'hono/jsx';
 import { countOf, spanText } from '../core/figures.js';
 import type { FailedFile } from '../jobs/find-files.js';
-import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
 import { CANCELLED, isUndecided } from '../jobs/job-folder.js';
 import { Card } from '../run/report/kit/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
@@ -143,8 +142,8 @@ export function FailedActions(failed: {
           Dismiss<span class="unseen"> {file}</span>
         </ActionButton>
       )}
-      {isReadable && isSideFile(sideFileOf(file)) && (
-        <a href={planPath({ id, failed: { changedAt: 0 } })}>
+      {isReadable && (
+        <a href={planPath({ id, place: 'failed' })}>
           Read it differently<span class="unseen">: {file}</span>
         </a>
       )}

@@ -11,10 +11,9 @@ import { countChunks } from '../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../engine/engine.js';
 import { listWorkers } from '../engine/queues.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { type FileFinder, listQueued, listWaiting, type ParkedJob } from '../jobs/find-files.js';
+import { type Draft, type FileFinder, listQueued, listWaiting, type ParkedJob } from '../jobs/find-files.js';
 import type { ScheduleBook } from '../jobs/schedules/schedule-book.js';
 import { scheduleDocument } from '../jobs/schedules/schedule-document.js';
-import type { Upload } from '../jobs/uploads.js';
 import { listClosedInboxes, whyClosedHere } from '../jobs/watcher-status.js';
 import { holdOf } from '../ledger/policy.js';
 import type { Document } from '../run/documents.js';
@@ -34,7 +33,7 @@ export interface UploadsView {
   /** The watched folders, absolute. */
   readonly roots: readonly string[];
   /** Received and not started, the newest first. */
-  readonly received: readonly Upload[];
+  readonly received: readonly Draft[];
 }
 
 /** The newest data that there are, and whether they are old. */

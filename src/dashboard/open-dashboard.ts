@@ -98,7 +98,7 @@ export async function openDashboard(context: DashboardContext) {
 
   const look = async () => ({
     ...(await newest.look()),
-    uploads: { roots: inboxes, received: await uploads.uploads.list() },
+    uploads: { roots: inboxes, received: await finder.listDrafts() },
     host: hostname(),
     now: systemClock.now(),
     serviceOutage: context.outage?.() ?? null,
@@ -123,8 +123,8 @@ export async function openDashboard(context: DashboardContext) {
         ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
         ...fileActions({ ...uploads, engine, finder, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
-        discardAllAction(uploads.uploads),
-        startAllAction({ ...uploads, engine }),
+        discardAllAction(finder),
+        startAllAction({ ...uploads, finder, engine }),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,
@@ -133,7 +133,7 @@ export async function openDashboard(context: DashboardContext) {
     look,
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
-      addProgramRoutes(app, { ...uploads, readRun, log });
+      addProgramRoutes(app, { ...uploads, engine, readRun, log });
       addFileRoutes(app, viewerOf, {
         ...uploads,
         look,

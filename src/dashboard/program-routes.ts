@@ -4,13 +4,15 @@ import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { runDocument } from '../app/status-document.js';
-import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import type { OrderStores } from '../jobs/file-orders.js';
 import type { FileFinder, FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
 import { isJobId } from '../jobs/job-folder.js';
 import { choiceOf } from '../jobs/plan-upload.js';
+import { discard, startFile } from '../jobs/start-file.js';
 import type { Document } from '../run/documents.js';
 import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
 import { answerError, FORGED, mayAct } from './actions.js';
@@ -21,6 +23,7 @@ import { filePath } from './plain-pages.js';
 import type { UploadParts } from './upload-routes.js';
 
 export interface ProgramRoutes extends UploadParts {
+  readonly engine: OrderStores;
   readonly readRun: RunReader;
   readonly log: Log;
 }
@@ -31,7 +34,10 @@ const OF_THE_REQUEST = ['start', 'inbox', 'name'];
 const runPath = (id: string) => `/runs/${id}.json`;
 
 /** Adds them to an app behind the gate, before pages with the same paths. */
-export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }: ProgramRoutes): void {
+export function addProgramRoutes(
+  app: GatedApp,
+  { engine, uploads, plans, readRun, log }: ProgramRoutes,
+): void {
   /** Nothing is received for a name or settings that cannot be. */
   async function receiveAndStart(context: Context, sentBy: string) {
     const { searchParams } = new URL(context.req.url);
@@ -54,9 +60,15 @@ export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }
     await plans.check(uploads.roots[inbox] ?? '', Object.fromEntries(values));
     const { incoming } = context.env as unknown as HttpBindings;
     const upload = await uploads.receive(asked, incoming as IncomingMessage);
-    // Its sender sends it again.
-    await uploads.start(upload, upload.name, choiceOf(searchParams), sentBy, false);
-    return { id: upload.id, file: upload.name, bytes: upload.size };
+    const { id, root, folder, file, size: bytes } = upload;
+    const start = { settings: choiceOf(searchParams), by: sentBy };
+    await startFile(engine, root, folder, Date.now(), start).catch(async (error: unknown) => {
+      await discard(upload).catch(() => undefined);
+      if (!(error instanceof FailFileError)) throw error;
+      const [what, todo] = ['the file cannot be stored now', 'ask the administrator, then send it again'];
+      throw new FailFileError({ ...error.detail, what, todo });
+    });
+    return { id, file, bytes };
   }
 
   app.post('/uploads', async (context, next) => {
@@ -183,6 +195,7 @@ function stateOf(file: FoundFile | null, shown: JudgedRun | null): Document<'run
     case 'processing':
       // One that may not spend moves to the waiting files in a moment.
       return judged === 'paused' ? judged : 'running';
+    case 'drafts':
     case 'waiting':
       if (shown === null && file.waitsFor === 'again') return 'queued';
       return judged === 'paused' ? 'paused' : 'waiting';

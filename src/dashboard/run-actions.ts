@@ -12,7 +12,7 @@ import {
 } from '../engine/stores/run-store.js';
 import { resumeOwner } from '../jobs/file-orders.js';
 import { isJobId } from '../jobs/job-folder.js';
-import { goOn, sendAgain } from '../jobs/try-again.js';
+import { goOn, sendAgain } from '../jobs/start-file.js';
 import type { Uploads } from '../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
 import { isAtWork, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
@@ -177,7 +177,7 @@ export function runActions(context: RunActionContext): Action[] {
         if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', id, LOOK_AGAIN);
         const { upload, fields } = await sendAgain(uploads, job);
         const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
-        return { path: planPath(upload, fields), sentence, subject: upload.name };
+        return { path: planPath(upload, fields), sentence, subject: upload.file };
       },
     },
     {

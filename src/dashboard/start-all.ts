@@ -2,11 +2,10 @@
 import { costOf } from '../core/decimal.js';
 import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
-import type { Upload } from '../jobs/uploads.js';
+import type { Draft, FileFinder } from '../jobs/find-files.js';
 import { type Action, RefusedAction } from './actions.js';
-import { type FileActionContext, startUpload } from './file-actions.js';
+import { type FileActionContext, startDraft } from './file-actions.js';
 import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
-import type { UploadParts } from './upload-routes.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
 
 /** How long a question waits for the plans of its files. */
@@ -15,14 +14,16 @@ const PATIENCE_MS = 10_000;
 const FILE = 'file';
 
 interface Ready {
-  readonly upload: Upload;
+  readonly upload: Draft;
   readonly found: Found;
 }
 
-export function startAllAction(parts: UploadParts & Pick<FileActionContext, 'engine'>): Action {
-  const { uploads, plans } = parts;
+type Parts = Pick<FileActionContext, 'plans' | 'engine'> & { finder: FileFinder };
 
-  async function readyAmong(shown: readonly Upload[]) {
+export function startAllAction(parts: Parts): Action {
+  const { finder, plans } = parts;
+
+  async function readyAmong(shown: readonly Draft[]) {
     const planned = await Promise.all(
       shown.map(async (upload) => ({
         upload,
@@ -36,7 +37,7 @@ export function startAllAction(parts: UploadParts & Pick<FileActionContext, 'eng
   return {
     path: START_ALL_PATH,
     async ask({ fields }) {
-      const shown = await shownUploads(uploads, fields);
+      const shown = await shownUploads(finder, fields);
       const { ready, others } = await readyAmong(shown);
       if (ready.length === 0)
         throw new RefusedAction(
@@ -52,7 +53,7 @@ export function startAllAction(parts: UploadParts & Pick<FileActionContext, 'eng
           ...ready
             .slice(0, NAMED)
             .map(
-              ({ upload, found }) => `${upload.name}: ${costText(found.plan, found.settings.maxRequests)}.`,
+              ({ upload, found }) => `${upload.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
             ),
           ...(ready.length > NAMED ? [`And ${countOf(ready.length - NAMED, 'other')}.`] : []),
           ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
@@ -68,9 +69,9 @@ export function startAllAction(parts: UploadParts & Pick<FileActionContext, 'eng
       let count = 0;
       for (const text of fields.getAll(FILE)) {
         const [id = '', cost = ''] = text.split(' ');
-        const upload = await uploads.find(id);
+        const upload = await finder.findDraft(id);
         // One that costs more by now stays, with its plan.
-        if (upload !== null && typeof (await startUpload(parts, upload, {}, cost, user)) !== 'string')
+        if (upload !== null && typeof (await startDraft(parts, upload, {}, cost, user)) !== 'string')
           count += 1;
       }
       const asked = fields.getAll(FILE).length;

@@ -1,6 +1,8 @@
 /** Where a file is dropped or chosen, and those that were sent and not started. */
 import { agoText, countOf, sizeText } from '../core/figures.js';
-import type { Upload, Uploads } from '../jobs/uploads.js';
+import { succeeds } from '../core/lifecycle.js';
+import type { Draft, FileFinder } from '../jobs/find-files.js';
+import { discard } from '../jobs/start-file.js';
 import type { Action } from './actions.js';
 import type { UploadsView } from './gather-dashboard.js';
 import { ActionButton, type Fields, Folded, filePath, ItemHead, type Sender } from './plain-pages.js';
@@ -64,9 +66,9 @@ export function UploadCard(shown: { uploads: UploadsView; now: number; viewer: S
   );
 }
 
-function ReceivedList(shown: { received: readonly Upload[]; now: number; viewer: Sender }) {
+function ReceivedList(shown: { received: readonly Draft[]; now: number; viewer: Sender }) {
   const { received, now, viewer } = shown;
-  const newest = Math.max(...received.map(({ at }) => at));
+  const newest = Math.max(...received.map(({ changedAt }) => changedAt));
   const others = received.slice(SHOWN);
   const fields: Fields = [
     [UNTIL, String(newest)],
@@ -98,15 +100,15 @@ function ReceivedList(shown: { received: readonly Upload[]; now: number; viewer:
   );
 }
 
-function SentFiles({ uploads, now }: { uploads: readonly Upload[]; now: number }) {
+function SentFiles({ uploads, now }: { uploads: readonly Draft[]; now: number }) {
   return (
     <ul class="sent">
       {uploads.map((upload) => (
         <li>
           <ItemHead
-            name={upload.name}
+            name={upload.file}
             path={filePath(upload.id)}
-            when={`${sizeText(upload.size)}, ${agoText(upload.at, now)}`}
+            when={`${sizeText(upload.size)}, ${agoText(upload.changedAt, now)}`}
           />
         </li>
       ))}
@@ -122,24 +124,27 @@ const UNTIL = 'until';
 export const NAMED = 10;
 
 /** `a.csv, b.csv and 3 others` */
-export function namesOf(shown: readonly Upload[]): string {
-  const names = shown.slice(0, NAMED).map(({ name }) => name);
+export function namesOf(shown: readonly Draft[]): string {
+  const names = shown.slice(0, NAMED).map(({ file }) => file);
   const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
   return `${names.join(', ')}${rest}`;
 }
 
 /** The files that the page showed. */
-export async function shownUploads(uploads: Uploads, fields: URLSearchParams): Promise<Upload[]> {
+export async function shownUploads(
+  finder: Pick<FileFinder, 'listDrafts'>,
+  fields: URLSearchParams,
+): Promise<Draft[]> {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
-  return (await uploads.list()).filter(({ at }) => at <= until);
+  return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);
 }
 
 /** "Discard all": of the files that the page showed. */
-export function discardAllAction(uploads: Uploads): Action {
+export function discardAllAction(finder: Pick<FileFinder, 'listDrafts'>): Action {
   return {
     path: DISCARD_PATH,
     async ask({ fields }) {
-      const shown = await shownUploads(uploads, fields);
+      const shown = await shownUploads(finder, fields);
       if (shown.length === 0) return null;
       return {
         title: `Discard ${countOf(shown.length, 'file')}?`,
@@ -150,11 +155,9 @@ export function discardAllAction(uploads: Uploads): Action {
     },
     async carryOut({ fields }) {
       let count = 0;
-      for (const upload of await shownUploads(uploads, fields)) {
+      for (const upload of await shownUploads(finder, fields)) {
         // One that somebody has started since stays.
-        if ((await uploads.find(upload.id)) === null) continue;
-        await uploads.discard(upload);
-        count += 1;
+        if (await succeeds(discard(upload))) count += 1;
       }
       const sentence = `${countOf(count, 'file was', 'files were')} discarded.`;
       return { path: '/', sentence, subject: String(count) };

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
+import type { Draft } from '../jobs/find-files.js';
 import {
   ANY_COLUMN,
   type Choice,
@@ -11,7 +12,6 @@ import {
   type ShownColumn,
   type UploadPlan,
 } from '../jobs/plan-upload.js';
-import type { Upload } from '../jobs/uploads.js';
 import { Card } from '../run/report/kit/parts.js';
 import { FIELD_LABELS, meaningOf } from '../run/words/page-words.js';
 import { readCondition } from '../settings/column-value.js';
@@ -19,10 +19,10 @@ import { filePath, HiddenFields } from './plain-pages.js';
 
 /** The path of its plan, with these choices. */
 export function planPath(
-  { id, failed }: Pick<Upload, 'id' | 'failed'>,
+  { id, place }: Pick<Draft, 'id' | 'place'>,
   fields: readonly [string, string][] = [],
 ): string {
-  return filePath(id, failed === undefined ? fields : [[READ, '1'], ...fields]);
+  return filePath(id, place === 'drafts' ? fields : [[READ, '1'], ...fields]);
 }
 
 /** In the address of a failed file: its plan is shown, to start it with other choices. */
@@ -31,7 +31,7 @@ export const READ = 'read';
 /** What a refused file needs: links that choose it, else the words of the message. */
 export function Remedies(shown: {
   refusal: NonNullable<UploadPlan['refusal']>;
-  upload: Upload;
+  upload: Draft;
   choice: Choice;
   hasColumns: boolean;
 }) {
@@ -126,7 +126,7 @@ export function readingText(choice: Choice): string {
 
 /** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
 export function ChoicesCard(shown: {
-  upload: Upload;
+  upload: Draft;
   choice: Choice;
   reading: UploadPlan['reading'];
   runFields: readonly string[];
@@ -149,7 +149,7 @@ export function ChoicesCard(shown: {
   return (
     <Card id="choices" title="Read it differently">
       <form id={PLAN_FORM} class="choices" method="get" action={filePath(upload.id)}>
-        <HiddenFields fields={upload.failed === undefined ? kept : [[READ, '1'], ...kept]} />
+        <HiddenFields fields={upload.place === 'drafts' ? kept : [[READ, '1'], ...kept]} />
         {columns.length > 0 && (
           <Select
             id="pick"

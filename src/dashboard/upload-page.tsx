@@ -4,8 +4,8 @@ import { commonestOf } from '../core/counter.js';
 import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
+import type { Draft } from '../jobs/find-files.js';
 import type { Choice, UploadPlan } from '../jobs/plan-upload.js';
-import type { Upload } from '../jobs/uploads.js';
 import { REMOTE_RATE } from '../ledger/pace.js';
 import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table, Title } from '../run/report/kit/parts.js';
@@ -26,7 +26,7 @@ const FOLLOWING = {
 
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {
-  readonly upload: Upload;
+  readonly upload: Draft;
   readonly choice: Choice;
   readonly plan: UploadPlan | null;
 }
@@ -44,7 +44,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
           </a>
         </p>
         <Title>
-          <bdi>{upload.name}</bdi>
+          <bdi>{upload.file}</bdi>
         </Title>
         <p class="headline">
           {plan === null ? 'The file is being read. Nothing is spent.' : headlineOf(plan)}
@@ -58,7 +58,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       <footer class="foot">
         <p class="note">
           {sizeText(upload.size)}, for the inbox <code>{upload.root}</code>.{' '}
-          {upload.failed === undefined
+          {upload.place === 'drafts'
             ? 'A file that is not started is removed after a day.'
             : 'A file that is not started stays among the failed ones.'}{' '}
           Logged under the name <bdi>{viewer.user}</bdi>.
@@ -66,7 +66,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </footer>
     </>
   );
-  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [UPLOAD_SCRIPT] });
+  return page(`${upload.file}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [UPLOAD_SCRIPT] });
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {

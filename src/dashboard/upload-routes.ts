@@ -35,7 +35,7 @@ export function addUploads(
       const sent = { ...asked, sentBy: session.user };
       const upload = await uploads.receive(sent, incoming as IncomingMessage);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
-      log.info({ ...by, file: upload.name, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
+      log.info({ ...by, file: upload.file, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
       return context.json({ path: filePath(upload.id) }, 201);
     });
   });

@@ -1,8 +1,8 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
 import { countOf, countText, moneyText } from '../core/figures.js';
 import type { FileCap } from '../jobs/file-caps.js';
+import type { Draft } from '../jobs/find-files.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';
-import type { Upload } from '../jobs/uploads.js';
 import type { Plan } from '../run/plan-file.js';
 import { Bar, Card, type Fact, Facts } from '../run/report/kit/parts.js';
 import { priorityValueOf } from '../run/scan/priorities.js';
@@ -66,7 +66,7 @@ export function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | '
 export type Found = NonNullable<UploadPlan['found']>;
 
 interface Started {
-  readonly upload: Upload;
+  readonly upload: Draft;
   readonly choice: Choice;
   readonly viewer: Viewer;
 }
@@ -123,7 +123,7 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
 
 /** A failed file stays where it is. */
 export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
-  if (upload.failed !== undefined) return null;
+  if (upload.place === 'failed') return null;
   return (
     <div class="ends">
       <ActionButton by={viewer} path={`${filePath(upload.id)}/discard`}>

@@ -12,7 +12,7 @@ import {
   readOwnSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
-import type { GivenCaps } from './try-again.js';
+import type { GivenCaps } from './start-file.js';
 
 /** A waiting file whose original is known. */
 type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;

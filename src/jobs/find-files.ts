@@ -11,14 +11,16 @@ import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { count, object, type Shape } from '../core/shapes.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { isLeftAlone, isSideFile, isTable, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import { isLeftAlone, isSideFile, isTable, lookAt, stemOf } from './inbox-file.js';
 import {
   CANCELLED,
+  DRAFTS_FOLDER,
   derivedId,
   type Job,
   type JobReason,
   type JobRecord,
   jobFoldersIn,
+  originalAmong,
   originalOf,
   type ParkState,
   REASON_AT_MOST,
@@ -26,11 +28,10 @@ import {
   readNoted,
   readRecord,
 } from './job-folder.js';
-import type { Upload } from './uploads.js';
 
 /** Where the folder of a started job can be; a copy by hand is in one of the last. */
 const PLACES = ['processing', 'waiting', 'failed', 'done'] as const;
-export type Place = (typeof PLACES)[number];
+type Place = (typeof PLACES)[number] | 'drafts';
 
 /** In the order in which they are shown. */
 const FILE_TYPES = ['page', 'output', 'partial', 'errors', 'report', 'original', 'reason', 'other'] as const;
@@ -51,13 +52,18 @@ interface Listed {
   readonly record: JobRecord | null;
 }
 
-/** A file that was started, and what there is of it. */
+/** A file with a job, and what there is of it. */
 export type FoundFile = Awaited<ReturnType<typeof readFound>>;
+
+/** A file that can be started: one that was sent, or one that failed. */
+export type Draft = FoundFile & { readonly file: string };
 
 async function readFound(root: string, { id, inbox, place, folder, record }: Listed) {
   const names = await plainNamesIn(folder);
-  const file = await originalOf(folder);
+  // A start that was killed may have renamed a draft, and not its record.
+  const file = (await originalOf(folder)) ?? (place === 'drafts' ? originalAmong(names) : null);
   const reason = place === 'done' ? NO_REASON : await reasonOf(folder, record);
+  const original = file === null ? null : await lookAt(join(folder, file));
   const seen = await Promise.all(names.map((name) => lookAt(join(folder, name))));
   const files = names.map((name, index): JobFile => {
     return { name, type: typeOf(name, file), size: seen[index]?.size ?? 0 };
@@ -73,6 +79,10 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
     folder,
     /** The name of the original, or null if that is unclear. */
     file,
+    path: join(folder, file ?? ''),
+    /** Of the original; 0 where it is unclear. */
+    size: original?.size ?? 0,
+    changedAt: original?.mtimeMs ?? 0,
     /** When it ended, or first waited; 0: not known. */
     endedAt: endedAtOf(basename(folder)),
     reason,
@@ -169,11 +179,15 @@ export function createFileFinder(roots: readonly string[]) {
     return listed.flat();
   }
 
+  const read = (listed: Listed) => readFound(roots[listed.inbox] ?? '', listed);
+
   async function findNow(id: string, run: string | null): Promise<FoundFile | null> {
     const found = chosenOf(await list(), id, run);
-    const root = found && roots[found.inbox];
-    return found === undefined || root === undefined ? null : readFound(root, found);
+    return found === undefined ? null : read(found);
   }
+
+  /** Without a record a file is still being received. */
+  const received = async () => (await list(['drafts'])).filter(({ record }) => record !== null);
 
   async function readFailed({ id, folder, record }: Listed) {
     const [file, reason] = await Promise.all([originalOf(folder), reasonOf(folder, record)]);
@@ -187,6 +201,19 @@ export function createFileFinder(roots: readonly string[]) {
     async find(id: string, run: string | null = null): Promise<FoundFile | null> {
       // It may have moved to a place that was looked at just before.
       return (await findNow(id, run)) ?? findNow(id, run);
+    },
+
+    /** The draft or failed file with this id; null: it was started, discarded or removed. */
+    async findDraft(id: string): Promise<Draft | null> {
+      const listed = chosenOf([...(await received()), ...(await list(['failed']))], id, null);
+      const found = listed === undefined ? null : await read(listed);
+      return found !== null && isDraft(found) ? found : null;
+    },
+
+    /** Files that were sent and not started, the newest first. */
+    async listDrafts(): Promise<Draft[]> {
+      const drafts = await Promise.all((await received()).map(read));
+      return drafts.filter(isDraft).sort((a, b) => b.changedAt - a.changedAt);
     },
 
     /** The results of many runs, by their ids; without those that have none here. */
@@ -227,6 +254,8 @@ export function createFileFinder(roots: readonly string[]) {
 
 const ALL = (_path: string) => true;
 
+const isDraft = (found: FoundFile): found is Draft => found.files.some(({ type }) => type === 'original');
+
 /**
  * Returns the folder of a job. Of several with its id, which people copied or forged, that of the
  * run counts, else the first in the order of the places and of their names. Pure.
@@ -237,7 +266,7 @@ function chosenOf(listed: readonly Listed[], id: string, run: string | null): Li
 }
 
 async function foldersIn(root: string, place: Place): Promise<string[]> {
-  const path = join(root, place);
+  const path = join(root, place === 'drafts' ? DRAFTS_FOLDER : place);
   if ((await lookAt(path))?.kind !== 'folder') return [];
   const folders = await jobFoldersIn(path);
   return place === 'processing' ? (await Promise.all(folders.map(jobFoldersIn))).flat() : folders;
@@ -261,20 +290,6 @@ export async function readRowCounts({ folder, files }: FoundFile): Promise<Statu
   if (report === undefined) return null;
   const text = await readPlainFile(join(folder, report.name)).catch(() => '');
   return attempt(() => reportShape(JSON.parse(text)).rows, null);
-}
-
-/**
- * Returns a failed file as a draft, to be read differently and started again; null if it did not
- * fail, or no settings file can be named after it.
- */
-export async function draftOf({ id, root, place, folder, file, under }: FoundFile): Promise<Upload | null> {
-  if (place !== 'failed' || file === null || !isSideFile(sideFileOf(file))) return null;
-  const path = join(folder, file);
-  const facts = await lookAt(path);
-  if (facts?.kind !== 'file') return null;
-  const failed = { changedAt: facts.mtimeMs };
-  const at = endedAtOf(basename(folder));
-  return { id, root, folder, name: file, under, path, size: facts.size, at, failed };
 }
 
 /**

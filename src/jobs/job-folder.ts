@@ -6,8 +6,7 @@
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher)
- *   .drafts/<job>/ --start--> waiting/ (see `uploads.ts`)
- *   failed/<job>/ --tryAgain--> waiting/ (see `try-again.ts`)
+ *   .drafts/<job>/ or failed/<job>/ --start--> waiting/ (see `start-file.ts`)
  *
  * Only a file in `inbox/` is new: whatever goes back goes to `waiting/`, and keeps its id.
  */
@@ -32,6 +31,8 @@ import {
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 
 export const REASON_FILE = 'reason.txt';
+/** Hidden, so that neither watchers nor people take it for a place of the inbox. */
+export const DRAFTS_FOLDER = '.drafts';
 /** The file with the record of a job. */
 export const NOTE = '.brand-enrich-job.json';
 

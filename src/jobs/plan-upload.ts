@@ -16,6 +16,7 @@ import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { namingFor } from '../run/words/say-reason.js';
 import { conditionText, missingIn, readCondition } from '../settings/column-value.js';
 import type { Settings } from '../settings/settings.js';
+import type { Draft } from './find-files.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
@@ -25,7 +26,6 @@ import {
   settingsFilesOf,
 } from './inbox-folder-settings.js';
 import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js';
-import type { Upload } from './uploads.js';
 
 /** Settings by their keys, as in a settings file of the inbox. */
 export type Choice = Readonly<Record<string, string | readonly string[]>>;
@@ -109,7 +109,7 @@ type PlanContext = Pick<DaemonContext, 'loaded' | 'service' | 'engine' | 'stateF
 const VALUES_SHOWN = 5;
 
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
-async function planUpload({ root, folder, path, under }: Upload, choice: Choice, context: PlanContext) {
+async function planUpload({ root, folder, path, under }: Draft, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
   /** How the file is read, as far as it could be. `sheet`: null if it is not a workbook. */
   const reading = {
@@ -213,8 +213,8 @@ const LEFT_MS = 15_000;
 const LOOK_MS = 1_000;
 
 /** The key of a plan. A failed file that was corrected in place counts as another file. Pure. */
-export function planKey({ id, size, failed }: Upload, choice: Choice): string {
-  return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
+export function planKey({ id, size, changedAt }: Draft, choice: Choice): string {
+  return [id, size, changedAt, JSON.stringify(choice)].join(' ');
 }
 
 /** Plans, two at once. One that no page waits for any more ends, or does not begin. */
@@ -223,11 +223,11 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
   const limit = pLimit(AT_ONCE);
   const known = new Map<string, Planning>();
 
-  function begin(key: string, upload: Upload, choice: Choice): Planning {
+  function begin(key: string, upload: Draft, choice: Choice): Planning {
     const left = new AbortController();
     const stop = AbortSignal.any([context.stop, left.signal]);
     const ended = limit(() => {
-      if (stop.aborted) throw readingStopped(upload.name);
+      if (stop.aborted) throw readingStopped(upload.file);
       return planUpload(upload, choice, { ...context, stop });
     });
     const result = known.get(key)?.result ?? null;
@@ -255,7 +255,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
 
   return {
     /** A plan that is not old, or the one that is being made. Rejects as `planUpload` does. */
-    plan(upload: Upload, choice: Choice): Promise<UploadPlan> {
+    plan(upload: Draft, choice: Choice): Promise<UploadPlan> {
       const key = planKey(upload, choice);
       const found = known.get(key);
       const isOld = found?.endedAt != null && clock.monotonic() - found.endedAt >= FRESH_MS;
@@ -276,7 +276,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       applyFolderSettings({ path: 'this request', values }, { ...loaded, settings });
     },
     /** The last one that was made; null: there is none. */
-    made: (upload: Upload, choice: Choice): UploadPlan | null =>
+    made: (upload: Draft, choice: Choice): UploadPlan | null =>
       known.get(planKey(upload, choice))?.result ?? null,
   };
 }

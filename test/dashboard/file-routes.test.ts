@@ -17,7 +17,7 @@ import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
-import { NO_CAPS, noUploads, PASSWORD, ROUTES, startDashboard } from './served.js';
+import { NO_CAPS, PASSWORD, ROUTES, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
@@ -266,7 +266,6 @@ it('a waiting file does not go on, now or later, while the engine does not answe
   });
   const actions = fileActions({
     ...ROUTES,
-    uploads: noUploads().uploads,
     engine: { runs: { get: () => silent } } as never,
     finder: createFileFinder([folders.root]),
     caps: { ...NO_CAPS, check: async () => ({}) as never },

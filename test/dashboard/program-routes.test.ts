@@ -6,8 +6,10 @@ import { silentLog } from '../../src/core/log.js';
 import { addProgramRoutes, programRun } from '../../src/dashboard/program-routes.js';
 import { addUploads } from '../../src/dashboard/upload-routes.js';
 import type { FoundFile } from '../../src/jobs/find-files.js';
-import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
+import { DRAFTS_FOLDER } from '../../src/jobs/job-folder.js';
+import { createUploads } from '../../src/jobs/uploads.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { faultsOf } from '../support/schemas.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
@@ -84,7 +86,8 @@ describe('a file that a program sends', () => {
   async function withInbox() {
     const root = await temporaryFolder();
     for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
-    const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
+    const uploads = createUploads([root], { now: () => NOW });
+    const parts = { ...noUploads(), uploads, engine: NO_ORDERS, log: silentLog() };
     const served = await startDashboard({
       addPages(app) {
         addProgramRoutes(app, { ...parts, readRun: async () => null });

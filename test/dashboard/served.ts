@@ -71,7 +71,7 @@ export const ROUTES = {
 /** The pages of these uploads, without plans. */
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
   return (app, viewerOf) => {
-    addFileRoutes(app, viewerOf, { ...ROUTES, uploads });
+    addFileRoutes(app, viewerOf, { ...ROUTES, finder: createFileFinder(uploads.roots) });
     addUploads(app, { uploads, log: silentLog() });
   };
 }

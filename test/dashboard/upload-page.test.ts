@@ -30,7 +30,7 @@ it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null,
 
 /** The page of an upload with this plan. */
 function pageOf(choice: object, plan: object): string {
-  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 };
+  const upload = { id: 'a', place: 'drafts', file: 'a.csv', root: '/in', size: 9 };
   const reading = {
     sheets: [],
     format: 'csv',

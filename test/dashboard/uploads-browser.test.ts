@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { createFileFinder } from '../../src/jobs/find-files.js';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { LONG } from '../e2e/commands.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
@@ -36,14 +37,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       route.request().method() === 'GET' ? route.fulfill({ body: 'OPENED' }) : route.continue(),
     );
     await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
-    return { page, uploads, roots };
+    return { page, drafts: createFileFinder(roots).listDrafts, roots };
   }
 
   const drop = (page: Page, files: readonly (readonly [string, string])[]) =>
     page.evaluate(`(${DROP})(${JSON.stringify(files)})`);
 
   it('says why a dropped file is refused; another goes to the chosen inbox', LONG, async () => {
-    const { page, uploads, roots } = await open();
+    const { page, drafts, roots } = await open();
     await page.getByLabel('Inbox', { exact: true }).selectOption('1');
     const alert = page.getByRole('alert');
     await drop(page, [['list.csv.part', 'x']]);
@@ -60,18 +61,18 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.route('**/uploads?*', (route) => route.abort());
     await drop(page, [['list.csv', 'x']]);
     await expect.poll(() => alert.textContent()).toContain('The connection was lost');
-    expect(await uploads.list()).toEqual([]);
+    expect(await drafts()).toEqual([]);
     await page.unroute('**/uploads?*');
     await drop(page, [['Kunden März.csv', 'website\nacme.com\n']]);
     await page.getByText('OPENED').waitFor();
-    const [upload] = await uploads.list();
-    expect(upload).toMatchObject({ name: 'Kunden März.csv', root: roots[1], size: 17 });
+    const [upload] = await drafts();
+    expect(upload).toMatchObject({ file: 'Kunden März.csv', root: roots[1], size: 17 });
     expect(page.url()).toContain(`/files/${upload?.id}`);
   });
 
   it('sends several files, and goes on to their list; one that is refused stops none', LONG, async () => {
-    const { page, uploads } = await open();
-    const names = async () => (await uploads.list()).map(({ name }) => name);
+    const { page, drafts } = await open();
+    const names = async () => (await drafts()).map(({ file }) => file);
     await drop(page, [
       ['a.csv', 'x'],
       ['b.csv.part', 'y'],

@@ -11,10 +11,11 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { type FileActionContext, fileActions } from '../../src/dashboard/file-actions.js';
-import { createFileFinder, draftOf, listWaiting } from '../../src/jobs/find-files.js';
-import { derivedId, readNoted } from '../../src/jobs/job-folder.js';
+import { createFileFinder, type Draft, listWaiting } from '../../src/jobs/find-files.js';
+import { DRAFTS_FOLDER, derivedId, readNoted } from '../../src/jobs/job-folder.js';
 import { planKey } from '../../src/jobs/plan-upload.js';
-import { createUploads, DRAFTS_FOLDER } from '../../src/jobs/uploads.js';
+import { discard, startFile } from '../../src/jobs/start-file.js';
+import { createUploads } from '../../src/jobs/uploads.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
@@ -33,7 +34,8 @@ async function withInboxes(count = 1, assertRoom?: AssertRoom) {
   const uploads = createUploads(roots, clock, assertRoom);
   const served = await startDashboard({ addPages: uploadPages(uploads) });
   const [root = ''] = roots;
-  return { uploads, served, roots, root, kept: () => allFiles(join(root, DRAFTS_FOLDER)) };
+  const drafts = createFileFinder(roots).listDrafts;
+  return { uploads, drafts, served, roots, root, kept: () => allFiles(join(root, DRAFTS_FOLDER)) };
 }
 
 /** Paths of all files and folders below; empty when there are none. */
@@ -45,13 +47,11 @@ const FOUND = { plan: PLAN, format: 'csv', overage: 0, settings: NO_LIMITS };
 const PLANS = { made: () => ({ found: FOUND }) } as never;
 
 /** What can be done with files of these inboxes. */
-const actionsOf = (parts: Pick<FileActionContext, 'uploads' | 'plans'>) =>
-  fileActions({
-    ...ROUTES,
-    ...parts,
-    engine: NO_ORDERS as never,
-    finder: createFileFinder(parts.uploads.roots),
-  });
+const actionsOf = (plans: FileActionContext['plans'], root: string) =>
+  fileActions({ ...ROUTES, plans, engine: NO_ORDERS as never, finder: createFileFinder([root]) });
+
+const start = ({ root, folder }: Draft, name: string, settings = {}) =>
+  startFile(NO_ORDERS, root, folder, Date.now(), { name, settings, by: 'Ada' });
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -88,14 +88,14 @@ function openRequest(url: string, name: string, headers: Record<string, string |
 
 describe('an upload', () => {
   it('is kept as sent, in a hidden folder for this user alone, and listed on the dashboard', async () => {
-    const { served, root, uploads } = await withInboxes();
+    const { served, root, drafts } = await withInboxes();
     const { cookie, token } = await sessionFor(served, 'Ada');
     const headers = { cookie, 'x-form-token': token };
     const answer = await send(served, 'Kunden März.csv', 'website\nacme.com\n', headers);
     expect(answer.status).toBe(201);
-    const [upload] = await uploads.list();
+    const [upload] = await drafts();
     expect(JSON.parse(answer.text)).toEqual({ path: `/files/${upload?.id}` });
-    expect(upload).toMatchObject({ name: 'Kunden März.csv', size: 17, root });
+    expect(upload).toMatchObject({ file: 'Kunden März.csv', size: 17, root });
     expect(await readFile(upload?.path ?? '', 'utf8')).toBe('website\nacme.com\n');
     const paths = [join(root, DRAFTS_FOLDER), upload?.folder ?? '', upload?.path ?? ''];
     const modes = await Promise.all(paths.map(async (path) => (await lstat(path)).mode & 0o777));
@@ -104,7 +104,7 @@ describe('an upload', () => {
   });
 
   it('may come without a length, and may wait for the word to go on', async () => {
-    const { served, uploads } = await withInboxes();
+    const { served, drafts } = await withInboxes();
     const chunked = openRequest(served.url, 'a.csv', {});
     chunked.asked.write('one\n');
     chunked.asked.end('two\n');
@@ -114,7 +114,7 @@ describe('an upload', () => {
     await new Promise((resolve) => asking.asked.on('continue', resolve));
     asking.asked.end('four');
     expect((await asking.answer).status).toBe(201);
-    expect((await uploads.list()).map(({ name, size }) => [name, size])).toEqual([
+    expect((await drafts()).map(({ file, size }) => [file, size])).toEqual([
       ['b.csv', 4],
       ['a.csv', 8],
     ]);
@@ -124,23 +124,23 @@ describe('an upload', () => {
     ['with a length', { 'content-length': 1_000_000 }],
     ['in chunks', {}],
   ])('that is cut off, sent %s, leaves nothing', async (_how, headers: Record<string, number>) => {
-    const { served, root, uploads, kept } = await withInboxes();
+    const { served, root, drafts, kept } = await withInboxes();
     const { asked } = openRequest(served.url, 'cut.csv', headers);
     asked.write('x'.repeat(100_000));
     await expect.poll(async () => (await kept()).filter((path) => path.endsWith('cut.csv'))).toHaveLength(1);
     asked.destroy();
     await expect.poll(kept).toEqual([]);
-    expect(await uploads.list()).toEqual([]);
+    expect(await drafts()).toEqual([]);
     expect(await readdir(join(root, 'inbox'))).toEqual([]);
     expect(served.errors).toEqual([]);
   });
 
   it('of the same name does not meet another, nor one in another inbox', async () => {
-    const { served, uploads, roots } = await withInboxes(2);
+    const { served, drafts, roots } = await withInboxes(2);
     for (const [at, text] of ['first', 'second', 'third'].entries())
       expect((await send(served, 'list.csv', text, BASIC, at > 1 ? 1 : 0)).status).toBe(201);
     const found = await Promise.all(
-      (await uploads.list()).map(async ({ path, root }) => [await readFile(path, 'utf8'), root]),
+      (await drafts()).map(async ({ path, root }) => [await readFile(path, 'utf8'), root]),
     );
     expect(found).toEqual([
       ['third', roots[1]],
@@ -172,13 +172,13 @@ describe('an upload', () => {
   });
 
   it('is kept under a safe name, and refused under one that the inbox would ignore', async () => {
-    const { served, uploads, root, kept } = await withInboxes();
+    const { served, drafts, root, kept } = await withInboxes();
     const refused = await send(served, 'list.csv.part', 'x');
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('rename the file')]);
     expect(await kept()).toEqual([]);
     expect((await send(served, '../../../etc/cron.d/x', 'x')).status).toBe(201);
-    const [upload] = await uploads.list();
-    expect(upload?.name).toBe('x');
+    const [upload] = await drafts();
+    expect(upload?.file).toBe('x');
     expect(upload?.path.startsWith(join(root, DRAFTS_FOLDER))).toBe(true);
   });
 
@@ -244,16 +244,16 @@ describe('a start', () => {
   async function received(names: readonly string[]) {
     const scene = await withInboxes();
     for (const name of names) await send(scene.served, name, `text of ${name}`);
-    const all = (await scene.uploads.list()).reverse();
+    const all = (await scene.drafts()).reverse();
     const [upload] = all;
     if (upload === undefined) throw new Error('nothing was received');
     return { ...scene, all, upload };
   }
 
   it('moves the draft to the waiting files, readable like the inbox, and keeps its id', async () => {
-    const { uploads, upload, root, kept } = await received(['list.csv']);
+    const { drafts, upload, root, kept } = await received(['list.csv']);
     await chmod(join(root, 'inbox'), 0o775);
-    await uploads.start(upload, 'list.csv', { column: ['website:domain'] }, 'Ada');
+    await start(upload, 'list.csv', { column: ['website:domain'] });
     const [job, ...others] = await listWaiting(join(root, 'waiting'));
     expect(others).toEqual([]);
     expect(job).toMatchObject({ id: upload.id, file: 'list.csv', run: null, state: { why: 'again' } });
@@ -266,34 +266,34 @@ describe('a start', () => {
     const modes = ['', 'list.csv'].map(async (name) => (await lstat(join(folder, name))).mode & 0o777);
     expect(await Promise.all(modes)).toEqual([0o775, 0o664]);
     expect([await kept(), await readdir(join(root, 'inbox'))]).toEqual([[], []]);
-    expect(await uploads.find(upload.id)).toBeNull();
+    expect(await drafts()).toEqual([]);
   });
 
   it('of two files of one name starts both', async () => {
-    const { uploads, all, root } = await received(['list.csv', 'list.csv']);
-    await Promise.all(all.map((upload, at) => uploads.start(upload, upload.name, { at }, 'Ada')));
+    const { all, root } = await received(['list.csv', 'list.csv']);
+    await Promise.all(all.map((upload, at) => start(upload, upload.file, { at })));
     expect((await listWaiting(join(root, 'waiting'))).map(({ id }) => id).sort()).toEqual(
       all.map(({ id }) => id).sort(),
     );
   });
 
   it('that was killed on its way leaves a draft with its id, which can be started', async () => {
-    const { uploads, upload, root } = await received(['export']);
+    const { drafts, upload, root } = await received(['export']);
     const named = join(upload.folder, 'export.csv');
     await writeFile(`${named}.json`, '{}');
     await rename(upload.path, named);
-    const [left] = await uploads.list();
-    expect(left).toMatchObject({ id: upload.id, name: 'export.csv' });
-    if (left) await uploads.start(left, 'export.csv', {}, 'Ada');
+    const [left] = await drafts();
+    expect(left).toMatchObject({ id: upload.id, file: 'export.csv' });
+    if (left) await start(left, 'export.csv', {});
     expect(await listWaiting(join(root, 'waiting'))).toMatchObject([{ id: upload.id, file: 'export.csv' }]);
   });
 
   it('happens once, however often the button is pressed', async () => {
-    const { uploads, upload, root } = await received(['list.csv']);
-    const press = () => uploads.start(upload, 'list.csv', {}, 'Ada');
-    const tries = await Promise.allSettled([press(), press(), uploads.discard(upload)]);
-    expect(tries.map((each) => (each.status === 'fulfilled' ? each.value : each.reason))).toEqual([
-      undefined,
+    const { upload, root } = await received(['list.csv']);
+    const press = () => start(upload, 'list.csv', {});
+    const tries = await Promise.allSettled([press(), press(), discard(upload)]);
+    expect(tries.map((each) => (each.status === 'fulfilled' ? each.status : each.reason))).toEqual([
+      'fulfilled',
       expect.any(NeverStartError),
       expect.any(NeverStartError),
     ]);
@@ -301,12 +301,12 @@ describe('a start', () => {
   });
 
   it('is refused where a newer plan costs more than its form showed', async () => {
-    const { uploads, upload, root } = await received(['list.csv']);
+    const { upload, root } = await received(['list.csv']);
     const spending = { maxCost: '1.5', overageRequests: 15, withinQuota: 9 };
     // Earlier starts cost 2.5, which counts towards the cap.
     const plan = { ...PLAN, spending, cap: '4', requests: { least: 24, most: 24 } };
     const plans = { made: () => ({ found: { ...FOUND, plan, overage: 30 } }) } as never;
-    const [start] = actionsOf({ uploads, plans });
+    const [start] = actionsOf(plans, root);
     const press = (shown: string) => {
       const fields = new URLSearchParams({ 'shown-cost': shown });
       return start?.carryOut({ user: 'ada', params: { id: upload.id }, fields });
@@ -333,7 +333,7 @@ describe('a failed file', () => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, name), 'symbol\nMETA\n');
     await writeFile(join(folder, 'reason.txt'), 'Unclear.\n');
-    const [start, discard] = actionsOf({ uploads: scene.uploads, plans: PLANS });
+    const [start, discard] = actionsOf(PLANS, scene.root);
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
     const asked = { user: 'ada', params: { id: derivedId(JOB) }, fields };
     /** Those of the file at the place to which it moved. */
@@ -368,8 +368,7 @@ describe('a failed file', () => {
   it('that was corrected since its plan needs another one', async () => {
     const { folder, root } = await withFailed();
     const keyNow = async () => {
-      const found = await createFileFinder([root]).find(derivedId(JOB));
-      const draft = found && (await draftOf(found));
+      const draft = await createFileFinder([root]).findDraft(derivedId(JOB));
       return draft && planKey(draft, {});
     };
     const before = await keyNow();
@@ -378,12 +377,12 @@ describe('a failed file', () => {
     expect(await keyNow()).not.toBe(before);
   });
 
-  it('cannot be discarded, nor read differently when it can have no settings', async () => {
+  it('cannot be discarded, but be read differently whatever it is called', async () => {
     const { folder, discard, asked } = await withFailed();
     await expect(discard?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
     expect(await readdir(folder)).toContain('list.csv');
     const { start, asked: other } = await withFailed('list.dat');
-    await expect(start?.carryOut(other)).rejects.toBeInstanceOf(NeverStartError);
+    expect(await start?.carryOut(other)).toMatchObject({ subject: 'list.dat' });
   });
 });
 
@@ -395,7 +394,7 @@ describe('on a full disk', () => {
     if (disk === null) return null;
     for (const place of ['inbox', 'waiting']) await mkdir(join(root, place));
     const uploads = createUploads([root], { now: () => Date.now() }, async () => undefined);
-    const actions = actionsOf({ uploads, plans: PLANS });
+    const actions = actionsOf(PLANS, root);
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {
@@ -405,21 +404,22 @@ describe('on a full disk', () => {
       expect(answer.status).toBe(303);
       return decodeURIComponent(cookieOf(answer));
     };
-    return { root, disk, uploads, served, press };
+    const drafts = createFileFinder([root]).listDrafts;
+    return { root, disk, drafts, served, press };
   }
 
   it('a start says so, keeps the file, and works when there is space again', async ({ skip }) => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
-    const { root, disk, uploads, served, press } = scene;
+    const { root, disk, drafts, served, press } = scene;
     expect((await send(served, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
-    const [upload] = await uploads.list();
+    const [upload] = await drafts();
     disk.fill();
     const said = await press(`files/${upload?.id}/start`);
-    expect(said).toMatch(/The file cannot be started now, and is kept.*the disk is full/);
-    expect(said).toContain('free disk space, then start it again');
+    expect(said).toMatch(/the file stays where it is: the disk is full/i);
+    expect(said).toContain('free disk space, then try again');
     expect(await readdir(join(root, 'waiting'))).toEqual([]);
-    expect(await uploads.list()).toEqual([upload]);
+    expect(await drafts()).toEqual([upload]);
     disk.free();
     expect(await press(`files/${upload?.id}/start`)).toContain('list.csv is started');
     expect(await readdir(join(root, 'waiting'))).toHaveLength(1);
@@ -429,14 +429,14 @@ describe('on a full disk', () => {
   it('a file that is sent is refused in words, and one that was sent can be discarded', async ({ skip }) => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
-    const { root, disk, uploads, served, press } = scene;
+    const { root, disk, drafts, served, press } = scene;
     await send(served, 'list.csv', 'website\nacme.com\n');
     disk.fill();
     const answer = await send(served, 'other.csv', 'x'.repeat(50_000));
     expect(answer.status).toBe(507);
     expect(answer.text).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
-    expect(await uploads.list()).toHaveLength(1);
-    expect(await press(`files/${(await uploads.list())[0]?.id}/discard`)).toContain('list.csv was discarded');
+    expect(await drafts()).toHaveLength(1);
+    expect(await press(`files/${(await drafts())[0]?.id}/discard`)).toContain('list.csv was discarded');
     expect(await readdir(join(root, DRAFTS_FOLDER))).toEqual([]);
     expect(served.errors).toEqual([]);
   });
@@ -464,14 +464,14 @@ describe('on a full disk', () => {
 
 describe('uploads that nobody starts', () => {
   it('are removed after a day, and not before', async () => {
-    const { uploads, served, kept } = await withInboxes();
+    const { uploads, served, kept, drafts } = await withInboxes();
     await send(served, 'old.csv', 'x');
     await send(served, 'new.csv', 'x');
-    const [fresh, old] = await uploads.list();
+    const [fresh, old] = await drafts();
     const yesterday = (Date.now() - 25 * 3_600_000) / 1_000;
     await utimes(old?.folder ?? '', yesterday, yesterday);
     await uploads.sweep();
-    expect(await uploads.list()).toEqual([fresh]);
+    expect(await drafts()).toEqual([fresh]);
     expect((await kept()).filter((path) => path.endsWith('.csv'))).toEqual([
       expect.stringContaining('new.csv'),
     ]);
@@ -480,12 +480,12 @@ describe('uploads that nobody starts', () => {
 
 describe('the dashboard', () => {
   it('lists what was sent and not started, and says how to get an inbox', async () => {
-    const { uploads, served, root } = await withInboxes();
+    const { drafts, served, root } = await withInboxes();
     await send(served, 'a&b.csv', 'x');
-    served.show(dashboardView({ uploads: { roots: [root], received: await uploads.list() } }));
+    served.show(dashboardView({ uploads: { roots: [root], received: await drafts() } }));
     const pageOf = (path: string) => ask(served, path, { headers: BASIC });
     const page = await pageOf('/');
-    expect(page.text).toContain(`href="/files/${(await uploads.list())[0]?.id}"`);
+    expect(page.text).toContain(`href="/files/${(await drafts())[0]?.id}"`);
     expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
     expect(page.text).toContain('needs JavaScript');
     served.show(dashboardView({ uploads: { roots: [], received: [] } }));
@@ -495,7 +495,7 @@ describe('the dashboard', () => {
 });
 
 it('a large file is streamed: memory does not grow with it', { tags: ['long'] }, async () => {
-  const { served, uploads } = await withInboxes();
+  const { served, drafts } = await withInboxes();
   const { asked, answer } = openRequest(served.url, 'large.csv', {});
   const before = process.memoryUsage().rss;
   let most = before;
@@ -505,7 +505,7 @@ it('a large file is streamed: memory does not grow with it', { tags: ['long'] },
   await writeBytes(asked, 200);
   expect((await answer).status).toBe(201);
   clearInterval(looking);
-  expect((await uploads.list())[0]?.size).toBe(200 * 1_048_576);
+  expect((await drafts())[0]?.size).toBe(200 * 1_048_576);
   // Sender and receiver share this process.
   expect(most - before).toBeLessThan(100 * 1_048_576);
 });

@@ -129,6 +129,9 @@ export function foundFile(parts: Partial<FoundFile> = {}): FoundFile {
     place: 'done',
     folder: '/data/brands/done/list-2026',
     file: 'list.csv',
+    path: '/data/brands/done/list-2026/list.csv',
+    size: 9,
+    changedAt: NOW,
     endedAt: NOW,
     reason: { headline: '', details: '' },
     waitsFor: null,
@@ -336,13 +339,8 @@ export function crowdedView(): DashboardView {
     },
   }));
   const sent = (at: number) => ({
-    id: String(at).repeat(24),
-    root: '/data/brands',
-    folder: '/data/brands/.drafts/x',
-    name: `new customers ${at}.xlsx`,
-    path: '/data/brands/.drafts/x/y',
-    size: 48_000 * at,
-    at: NOW - at * MINUTE,
+    ...foundFile({ id: String(at).repeat(24), size: 48_000 * at, changedAt: NOW - at * MINUTE }),
+    file: `new customers ${at}.xlsx`,
   });
   const waiting = [{ ...MARCH, state: { why: 'limit', capMark: null } as const }];
   const busy = dashboardData();

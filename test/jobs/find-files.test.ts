@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createFileFinder, endedAtOf, openJobFile, typeOf } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { arrive, CANCELLED, type JobReason, take } from '../../src/jobs/job-folder.js';
-import { dismiss, tryAgain } from '../../src/jobs/try-again.js';
+import { dismiss, startFile } from '../../src/jobs/start-file.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
@@ -221,7 +221,7 @@ describe('a failed file', () => {
     expect(await dismiss(folder)).toBe('list.csv');
     expect(await list()).toEqual([{ count: 0, cancelled: 0, files: [] }]);
     expect((await find({ id: '', job: id }))?.reason).toEqual(ODD);
-    await tryAgain(NO_ORDERS, folders.root, folder, NOW);
+    await startFile(NO_ORDERS, folders.root, folder, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
     expect(job?.record.id).toBe(id);
     if (job) await arrive(folders, job, { type: 'failed', reason: ODD }, NOW);

@@ -9,10 +9,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { createFileFinder } from '../../src/jobs/find-files.js';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { claim, take } from '../../src/jobs/job-folder.js';
-import { tryAgain } from '../../src/jobs/try-again.js';
+import { startFile } from '../../src/jobs/start-file.js';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { arrivedJob, CONTENT, NOW, openWatcher } from './watcher-folders.js';
@@ -30,12 +31,12 @@ for (const name of ['rename', 'rm', 'writeFile', 'link', 'mkdir', 'chmod']) {
   };
 }
 syncBuiltinESMExports();
-const [jobs, uploads, again] = await Promise.all(JSON.parse(process.env.MODULES).map((path) => import(path)));
+const [jobs, starting] = await Promise.all(JSON.parse(process.env.MODULES).map((path) => import(path)));
 const [folders, given, now] = JSON.parse(process.env.GIVEN);
 ${script}
 `;
 
-const MODULES = ['job-folder', 'uploads', 'try-again'].map(
+const MODULES = ['job-folder', 'start-file'].map(
   (name) => pathToFileURL(resolve(`dist/src/jobs/${name}.js`)).href,
 );
 const SETTINGS = '{"maxRequests":5}';
@@ -57,9 +58,6 @@ async function dropped(folders: WatcherFolders) {
   if (seen === null) throw new Error('not dropped');
   return seen;
 }
-
-const uploadsOf = ({ root }: WatcherFolders) =>
-  createUploads([root], { now: () => NOW }, async () => undefined);
 
 const ARROWS: Readonly<Record<string, Arrow>> = {
   'taken from the inbox': {
@@ -83,14 +81,16 @@ const ARROWS: Readonly<Record<string, Arrow>> = {
       const body = (async function* () {
         yield Buffer.from(CONTENT);
       })();
-      const given = await uploadsOf(folders).receive({ inbox: 0, name: 'export', length: null }, body);
-      return { given, id: given.id };
+      const uploads = createUploads([folders.root], { now: () => NOW }, async () => undefined);
+      const { id, folder } = await uploads.receive({ inbox: 0, name: 'export', length: null }, body);
+      return { given: folder, id };
     },
-    script: `await uploads.createUploads([folders.root], { now: () => now }, async () => {}).start(
-      given, 'list.csv', ${SETTINGS}, 'Ada');`,
-    again: async (folders) => {
-      const [draft] = await uploadsOf(folders).list();
-      return draft && uploadsOf(folders).start(draft, 'list.csv', JSON.parse(SETTINGS), 'Ada');
+    script: `await starting.startFile({}, folders.root, given, now, {
+      name: 'list.csv', settings: ${SETTINGS}, by: 'Ada' });`,
+    again: async ({ root }) => {
+      const [draft] = await createFileFinder([root]).listDrafts();
+      const start = { name: 'list.csv', settings: JSON.parse(SETTINGS) };
+      return draft && startFile(NO_ORDERS, root, draft.folder, NOW, start);
     },
   },
   'a failed file that is tried again': {
@@ -100,10 +100,10 @@ const ARROWS: Readonly<Record<string, Arrow>> = {
       return { given, id };
     },
     script: `const runs = { uncancelJob() {}, pauses: () => [], resume() {} };
-      await again.tryAgain({ runs }, folders.root, given, now, { settings: { kind: 'crypto' } });`,
+      await starting.startFile({ runs }, folders.root, given, now, { settings: { kind: 'crypto' } });`,
     again: async (folders) => {
       const [name] = await readdir(folders.failed);
-      if (name !== undefined) await tryAgain(NO_ORDERS, folders.root, join(folders.failed, name), NOW);
+      if (name !== undefined) await startFile(NO_ORDERS, folders.root, join(folders.failed, name), NOW);
     },
   },
 };

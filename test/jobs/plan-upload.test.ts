@@ -10,6 +10,7 @@ import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jo
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';
 import { runKey, runSettingsOf } from '../../src/run/enrich-request.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
+import { foundFile } from '../dashboard/views.js';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { quickEngine } from '../support/engines.js';
@@ -19,6 +20,12 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { workbookOf } from '../support/workbooks.js';
 
 const LEFT_MS = 15_000;
+
+/** A file in this folder, sent and not started. */
+const draftAt = (folder: string, file = 'list.csv') => ({
+  ...foundFile({ id: file, root: folder, folder, path: join(folder, file), place: 'drafts' }),
+  file,
+});
 
 describe.runIf(process.platform === 'linux')('plans', () => {
   /** Of an `up` whose files are in the folder. */
@@ -62,9 +69,8 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     await writeFile(path, content);
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 1}');
     await writeFile(join(folder, 'brand-enrich.json'), '{"maxRequests": 3}');
-    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: content.length, at: 0 };
-    const capWith = async (choice: Choice) =>
-      (await plans.plan({ ...upload, failed: { changedAt: 0 } }, choice)).found?.settings.maxRequests;
+    const upload = draftAt(folder);
+    const capWith = async (choice: Choice) => (await plans.plan(upload, choice)).found?.settings.maxRequests;
     expect(await capWith({})).toBe(1);
     expect(await capWith({ maxRequests: '2' })).toBe(2);
     expect(await capWith({ maxRequests: '9' })).toBe(3);
@@ -76,9 +82,9 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     const path = join(folder, 'list.csv');
     const content = `website\n${Array.from({ length: 30 }, (_, at) => `b${at}.com\n`).join('')}`;
     await writeFile(path, content);
-    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: content.length, at: 0 };
+    const upload = draftAt(folder);
     const foundWith = async (choice: Choice) => {
-      const { found } = await plans.plan({ ...upload, failed: { changedAt: 0 } }, choice);
+      const { found } = await plans.plan(upload, choice);
       if (found === null) throw new Error('it has no plan');
       return found;
     };
@@ -117,7 +123,7 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     const { folder, plans } = await openPlans();
     const path = join(folder, 'list.csv');
     await writeFile(path, 'website\na.com\n');
-    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: 14, at: 0 };
+    const upload = draftAt(folder);
     const choice = { where: [where] };
     const plan = await plans.plan(upload, choice);
     expect(plan).toMatchObject({ found: null, refusal: { subject: lack } });
@@ -145,15 +151,7 @@ describe.runIf(process.platform === 'linux')('plans', () => {
       [1, 2, 3].map(async (each) => {
         const path = join(folder, `book-${each}.xlsx`);
         await writeFile(path, book);
-        return {
-          id: String(each),
-          root: folder,
-          folder,
-          name: `book-${each}.xlsx`,
-          path,
-          size: book.length,
-          at: 0,
-        };
+        return draftAt(folder, `book-${each}.xlsx`);
       }),
     );
     const ends = made.map((upload) => plans.plan(upload, {}).then(() => 'made', String));

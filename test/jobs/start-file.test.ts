@@ -6,7 +6,7 @@ import { listWaiting } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
 import { arrive, queued, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
-import { goOn, tryAgain } from '../../src/jobs/try-again.js';
+import { goOn, startFile } from '../../src/jobs/start-file.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { arrivedJob, JOB, NOTE, NOW, openWatcher } from './watcher-folders.js';
@@ -37,7 +37,7 @@ it('stays the same job, waits only for its turn, and tells the watcher of this p
   queued.once(folders.root, () => {
     told += 1;
   });
-  expect(await tryAgain(NO_ORDERS, folders.root, folder, LATER)).toMatchObject({ id, file: 'list.csv' });
+  expect(await startFile(NO_ORDERS, folders.root, folder, LATER)).toMatchObject({ id, file: 'list.csv' });
   const job = await waiting();
   expect(told).toBe(1);
   expect(basename(job.folder)).toBe('list-2026-01-14T09-30-06Z');
@@ -58,10 +58,10 @@ it('takes back what was ordered for it before it moves, and stays if the engine 
   };
   const keyValues = { put: async (...put: string[]) => void asked.push(put.join(' ')) };
   const down = { ...runs, resume: () => Promise.reject(new Error('no engine')) };
-  await expect(tryAgain({ runs: down, keyValues } as never, folders.root, folder, LATER)).rejects.toThrow();
+  await expect(startFile({ runs: down, keyValues } as never, folders.root, folder, LATER)).rejects.toThrow();
   expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
   asked.length = 0;
-  await tryAgain({ runs, keyValues } as never, folders.root, folder, LATER);
+  await startFile({ runs, keyValues } as never, folders.root, folder, LATER);
   expect(asked).toEqual([`uncancel ${id}`, `resumed-files ${id} 7`, `resume ${id}`]);
   expect(await waiting()).toMatchObject({ id });
 });
@@ -69,7 +69,7 @@ it('takes back what was ordered for it before it moves, and stays if the engine 
 it('needs no record', async () => {
   const { folder } = await failed({ 'list.csv.json': '{}' });
   await rm(join(folder, NOTE));
-  await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+  await startFile(NO_ORDERS, folders.root, folder, LATER);
   const job = await waiting();
   expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
   // Nor is it taken for the job of an earlier run of its name, which may be cancelled.
@@ -80,7 +80,7 @@ it('moves once, with its own settings, however many pages start it together', as
   const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5}' });
   const chosen = [{ settings: { kind: 'crypto' } }, undefined, { settings: { kind: 'ticker' } }];
   const tries = await Promise.allSettled(
-    chosen.map((each) => tryAgain(NO_ORDERS, folders.root, folder, LATER, each)),
+    chosen.map((each) => startFile(NO_ORDERS, folders.root, folder, LATER, each)),
   );
   const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
@@ -91,7 +91,7 @@ it('moves once, with its own settings, however many pages start it together', as
 
 it('takes what was chosen on its plan in place of its own settings, a higher cap too', async () => {
   const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5,"kind":"ticker"}' });
-  await tryAgain(NO_ORDERS, folders.root, folder, LATER, { settings: { maxRequests: '40' } });
+  await startFile(NO_ORDERS, folders.root, folder, LATER, { settings: { maxRequests: '40' } });
   const settings = JSON.parse(await readFile(join((await waiting()).folder, 'list.csv.json'), 'utf8'));
   expect(settings).toEqual({ maxRequests: '40', kind: 'ticker' });
 });
@@ -105,7 +105,7 @@ describe('a file that waits after its trial', () => {
 
   async function tried() {
     const { folder, id } = await failed();
-    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+    await startFile(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     const parked = taken && (await arrive(folders, taken, TRIED, LATER));
     if (!parked) throw new Error('not waiting');
@@ -128,7 +128,7 @@ describe('a file that waits after its trial', () => {
     const taken = await take(folders, (await waiting()).folder);
     const end = { type: 'failed', reason: { headline: 'Cancelled.', details: '' } } as const;
     const again = taken && (await arrive(folders, taken, end, LATER));
-    await tryAgain(NO_ORDERS, folders.root, again ?? '', LATER);
+    await startFile(NO_ORDERS, folders.root, again ?? '', LATER);
     expect(await readRecord((await waiting()).folder)).not.toHaveProperty('isTried');
   });
 });
@@ -136,7 +136,7 @@ describe('a file that waits after its trial', () => {
 describe('a file that ended its process', () => {
   it('waits for a person, whose word has it read alone again, and no more', async () => {
     const { folder } = await failed();
-    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+    await startFile(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     if (taken === null || CRASHED.type !== 'parked') throw new Error('not taken');
     await writeRecord(taken.folder, { ...taken.record, deaths: 3 });
@@ -153,7 +153,7 @@ describe('a file that ended its process', () => {
 describe('a file that waits at a limit', () => {
   async function waits(side: string) {
     const { folder } = await failed({ 'list.csv.json': side });
-    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+    await startFile(NO_ORDERS, folders.root, folder, LATER);
     const taken = await take(folders, (await waiting()).folder);
     const state = { why: 'limit', capMark: '5' } as const;
     const end = { type: 'parked', reason: { headline: 'Its cap.', details: '' }, state } as const;
@@ -210,7 +210,7 @@ describe('a file that waits at a limit', () => {
 
 it('takes along what a person put beside it', async () => {
   const { folder } = await failed({ 'my-notes.txt': 'mine' });
-  await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+  await startFile(NO_ORDERS, folders.root, folder, LATER);
   expect((await waiting()).files).toContain('my-notes.txt');
 });
 
@@ -220,7 +220,7 @@ describe('settings of the file in the inbox', () => {
   it('count when they are newer', async () => {
     const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
     await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
-    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+    await startFile(NO_ORDERS, folders.root, folder, LATER);
     expect(await settingsOf((await waiting()).folder)).toBe('{"new":1}');
     expect(await readdir(folders.inbox)).toEqual([]);
   });
@@ -229,7 +229,7 @@ describe('settings of the file in the inbox', () => {
     const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
     await writeFile(join(folders.inbox, 'list.csv'), 'other\n');
     await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
-    await tryAgain(NO_ORDERS, folders.root, folder, LATER);
+    await startFile(NO_ORDERS, folders.root, folder, LATER);
     expect(await settingsOf((await waiting()).folder)).toBe('{"old":1}');
     expect(await settingsOf(folders.inbox)).toBe('{"new":1}');
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
@@ -264,6 +264,6 @@ it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
 ])('a file that %s stays', async (_, change, why) => {
   const { folder } = await failed({}, 'funds');
   await change(folder);
-  await expect(tryAgain(NO_ORDERS, folders.root, folder, LATER)).rejects.toThrow(why);
+  await expect(startFile(NO_ORDERS, folders.root, folder, LATER)).rejects.toThrow(why);
   expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
 });

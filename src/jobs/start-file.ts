@@ -1,13 +1,12 @@
 /**
- * A failed file is tried again as the same job, perhaps with other settings: its folder moves from
- * `failed/` to `waiting/` in one step, after everything in it was made ready. Killed before that
- * step, it is among the failed ones as before. A finished file is sent once more: its plan shows
- * what is still to be bought.
+ * What a person does with a file. A start moves its folder from `.drafts/` or `failed/` to
+ * `waiting/` in one step, after everything in it was made ready: killed before that step, it is
+ * where it was. A finished file is sent once more: its plan shows what is still to be bought.
  */
-import { readdir, rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
@@ -17,6 +16,7 @@ import { type FoundFile, openJobFile } from './find-files.js';
 import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
 import {
+  DRAFTS_FOLDER,
   hasGoOn,
   isOurs,
   isUndecided,
@@ -25,11 +25,12 @@ import {
   newerSettings,
   queued,
   queueJob,
+  readNoted,
   readRecord,
   writeAnew,
   writeRecord,
 } from './job-folder.js';
-import type { Upload, Uploads } from './uploads.js';
+import type { Received, Uploads } from './uploads.js';
 
 type Chosen = Readonly<Record<string, unknown>>;
 
@@ -39,27 +40,42 @@ const oneAtATime = pLimit(1);
 /** Longer, the engine is not waited for: a person could have left. */
 const PATIENCE_MS = 3_000;
 
+const GONE = 'it was started or discarded, or is no longer there';
+
+interface Start {
+  /** What was chosen on its plan; absent: newer settings of the file in the inbox count. */
+  readonly settings?: Chosen;
+  /** A name of the dashboard. */
+  readonly by?: string;
+  /** The name of a draft from now on. */
+  readonly name?: string;
+}
+
 /**
- * Moves a failed file to the waiting ones. `root`: the watched folder. `settings`: what was chosen
- * on its plan, in place of the same in its side file; absent: as before, and newer settings of the
- * file in the inbox count. `by`: a name of the dashboard. `now`: for the name of its folder. Throws
- * `NeverStartError` when the file must stay where it is, and what the engine throws.
+ * Moves a draft or a failed file to the waiting ones. `root`: the watched folder. A failed file
+ * stays the same job, and keeps settings that were not chosen. `now`: for the name of its folder.
+ * Throws `NeverStartError` when the file must stay where it is, and what the engine throws.
  */
-export function tryAgain(
+export function startFile(
   engine: OrderStores,
   root: string,
   folder: string,
   now: number,
-  { settings, by: startedBy }: { readonly settings?: Chosen; readonly by?: string } = {},
+  { settings, by: startedBy, name }: Start = {},
 ): Promise<JobRecord> {
-  return oneAtATime(async () => {
-    const known = await readRecord(folder);
+  const isDraft = basename(dirname(folder)) === DRAFTS_FOLDER;
+  return orStays(folder, async () => {
+    const known = isDraft ? await readNoted(folder) : await readRecord(folder);
     if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
     // Recognised by its name, it could get the id of another file, which a person cancelled.
     // A trial is to be seen again: the settings may be other ones.
     const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
-    const { id, file, under } = record;
-    if ((await lookAt(join(folder, file)))?.kind !== 'file')
+    const { id, under } = record;
+    const file = name ?? record.file;
+    const named = join(folder, file);
+    // A start that was killed may have renamed it, and not its record.
+    const path = (await lookAt(named)) === null ? join(folder, record.file) : named;
+    if ((await lookAt(path))?.kind !== 'file')
       throw stays(file, 'it is not a file', 'put the file itself into the inbox');
     const inbox = join(root, 'inbox');
     // Without its settings it could cost more than they allow.
@@ -69,31 +85,53 @@ export function tryAgain(
         'the folder of the inbox where it was dropped is gone',
         `create ${join(inbox, under)}`,
       );
-    // First: killed later it is among the failed ones, where no order is looked for.
-    if (
-      (await withinDeadline(
-        liftOrders(engine, id).then(() => true),
-        PATIENCE_MS,
-      )) === undefined
-    )
-      throw stays(file, 'the engine does not answer', 'try again when it does');
-    const side = sideFileOf(join(folder, file));
+    if (!isDraft) await assertLifted(engine, id, file);
+    const side = sideFileOf(named);
     const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
     if (newer !== null) await rename(newer, side);
-    if (settings !== undefined)
-      await writeAnew(side, `${JSON.stringify({ ...(await valuesIn(side)), ...settings })}\n`);
-    const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
-    await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
-    const anew = { ...record, run: null, deaths: undefined, parked: null, startedBy };
-    await queueJob(root, folder, anew, 'It is tried again as soon as there is room for it.', now);
+    const kept = isDraft || settings === undefined ? {} : await valuesIn(side);
+    if (settings !== undefined) await writeAnew(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
+    const anew = { ...record, file, run: null, deaths: undefined, parked: null, startedBy };
+    if (isDraft) {
+      await rename(path, named);
+      await writeRecord(folder, anew);
+      // As readable as the inbox: people put their own files there too.
+      const { mode } = await lstat(inbox);
+      await Promise.all([side, named].map((each) => chmod(each, mode & 0o666)));
+      await chmod(folder, mode & 0o777);
+    }
+    const results = (await readdir(folder)).filter((each) => isOurs(each) && each !== NOTE && each !== file);
+    await Promise.all(results.map((each) => rm(join(folder, each), { force: true })));
+    await queueJob(root, folder, anew, `It is ${isDraft ? 'started' : 'tried again'} ${IN_TURN}`, now);
     return anew;
-  }).catch((error: unknown) => {
-    if (error instanceof BrandEnrichError) throw error;
-    if (isErrorCode(error, 'ENOENT', 'EEXIST'))
-      throw stays(basename(folder), 'it is tried again already', 'reload the page');
-    const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT');
-    throw stays(basename(folder), systemWords(error), isFull ? 'free disk space, then try again' : BY_HAND);
   });
+}
+
+const IN_TURN = 'as soon as there is room for it.';
+
+/** Takes back orders first: killed later, the file is where no order is looked for. */
+async function assertLifted(engine: OrderStores, id: string, file: string): Promise<void> {
+  const lifted = liftOrders(engine, id).then(() => true);
+  if ((await withinDeadline(lifted, PATIENCE_MS)) === undefined)
+    throw stays(file, 'the engine does not answer', 'try again when it does');
+}
+
+/** Moves or removes a folder, one at a time; what goes wrong, in words. */
+function orStays<T>(folder: string, act: () => Promise<T>): Promise<T> {
+  const name = basename(folder);
+  return oneAtATime(act).catch(async (error: unknown) => {
+    if ((await lookAt(folder)) === null) throw stays(name, GONE, 'see the runs on the dashboard');
+    if (error instanceof BrandEnrichError) throw error;
+    const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG');
+    const todo = isFull ? 'free disk space, then try again' : BY_HAND;
+    const { detail } = stays(name, systemWords(error), todo);
+    throw new FailFileError({ ...detail, code: isFull ? 'disk-low' : 'output-unwritable', cause: error });
+  });
+}
+
+/** Removes a draft. Throws as `startFile` does. */
+export function discard({ folder }: Pick<FoundFile, 'folder'>): Promise<void> {
+  return orStays(folder, () => rm(folder, { recursive: true }));
 }
 
 /** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */
@@ -130,7 +168,7 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
     await writeRecord(folder, {
       ...record,
       ...(isUndecided(why) && { isTried: true }),
-      reason: { headline: `${next} as soon as there is room for it.`, details: '' },
+      reason: { headline: `${next} ${IN_TURN}`, details: '' },
       parked: { ...record.parked, state: { why: 'again', capMark: null } },
     });
     return record;
@@ -162,7 +200,7 @@ const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
 export async function sendAgain(
   uploads: Uploads,
   found: FoundFile,
-): Promise<{ readonly upload: Upload; readonly fields: [key: string, value: string][] }> {
+): Promise<{ readonly upload: Received; readonly fields: [key: string, value: string][] }> {
   const { inbox, folder, file, under } = found;
   const original = found.files.find(({ type }) => type === 'original');
   const opened = original && (await openJobFile(found, original));
