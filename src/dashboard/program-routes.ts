@@ -193,8 +193,7 @@ function stateOf(file: FoundFile | null, shown: JudgedRun | null): Document<'run
     case undefined:
       return judged;
     case 'processing':
-      // One that may not spend moves to the waiting files in a moment.
-      return judged === 'paused' ? judged : 'running';
+      return shown !== null && isAtWork(shown) ? judged : 'running';
     case 'drafts':
     case 'waiting':
       if (shown === null && file.waitsFor === 'again') return 'queued';

@@ -9,6 +9,7 @@ import type { FoundFile } from '../../src/jobs/find-files.js';
 import { DRAFTS_FOLDER } from '../../src/jobs/job-folder.js';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
+import { ledgerState } from '../run/ledger-state.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { faultsOf } from '../support/schemas.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -35,6 +36,10 @@ function ended(
 const QUEUED = foundFile({ place: 'waiting', waitsFor: 'again' });
 const PROCESSING = foundFile({ place: 'processing' });
 const LIVE = judged({});
+/** While all spending is paused. */
+const [HELD = null] = judgeRuns(
+  dashboardData({ runs: [runRecord({})], ledger: ledgerState({ isPaused: true }) }),
+);
 const DONE = judged({ status: 'completed' });
 const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });
 const STOPPED_PAUSED = judged({ status: 'stopped', stop: { type: 'stopped' }, paused: ORDER });
@@ -47,7 +52,9 @@ describe('a run for programs', () => {
     ['running', false, PROCESSING, null],
     ['running', false, PROCESSING, LIVE],
     ['paused', false, PROCESSING, judged({ paused: ORDER })],
-    ['running', false, PROCESSING, judged({ settings: { maxRequests: 5 }, tally: { requests: 5 } })],
+    // As its page says: it is held by its cap, or by the account.
+    ['waiting', false, PROCESSING, judged({ settings: { maxRequests: 5 }, tally: { requests: 5 } })],
+    ['waiting', false, PROCESSING, HELD],
     // Its file has not moved yet.
     ['running', false, PROCESSING, DONE],
     ['waiting', false, ended('waiting'), STOPPED],
