@@ -181,8 +181,8 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
     endedAt !== null && !isAtWork(shown)
       ? [
           'Took',
-          durationText((endedAt - run.asOf) / 1_000),
-          starts > 0 ? 'in its last start' : standing === 'finished' ? 'from start to end' : 'so far',
+          durationText((endedAt - run.asOf + (run.earlier?.tookMs ?? 0)) / 1_000),
+          starts > 0 ? 'in all of its starts' : standing === 'finished' ? 'from start to end' : 'so far',
         ]
       : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
   ];

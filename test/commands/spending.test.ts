@@ -5,7 +5,7 @@ import { judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { dashboardData, NOW, runRecord } from '../dashboard/views.js';
 
 const DAY = 86_400_000;
-const EARLIER = { starts: 2, matched: 5, notFound: 0, billed: 5, unreported: 1, overage: 2 };
+const EARLIER = { starts: 2, matched: 5, notFound: 0, billed: 5, unreported: 1, overage: 2, tookMs: 0 };
 
 const runs = judgeRuns(
   dashboardData({

@@ -192,7 +192,8 @@ describe('the money', () => {
       tally,
       spent: 644,
       overageBilled: 12,
-      earlier: { starts: 2, matched: 48, notFound: 2, billed: 50, unreported: 1, overage: 5 },
+      endedAt: runRecord({}).asOf + 60_000,
+      earlier: { starts: 2, matched: 48, notFound: 2, billed: 50, unreported: 1, overage: 5, tookMs: 60_000 },
     });
     const page = partsOf(seen(run));
     expect(page).toContain('<dt>May also have been billed</dt><dd>3</dd>');
@@ -201,6 +202,7 @@ describe('the money', () => {
       ['Paid lookups', '691', '50 of them in 2 earlier starts'],
       ['Extra cost', '1.70\u00a0EUR', '17 lookups beyond the quota'],
       ['Done', '55 %', 'of its companies'],
+      ['Took', '2 min 0 s', 'in all of its starts'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${figure}<span class="below">${below}</span>`);
     expect(page).toContain('<dt>Price of a lookup beyond the quota</dt><dd>0.10\u00a0EUR</dd>');

@@ -68,7 +68,15 @@ describe('the identifiers of a run', () => {
     ['that has just begun anew', 'running', { stored: 10 }, { matched: 129, notFound: 0, stored: 0 }],
     ['that is complete', 'completed', { stored: 306 }, { matched: 375, notFound: 5, stored: 1_620 }],
   ] as const)('%s: with those that earlier starts bought', (_, status, found, parts) => {
-    const earlier = { starts: 2, matched: 256, notFound: 5, billed: 261, unreported: 0, overage: 0 };
+    const earlier = {
+      starts: 2,
+      matched: 256,
+      notFound: 5,
+      billed: 261,
+      unreported: 0,
+      overage: 0,
+      tookMs: 0,
+    };
     const run = runRecord({ status, identifiers: 2_000, tally: { matched: 119, ...found }, earlier });
     expect(partsOf(run)).toMatchObject({ ...parts, whole: 2_000 });
   });

@@ -79,7 +79,8 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
       (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(e.matched), 0),
           'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage',
-            coalesce(sum(s.overage_billed), 0))
+            coalesce(sum(s.overage_billed), 0),
+          'tookMs', coalesce(sum(greatest(0, e.ended_at - e.as_of)), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.generation = (l.r).generation AND e.label = (l.r).label
           AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC,

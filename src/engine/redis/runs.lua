@@ -64,11 +64,15 @@ end
 -- Permits of a killed start are settled after the next one has begun, so the last starts before a
 -- run are added up when it is listed; sums of those before them are stored with each start.
 local STARTS_ADDED = 20
+local function tookOf(asOf, endedAt)
+  return math.max(0, count(endedAt) - count(asOf))
+end
 local function earlierOf(run)
   local names = { 'previous', 'earlierStarts', 'earlierBilled', 'earlierUnreported', 'earlierOverage',
-    'earlierMatched', 'earlierNotFound', 'billed', 'spent', 'overageBilled', 'matched', 'notFound' }
+    'earlierMatched', 'earlierNotFound', 'billed', 'spent', 'overageBilled', 'matched', 'notFound',
+    'earlierTookMs', 'asOf', 'endedAt' }
   local at = redis.call('HMGET', run, unpack(names))
-  local starts, billed, unreported, overage, matched, notFound = count(at[2]), 0, 0, 0, 0, 0
+  local starts, billed, unreported, overage, matched, notFound, tookMs = count(at[2]), 0, 0, 0, 0, 0, 0
   for _ = 1, STARTS_ADDED do
     local previous = at[1] and root .. 'run:' .. at[1]
     if not previous or redis.call('EXISTS', previous) == 0 then break end
@@ -77,11 +81,13 @@ local function earlierOf(run)
     unreported = unreported + math.max(0, count(before[9]) - count(before[8]))
     overage = overage + count(before[10])
     matched, notFound = matched + count(before[11]), notFound + count(before[12])
+    tookMs = tookMs + tookOf(before[14], before[15])
     at = before
   end
   return {
     starts = starts, billed = billed + count(at[3]), unreported = unreported + count(at[4]),
     overage = overage + count(at[5]), matched = matched + count(at[6]), notFound = notFound + count(at[7]),
+    tookMs = tookMs + count(at[13]),
   }
 end
 
@@ -130,7 +136,8 @@ function operations.start_run()
         'earlierUnreported', shown(earlier.unreported + math.max(0, count(last.spent) - count(last.billed))),
         'earlierOverage', shown(earlier.overage + count(last.overageBilled)),
         'earlierMatched', shown(earlier.matched + count(last.matched)),
-        'earlierNotFound', shown(earlier.notFound + count(last.notFound)))
+        'earlierNotFound', shown(earlier.notFound + count(last.notFound)),
+        'earlierTookMs', shown(earlier.tookMs + tookOf(last.asOf, last.endedAt)))
     end
     redis.call('HSET', started, 'last', id)
     redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)

@@ -168,6 +168,8 @@ export const RUN_RECORD = {
       billed: count,
       unreported: count,
       overage: count,
+      /** Time at work. */
+      tookMs: count,
     }),
   ),
 };

@@ -1,4 +1,5 @@
 /** Contract of the run store, run against each engine. */
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ALL_SPENDING, isOfAll, type RunStore, type Tally } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
@@ -80,7 +81,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       }
       const listed = async () => {
         const found = (await store().list(100)).filter((run) => run.key === key);
-        return found.map(({ id, status, tally, earlier }) => [id, status, tally.billed, earlier]);
+        return found.map(({ id, status, tally, earlier }) => {
+          const { tookMs: _, ...counts } = earlier ?? { tookMs: 0 };
+          return [id, status, tally.billed, counts];
+        });
       };
       const none = { starts: 0, matched: 0, notFound: 0, billed: 0, unreported: 0, overage: 0 };
       const copy = [other.id, 'stopped', 0, none];
@@ -96,6 +100,21 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await listed())[0]).toEqual([last.id, 'completed', 0, { ...all, billed: 25 }]);
       const anew = await begin();
       expect((await listed())[0]).toEqual([anew.id, 'running', 0, none]);
+    });
+
+    test('the time that earlier starts took is added up', async () => {
+      const { key, label } = newRun();
+      let took = 0;
+      for (const _ of [1, 2, 3]) {
+        const { id, asOf } = await start({ key, label });
+        await setTimeout(20);
+        await store().end(id, { type: 'stopped' });
+        took += ((await store().get(id))?.endedAt ?? 0) - asOf;
+      }
+      const last = await start({ key, label });
+      const listed = (await store().list(100)).find(({ id }) => id === last.id);
+      expect(took).toBeGreaterThanOrEqual(60);
+      expect(listed?.earlier).toMatchObject({ starts: 3, tookMs: took });
     });
 
     test('one that is started again after it was cancelled counts what that billed', async () => {

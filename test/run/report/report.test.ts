@@ -31,7 +31,7 @@ it('has one shape', () => {
     ledger: LEDGER,
     errors: 'customers.errors.csv',
     listed: { failed: [{ line: 9, value: 'acme.com', reason: 'gone' }] },
-    earlier: { starts: 2, matched: 5, notFound: 1, billed: 6, unreported: 1, overage: 1 },
+    earlier: { starts: 2, matched: 5, notFound: 1, billed: 6, unreported: 1, overage: 1, tookMs: 0 },
     facts: { failures: counterOf([[answered('the service answered 410'), 1]]) },
   });
   expect(makeReport(requestFor(), result, 1)).toEqual({
