@@ -7,6 +7,8 @@ interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;
   readonly todo: string;
+  /** Default: that its format is not supported. */
+  readonly what?: string;
 }
 
 /** Returns how a file with these first bytes is packed, or null (ZIP: APPNOTE, 4.3.7, 4.3.16). */
@@ -21,10 +23,12 @@ const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
 const SAVE_XLSX = 'open it in its program and save it as an Excel workbook (.xlsx), or as CSV (UTF-8)';
 const UNPACK = 'unpack it and give the file inside; only gzip and ZIP are read directly';
 const OTHER = 'give a CSV, JSON, Excel or Parquet file';
+const DOCUMENT = 'this is a document, not a table';
+const PICTURE = { what: 'this is a picture, not a table', todo: OTHER };
 
 /** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
-  ['%PDF-', { name: 'a PDF document', todo: 'get the table as CSV' }],
+  ['%PDF-', { name: 'a PDF document', todo: 'get the table as CSV', what: DOCUMENT }],
   ['PK\x03\x04', { name: 'a ZIP archive inside gzip data', todo: 'unpack it once' }],
   ['\x1f\x8b', { name: 'gzip data inside gzip data', todo: 'unpack it once' }],
   ['BZh', { name: 'bzip2 data', todo: UNPACK }],
@@ -36,11 +40,11 @@ const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['PARE', { name: 'an encrypted Parquet file', todo: 'write it without encryption' }],
   ['Obj\x01', { name: 'an Avro file', todo: 'export it as CSV or JSONL' }],
   ['SQLite format 3\x00', { name: 'an SQLite database', todo: 'export the table as CSV' }],
-  ['\x89PNG\r\n', { name: 'a PNG image', todo: OTHER }],
-  ['\xff\xd8\xff', { name: 'a JPEG image', todo: OTHER }],
-  ['GIF8', { name: 'a GIF image', todo: OTHER }],
+  ['\x89PNG\r\n', { name: 'a PNG image', ...PICTURE }],
+  ['\xff\xd8\xff', { name: 'a JPEG image', ...PICTURE }],
+  ['GIF8', { name: 'a GIF image', ...PICTURE }],
   ['\x7fELF', { name: 'a program', todo: OTHER }],
-  ['{\\rtf', { name: 'an RTF document', todo: EXPORT }],
+  ['{\\rtf', { name: 'an RTF document', todo: EXPORT, what: DOCUMENT }],
 ];
 
 /** Kinds of archives, by a part that only they have; workbooks are not among them. */
@@ -48,8 +52,8 @@ const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
   [/^xl\/workbook\.bin$/, { name: 'a binary Excel workbook (.xlsb)', todo: SAVE_XLSX }],
   [/^content\.xml$/, { name: 'an OpenDocument file (.ods)', todo: SAVE_XLSX }],
   [/^(Index\/Document\.iwa|Index\.zip)$/, { name: 'a Numbers document', todo: SAVE_XLSX }],
-  [/^word\//, { name: 'a Word document (.docx)', todo: EXPORT }],
-  [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT }],
+  [/^word\//, { name: 'a Word document (.docx)', todo: EXPORT, what: DOCUMENT }],
+  [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT, what: DOCUMENT }],
 ];
 
 const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx|parquet)(\.gz)?$/i;
@@ -71,7 +75,9 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
   const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
   const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
-  throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' });
+  const several = tables.length > 1 && { what: 'this archive has several tables' };
+  const todo = 'unpack it and give one file';
+  throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo, ...several });
 }
 
 /** MS-CFB, 2.2; MS-OFFCRYPTO, 2.3.4: a workbook with a password has a stream of this name. */
@@ -79,6 +85,7 @@ const OLE_START = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
 const LOCKED: BinaryKind = {
   name: 'an Excel workbook with a password',
+  what: 'this workbook is locked with a password',
   todo: 'open it, remove the password (File > Info > Protect Workbook), save it',
 };
 const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
@@ -91,7 +98,8 @@ export function assertNotBinary(name: string, head: Buffer): void {
   const [, opened] = OWNER_FILE.exec(basename(name)) ?? [];
   if (opened !== undefined) {
     const todo = `give ${shortName(opened)}; if it is open, save it first`;
-    throw refusal(name, { name: 'the lock file of an Office program, not a table', todo });
+    const what = 'this only shows that a file is open in an Office program';
+    throw refusal(name, { name: 'the lock file of an Office program, not a table', todo, what });
   }
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   if (start.startsWith(OLE_START)) {
@@ -119,14 +127,13 @@ const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
 export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
   const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];
-  if (kind !== undefined) throw refusal(name, kind, { what: 'the input is not a table' });
+  if (kind !== undefined) throw refusal(name, { ...kind, what: 'the input is not a table' });
 }
 
 export function archiveInside(name: string): FailFileError {
   return refusal(name, { name: 'a ZIP archive inside a ZIP archive', todo: 'unpack it once' });
 }
 
-function refusal(name: string, kind: BinaryKind, detail: { what?: string } = {}): FailFileError {
-  const subject = `${name} is ${kind.name}`;
-  return new FailFileError({ code: 'input-binary', subject, todo: kind.todo, ...detail });
+function refusal(name: string, { name: kind, ...detail }: BinaryKind): FailFileError {
+  return new FailFileError({ code: 'input-binary', subject: `${name} is ${kind}`, ...detail });
 }

@@ -11,6 +11,7 @@ import {
 } from '../core/errors.js';
 import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { type Naming, type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
+import { sayRowReason } from '../core/row-reason.js';
 import { shortText, visible, visibleLine } from '../core/terminal-text.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
 import {
@@ -21,6 +22,7 @@ import {
   type RunRecord,
 } from '../engine/stores/run-store.js';
 import type { EnrichResult } from '../run/enrich-file.js';
+import type { Scan } from '../run/scan/scan.js';
 import { namingFor, sayFailure, sayHalt } from '../run/words/say-reason.js';
 import {
   FOLDER_SETTINGS_FILE,
@@ -237,6 +239,24 @@ export function verdictOfError(
   });
 }
 
+const ROWS_QUOTED = 3;
+
+/** The same end, whose reason quotes the first cells that could not be looked up. */
+export function quotingInvalid(end: JobEnd, { invalid, counts }: Pick<Scan, 'invalid' | 'counts'>): JobEnd {
+  if (!('reason' in end) || invalid.length === 0) return end;
+  const quoted = invalid.slice(0, ROWS_QUOTED).map(({ line, value, reason }) => {
+    return `line ${line}: '${shortText(visibleLine(value), CELL_AT_MOST)}': ${sayRowReason(reason)}`;
+  });
+  const rows = countOf(counts.invalid, 'row cannot be looked up', 'rows cannot be looked up');
+  const { headline, details } = end.reason;
+  const text = `${rows}:\n${quoted.join('\n')}\n\n${details}`;
+  return {
+    ...end,
+    reason: { ...end.reason, details: shortText(text, REASON_AT_MOST - headline.length - 3) },
+  };
+}
+
+const CELL_AT_MOST = 80;
 const HEADLINE_AT_MOST = 1_000;
 
 /**

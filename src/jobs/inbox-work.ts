@@ -25,7 +25,13 @@ import { assertOneEngine } from './inbox-engine.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
-import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
+import {
+  type JobEnd,
+  quotingInvalid,
+  verdictOfError,
+  verdictOfOrders,
+  verdictOfResult,
+} from './inbox-verdict.js';
 import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 import { beginReading } from './reading-turns.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
@@ -174,10 +180,11 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
       log.info({ file, rows: report.rows, billed: report.requests.billed }, 'written');
       const { runSettings } = request;
       const own = { ...runSettings, maxRequests: asked.maxRequests };
-      return verdictOfResult(result, (why) => parkStateOf(why, result.ledger, own, clock.now()), {
+      const end = verdictOfResult(result, (why) => parkStateOf(why, result.ledger, own, clock.now()), {
         seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
         isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
       });
+      return quotingInvalid(end, result.scan);
     } finally {
       await forget();
     }

@@ -114,7 +114,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
   expect(await reasonOf('photo-')).toMatch(
-    /^This is not a table: photo\.csv is a PNG image\.\n\nWhat to do: .*\n\nNothing was spent\./,
+    /^This is a picture, not a table: photo\.csv is a PNG image\.\n\nWhat to do: .*\n\nNothing was spent\./,
   );
   expect(await reasonOf('empty-')).toMatch(/^This file is empty: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(

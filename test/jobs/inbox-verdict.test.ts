@@ -2,9 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
 import { phrase } from '../../src/core/phrase.js';
-import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
+import {
+  quotingInvalid,
+  verdictOfError,
+  verdictOfOrders,
+  verdictOfResult,
+} from '../../src/jobs/inbox-verdict.js';
 import { type ParkState, reasonText } from '../../src/jobs/job-folder.js';
+import { folderOfFile, readContent } from '../input/reading.js';
 import { HALTS, halted } from '../support/halts.js';
+import { zipOf } from '../support/workbooks.js';
 
 const identifiers = { matched: 3, notFound: 1, beingFetched: 0, failed: 0, deferred: 8, stored: 0 };
 const facts = { hasOutage: false, identifiers };
@@ -20,6 +27,53 @@ it('what is ordered for a file ends it before it is processed: a cancel before a
     type: 'parked',
     reason: { details: expect.stringContaining('For the administrator:\nbrand-enrich resume a.csv') },
   });
+});
+
+describe('the headline of a file that is no table', () => {
+  const folder = folderOfFile();
+  const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+  const PASSWORD = Buffer.concat([OLE, Buffer.from('EncryptedPackage', 'utf16le')]);
+
+  it.each<[string, string, Buffer | Promise<Buffer>]>([
+    ['This is a document, not a table: list.csv is a PDF document.', 'list.csv', Buffer.from('%PDF-1.7\na')],
+    ['This is a picture, not a table: a.csv is a PNG image.', 'a.csv', Buffer.from('\x89PNG\r\n', 'latin1')],
+    ['This file is empty: a.csv.', 'a.csv', Buffer.alloc(0)],
+    [
+      'This workbook is locked with a password: a.xlsx is an Excel workbook with a password.',
+      'a.xlsx',
+      PASSWORD,
+    ],
+    [
+      'This archive has several tables: a.zip is a ZIP archive with 2 tables (a.csv, b.csv).',
+      'a.zip',
+      zipOf({ 'a.csv': 'x\n', 'b.csv': 'y\n' }),
+    ],
+  ])('%s', async (headline, name, content) => {
+    const error = await readContent(folder, await content, { name }).catch((each: unknown) => each);
+    const end = verdictOfError(error, { folder: folder.path, file: name, record: { run: null } }, 0);
+    expect(end).toMatchObject({ type: 'failed', reason: { headline } });
+    expect('reason' in end && end.reason.details).toMatch(/^What to do: .*\n\nNothing was spent\./);
+  });
+
+  it('a file that was moved', () => {
+    const error = new FailFileError({ code: 'input-missing', subject: '/in/x/a.csv', todo: 'look' });
+    const end = verdictOfError(error, { folder: '/in/x', file: 'a.csv', record: { run: null } }, 0);
+    const headline = 'This file cannot be opened: it may have been moved or removed: a.csv.';
+    expect(end).toMatchObject({ reason: { headline } });
+  });
+});
+
+it('quotes the first invalid cells in a reason, and none without a reason', () => {
+  const cell = { line: 36, value: 'not\u202ea site', reason: { code: 'not_domain' as const } };
+  const scan = { invalid: Array.from({ length: 5 }, () => cell), counts: { invalid: 5 } } as never;
+  const end = quotingInvalid(
+    verdictOfOrders({ cancelled: null, paused: ADA }, 'a.csv') ?? { type: 'done' },
+    scan,
+  );
+  const [first, ...rest] = ('reason' in end ? end.reason.details : '').split('\n');
+  expect(first).toBe('5 rows cannot be looked up:');
+  expect(rest.filter((line) => line.startsWith("line 36: 'not"))).toHaveLength(3);
+  expect(quotingInvalid({ type: 'done' }, scan)).toEqual({ type: 'done' });
 });
 
 describe('a finished run', () => {
