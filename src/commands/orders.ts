@@ -16,7 +16,7 @@ import {
   type RunRecord,
   scheduleOwner,
 } from '../engine/stores/run-store.js';
-import { resumeOwner } from '../jobs/file-orders.js';
+import { cancel, pause, resume } from '../jobs/file-orders.js';
 import { chooseSchedule, createScheduleBook, keyOf } from '../jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import { listReading } from '../jobs/watcher-status.js';
@@ -47,27 +47,24 @@ interface Stores extends Engine {
 
 function carryOut({ command, args }: CommandCall, stores: Stores): Promise<Answer> {
   const [name = null] = args;
-  if (command === 'cancel') return cancel(name ?? '', stores);
+  if (command === 'cancel') return cancelNamed(name ?? '', stores);
   if (name === null) return pauseAll(command === 'pause', stores);
-  return command === 'pause' ? pause(name, stores) : resume(name, stores);
+  return command === 'pause' ? pauseNamed(name, stores) : resumeNamed(name, stores);
 }
 
-async function pauseAll(isPaused: boolean, { runs }: Engine): Promise<Answer> {
-  if (isPaused) await runs.pauseOwner({ ...ALL_SPENDING, by: userAtHost() });
-  else await runs.resume(ALL_SPENDING.owner);
+async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
+  if (isPaused) await pause(stores, ALL_SPENDING, userAtHost());
+  else await resume(stores, ALL_SPENDING.owner);
   const data = { run: null, isPaused };
   if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
-  const still = (await runs.pauses()).map(refOf);
+  const still = (await stores.runs.pauses()).map(refOf);
   const rest = still.length === 0 ? '' : `; still paused: ${still.join(', ')}`;
   return answerLine(data, `spending is allowed again${rest}`);
 }
 
-async function pause(name: string, stores: Stores): Promise<Answer> {
-  const { runs } = stores;
+async function pauseNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
-  if (found.type !== 'run')
-    await runs.pauseOwner({ owner: found.owner, label: found.label, by: userAtHost(), run: null });
-  else assertDone(await runs.pause(found.run, userAtHost()), name);
+  assertDone(await pause(stores, found, userAtHost()), name);
   const run = found.type === 'run' ? found.run : null;
   return answerLine(
     { run, isPaused: true },
@@ -75,7 +72,7 @@ async function pause(name: string, stores: Stores): Promise<Answer> {
   );
 }
 
-async function resume(name: string, stores: Stores): Promise<Answer> {
+async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
   const { runs, ledger } = stores;
   const known = await runs.get(name);
   const [standing, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
@@ -90,7 +87,7 @@ async function resume(name: string, stores: Stores): Promise<Answer> {
     if (known === null) await find(name, stores);
     throw unusable('it is not paused', name);
   }
-  await resumeOwner(stores, one.owner);
+  await resume(stores, one.owner);
   const account = known?.settings.account;
   const isAllPaused = account !== undefined && (await ledger.show(account)).isPaused;
   const rest = isAllPaused ? ', once spending is allowed again: `brand-enrich resume`' : '';
@@ -110,17 +107,17 @@ async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<stri
   return isWaiting ? 'it continues' : 'run the same command again to continue it';
 }
 
-async function cancel(name: string, stores: Stores): Promise<Answer> {
+async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
-  const { runs, tickOf } = stores;
+  const { tickOf } = stores;
   const job = found.type === 'run' ? null : found.type === 'file' ? found.owner : await tickOf(found.owner);
   // It may be read, and no run of it have begun: then none does.
-  if (job !== null) await runs.cancelJob({ job, by: userAtHost() });
+  if (job !== null) await cancel(stores, { job }, userAtHost());
   const run = found.type === 'run' ? found.run : (await activeOf(found.owner, job, stores))?.id;
   if (run === undefined && job !== null)
     return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
   if (run === undefined) throw unusable('no run of this schedule is under way', name);
-  assertDone(await runs.cancel(run, userAtHost()), name);
+  assertDone(await cancel(stores, { run }, userAtHost()), name);
   return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
 }
 

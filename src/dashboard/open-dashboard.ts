@@ -122,7 +122,7 @@ export async function openDashboard(context: DashboardContext) {
       [
         ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
         ...fileActions({ ...uploads, engine, finder, caps, terms }),
-        ...scheduleActions(book, engine.runs, look),
+        ...scheduleActions(book, engine, look),
         discardAllAction(finder),
         startAllAction({ ...uploads, finder, engine }),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),

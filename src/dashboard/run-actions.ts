@@ -10,7 +10,7 @@ import {
   type RunRecord,
   type RunSettings,
 } from '../engine/stores/run-store.js';
-import { resumeOwner } from '../jobs/file-orders.js';
+import { cancel, pause, resume } from '../jobs/file-orders.js';
 import { isJobId } from '../jobs/job-folder.js';
 import { goOn, sendAgain } from '../jobs/start-file.js';
 import type { Uploads } from '../jobs/uploads.js';
@@ -91,8 +91,9 @@ export function runActions(context: RunActionContext): Action[] {
     const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
     const { run } = shown;
     const { id } = run;
-    const pause = async () => (await engine.runs.pause(id, user)) === 'done';
-    const isDone = isPaused ? await pause() : await resumeOwner(engine, run.owner);
+    const isDone = isPaused
+      ? (await pause(engine, { run: id }, user)) === 'done'
+      : await resume(engine, run.owner);
     if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
     const { name } = run.label;
     const sentence = isPaused
@@ -135,7 +136,7 @@ export function runActions(context: RunActionContext): Action[] {
       async carryOut({ params, user }) {
         const { run } = (await openTo('cancel', params.id ?? '')).shown;
         const { id } = run;
-        if ((await engine.runs.cancel(id, user)) !== 'done')
+        if ((await cancel(engine, { run: id }, user)) !== 'done')
           throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
         const { name } = run.label;
         return {
@@ -189,7 +190,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
       async carryOut({ fields }) {
         const { owner, label } = await findPause(fields.get('owner'));
-        await resumeOwner(engine, owner);
+        await resume(engine, owner);
         return { path: '/', sentence: `${label.name} is resumed`, subject: owner };
       },
     },
@@ -197,7 +198,7 @@ export function runActions(context: RunActionContext): Action[] {
       path: '/pause',
       async carryOut({ user }) {
         await assertEngine();
-        await engine.runs.pauseOwner({ ...ALL_SPENDING, by: user });
+        await pause(engine, ALL_SPENDING, user);
         return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
       },
     },
@@ -219,7 +220,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
       async carryOut() {
         await assertEngine();
-        await engine.runs.resume(ALL_SPENDING.owner);
+        await resume(engine, ALL_SPENDING.owner);
         return { path: '/', sentence: 'Spending is allowed again' };
       },
     },

@@ -1,6 +1,7 @@
 /** A schedule is run now, on the machine whose files it reads, is paused, and resumed. */
 import { weekdayText } from '../core/figures.js';
-import { pausedText, type RunStore, scheduleOwner } from '../engine/stores/run-store.js';
+import { pausedText, scheduleOwner } from '../engine/stores/run-store.js';
+import { type OrderStores, pause, resume } from '../jobs/file-orders.js';
 import {
   chooseSchedule,
   keyOf,
@@ -14,7 +15,7 @@ import type { DashboardView } from './gather-dashboard.js';
 /** Due times stay as they are: those of a paused schedule are skipped. */
 export function scheduleActions(
   book: Pick<ScheduleBook, 'list' | 'runNow'>,
-  runs: Pick<RunStore, 'pauseOwner' | 'resume'>,
+  engine: OrderStores,
   look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
 ): Action[] {
   async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
@@ -84,7 +85,7 @@ export function scheduleActions(
         const state = await find(params);
         const { name } = state;
         const owner = scheduleOwner(keyOf(state));
-        await runs.pauseOwner({ owner, label: { host: null, name }, by: user, run: null });
+        await pause(engine, { owner, label: { host: null, name } }, user);
         return { path: '/', sentence: `${name} is paused: its next runs are skipped`, subject: name };
       },
     },
@@ -98,7 +99,7 @@ export function scheduleActions(
       async carryOut({ params }) {
         const state = await find(params);
         const { name } = state;
-        await runs.resume(scheduleOwner(keyOf(state)));
+        await resume(engine, scheduleOwner(keyOf(state)));
         return { path: '/', sentence: `${name} is resumed`, subject: name };
       },
     },

@@ -1,11 +1,11 @@
 /**
- * What people ordered for the files of an inbox. Orders are in the engine; a pause is in the record
+ * What people order, on a page, by HTTP and by command, and what stands for files. Orders are in the engine; a pause is in the record
  * of its file besides, and holds when the engine has forgotten it. Only a resume that lifted this
  * pause, or a later one, ends it.
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
-import type { Orders } from '../engine/stores/run-store.js';
+import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
 import { isJobId, type JobRecord, type ParkState } from './job-folder.js';
 
 /** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
@@ -15,8 +15,31 @@ const RESUMED_KEPT_MS = 90 * 86_400_000;
 
 export type OrderStores = Pick<Engine, 'runs' | 'keyValues'>;
 
+/** Pauses a run, an owner that may have none, or all spending. Throws what the engine throws. */
+export async function pause(
+  { runs }: Pick<Engine, 'runs'>,
+  target: { readonly run: string } | Pick<Pause, 'owner' | 'label'>,
+  by: string,
+): Promise<OrderEnd> {
+  if (!('owner' in target)) return runs.pause(target.run, by);
+  const { owner, label } = target;
+  await runs.pauseOwner({ owner, label, by, run: null });
+  return 'done';
+}
+
+/** Ends a run, or a job that may have none, for good. Throws what the engine throws. */
+export async function cancel(
+  { runs }: Pick<Engine, 'runs'>,
+  target: { readonly run: string } | { readonly job: string },
+  by: string,
+): Promise<OrderEnd> {
+  if ('run' in target) return runs.cancel(target.run, by);
+  await runs.cancelJob({ job: target.job, by });
+  return 'done';
+}
+
 /** Lifts a pause. False: it was not paused. Throws what the engine throws. */
-export async function resumeOwner({ runs, keyValues }: OrderStores, owner: string): Promise<boolean> {
+export async function resume({ runs, keyValues }: OrderStores, owner: string): Promise<boolean> {
   const pauses = isJobId(owner) ? await runs.pauses() : [];
   const pause = pauses.find((each) => each.owner === owner);
   // First: whoever sees the pause gone sees this.
@@ -30,7 +53,7 @@ export async function resumeOwner({ runs, keyValues }: OrderStores, owner: strin
  */
 export async function liftOrders(engine: OrderStores, id: string): Promise<void> {
   await engine.runs.uncancelJob(id);
-  await resumeOwner(engine, id);
+  await resume(engine, id);
 }
 
 type Ordered = Pick<JobRecord, 'id' | 'run' | 'file'> & { readonly state: ParkState | null };

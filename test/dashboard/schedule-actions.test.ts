@@ -1,13 +1,14 @@
 /** "Run now" on a real engine: through the queue of the machine, and refused with words. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scheduleActions } from '../../src/dashboard/schedule-actions.js';
 import type { ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
 import { createRunnerScene, createSlowRun } from '../jobs/schedules/runner-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { describeOn } from '../support/scene.js';
 import { scheduleState } from './views.js';
 
-const NO_ORDERS = { pauseOwner: async () => undefined, resume: async () => false };
 const NOTHING_SENT = { fields: new URLSearchParams() };
 
 function actionOn(
