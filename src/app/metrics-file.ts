@@ -3,10 +3,9 @@
  * collector of node_exporter reads it. Only our own names: the collector refuses a file with names
  * that it serves itself, which those of a process are.
  */
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { Gauge, Registry } from 'prom-client';
+import { replaceFile } from '../core/plain-file.js';
 import type { Document } from '../run/documents.js';
 
 export interface EndedRun {
@@ -67,12 +66,5 @@ export async function writeMetricsFile(path: string, ended: EndedRun): Promise<v
   const earlier = await readFile(path, 'utf8').catch(() => '');
   const known = new RegExp(`^${LAST_COMPLETE}(?:\\{[^\\n]*\\})? (\\d+(?:\\.\\d+)?)$`, 'm').exec(earlier)?.[1];
   const text = await metricsText(ended, known === undefined ? null : Number(known));
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
-  try {
-    await writeFile(draft, text, { flag: 'wx', flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  await replaceFile(path, text);
 }

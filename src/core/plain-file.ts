@@ -2,6 +2,7 @@
  * Small files that others may have put there: settings, records, secrets. Only a regular file is
  * read (opening a named pipe would wait without end), and no more of it than such a file can hold.
  */
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -12,7 +13,8 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
@@ -112,4 +114,19 @@ function inWords(error: unknown): unknown {
 
 function tooLarge(): Error {
   return new Error('it is larger than 1 MB');
+}
+
+/**
+ * Replaces any entry of this name in one step, also a link, through which others could have it
+ * written elsewhere. The text is on the disk then. Throws errors of the file system.
+ */
+export async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
+  const draft = join(dirname(path), `.${randomBytes(6).toString('hex')}.new`);
+  try {
+    await writeFile(draft, text, { flag: 'wx', mode, flush: true });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
+  }
 }

@@ -3,10 +3,9 @@
  * the first watcher gives it to both, and an engine that was emptied takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../core/errors.js';
-import { readPlainFile } from '../core/plain-file.js';
+import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { KeyValueStore } from '../engine/stores/key-value-store.js';
 
@@ -29,10 +28,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
   const agreed = known ?? (await ofEngine());
   if (found === null && agreed !== undefined) {
-    // Two watchers may write the same at once.
-    const draft = `${path}.${randomBytes(6).toString('hex')}`;
-    await writeFile(draft, `${agreed}\n`, { flag: 'wx', flush: true });
-    return rename(draft, path);
+    return replaceFile(path, `${agreed}\n`);
   }
   if (found === agreed) return;
   const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;

@@ -12,12 +12,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../core/folders.js';
 import { readJson } from '../core/json-text.js';
-import { readPlainFile } from '../core/plain-file.js';
+import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import {
   isSameFile,
@@ -225,7 +225,7 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
     await rm(folder, { recursive: true, force: true });
   } else {
     // No original, or more than one: the files are kept for people.
-    await writeAnew(join(folder, REASON_FILE), UNCLEAR);
+    await replaceFile(join(folder, REASON_FILE), UNCLEAR);
     await moveTo(failed, folder);
   }
   return null;
@@ -276,8 +276,9 @@ export async function arrive(
   const isGone = async () => (await lookAt(job.folder)) === null;
   if (await isGone()) return null;
   const reason = end.type === 'done' ? null : end.reason;
+  const path = join(job.folder, REASON_FILE);
   if (job.file !== REASON_FILE)
-    await writeAnew(join(job.folder, REASON_FILE), reason === null ? undefined : `${reasonText(reason)}\n`);
+    await (reason === null ? rm(path, { force: true }) : replaceFile(path, `${reasonText(reason)}\n`));
   const isWaiting = end.type === 'parked';
   // With its latest run.
   const known = (await readNoted(job.folder)) ?? job.record;
@@ -335,19 +336,7 @@ export async function jobFoldersIn(place: string): Promise<string[]> {
 
 /** Flushed to the disk: after a power loss it still names the original. */
 export async function writeRecord(folder: string, record: JobRecord): Promise<void> {
-  await writeAnew(join(folder, NOTE), `${JSON.stringify(record)}\n`);
-}
-
-/**
- * Replaces any entry of that name in one step, also a link: writing through it would leave the
- * folder. `text` undefined: removes it.
- */
-export async function writeAnew(path: string, text: string | undefined): Promise<void> {
-  if (text === undefined) return rm(path, { force: true });
-  const draft = join(dirname(path), `.${basename(path)}.new`);
-  await rm(draft, { force: true });
-  await writeFile(draft, text, { flag: 'wx', flush: true });
-  await rename(draft, path);
+  await replaceFile(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
 /** As it was written; null: there is none that can be read. */

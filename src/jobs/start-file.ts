@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
-import { readPlainFile } from '../core/plain-file.js';
+import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
 import { liftOrders, type OrderStores } from './file-orders.js';
@@ -27,7 +27,6 @@ import {
   queueJob,
   readNoted,
   readRecord,
-  writeAnew,
   writeRecord,
 } from './job-folder.js';
 import type { Received, Uploads } from './uploads.js';
@@ -90,7 +89,7 @@ export function startFile(
     const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
     if (newer !== null) await rename(newer, side);
     const kept = isDraft || settings === undefined ? {} : await valuesIn(side);
-    if (settings !== undefined) await writeAnew(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
+    if (settings !== undefined) await replaceFile(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
     const anew = { ...record, file, run: null, deaths: undefined, parked: null, startedBy };
     if (isDraft) {
       await rename(path, named);
@@ -185,7 +184,8 @@ async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   const own = await readOwnSettings(side);
   const values = { ...own?.values, ...caps };
   const left = Object.entries(values).filter(([, value]) => value !== null);
-  await writeAnew(side, left.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(left))}\n`);
+  if (left.length === 0) return rm(side, { force: true });
+  await replaceFile(side, `${JSON.stringify(Object.fromEntries(left))}\n`);
 }
 
 /** Settings of the ended run that are left out: a person sees the cost and decides anew. */

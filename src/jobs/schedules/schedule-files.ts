@@ -5,7 +5,7 @@
  * of ticks, and for each schedule the tick that it last began. Moments are ms since 1970.
  */
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isMoment } from '../../core/clock.js';
@@ -13,7 +13,7 @@ import { FailFileError } from '../../core/errors.js';
 import { makePrivateFolder } from '../../core/folders.js';
 import { readJson } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
-import { readPlainFile } from '../../core/plain-file.js';
+import { readPlainFile, replaceFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 
 /** One that can be shown as a date. */
@@ -82,21 +82,13 @@ export function createScheduleFiles(stateFolder: string) {
 
   /** `isNew`: false where there is one already, which stays. Whole or not at all. */
   async function write(path: string, content: string, { isNew }: { isNew: boolean }): Promise<boolean> {
-    const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+    const written = isNew ? `${path}.${randomBytes(6).toString('hex')}.tmp` : path;
     try {
       makePrivateFolder(folder);
-      const file = await open(draft, 'wx', 0o600);
-      try {
-        await file.writeFile(content);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      if (!isNew) await rename(draft, path);
-      else await link(draft, path).finally(() => rm(draft, { force: true }));
+      await replaceFile(written, content, 0o600);
+      if (isNew) await link(written, path).finally(() => rm(written, { force: true }));
       return true;
     } catch (error) {
-      await rm(draft, { force: true }).catch(() => undefined);
       if (isNew && isErrorCode(error, 'EEXIST')) return false;
       const what = 'a schedule cannot be written';
       const todo = phrase`make the state folder writable, or name another with ${{ setting: 'state' }}`;
