@@ -17,8 +17,7 @@ import {
 } from '../jobs/schedules/schedule-book.js';
 import { addedDocument, scheduleDocument } from '../jobs/schedules/schedule-document.js';
 import { createScheduleFiles, type Schedule } from '../jobs/schedules/schedule-files.js';
-import { localTime, nextTickAt } from '../jobs/schedules/schedule-times.js';
-import { readSchedule } from '../jobs/schedules/scheduled-command.js';
+import { localTime, nextTickAt, readSchedule } from '../jobs/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../jobs/schedules/scheduled-run.js';
 import type { Document } from '../run/documents.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';

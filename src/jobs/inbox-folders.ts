@@ -1,19 +1,25 @@
 /**
- * The folders of an inbox.
+ * The folders of an inbox, and the engine that they belong to.
  *
  *   inbox/                          where people put files
  *   processing/<watcher>/<job>/     what a watcher is working on
  *   done/<name>-<time>/             the original with its results
  *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
  *   failed/<name>-<time>/           cannot be processed; reason.txt says why
+ *
+ * One inbox, one engine: with two, every file would be bought twice. Both have the same random id;
+ * the first watcher gives it to both, and an engine that was emptied takes that of the inbox.
  */
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorText, FailFileError } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
 import { succeeds } from '../core/lifecycle.js';
+import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { fileFault, isErrorCode, systemWords } from '../core/system-error.js';
+import type { KeyValueStore } from '../engine/stores/key-value-store.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
 
@@ -71,4 +77,43 @@ export async function whyBlocked(error: unknown): Promise<string> {
   const advice = isBarred ? 'make it writable for this user' : fault.advice;
   const todo = `${advice}: then the inbox goes on by itself`;
   return unfit(dirname(isFree ? path : dest), systemWords(error), todo).message;
+}
+
+/** Outside `inbox/`, where only the watcher's user writes. */
+const ID_FILE = '.brand-enrich-engine';
+const SCOPE = 'inboxes';
+const NAME = 'engine';
+
+/**
+ * Throws `FailFileError` (`engine-unfit`) if the inbox belongs to another engine, and what the
+ * engine and the file system throw.
+ */
+export async function assertOneEngine(keyValues: KeyValueStore, root: string): Promise<void> {
+  const path = join(root, ID_FILE);
+  const ofEngine = async () => (await keyValues.list(SCOPE)).find(({ name }) => name === NAME)?.text;
+  const known = await ofEngine();
+  const found = await readId(path, known);
+  const id = found ?? known ?? randomBytes(12).toString('hex');
+  // If two watchers begin now, only one of them gives the engine its id.
+  if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
+  const agreed = known ?? (await ofEngine());
+  if (found === null && agreed !== undefined) {
+    return replaceFile(path, `${agreed}\n`);
+  }
+  if (found === agreed) return;
+  const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;
+  const what = 'this inbox belongs to another engine';
+  throw new FailFileError({ code: 'engine-unfit', what, subject: root, todo });
+}
+
+/** Returns null without a file. One of another user counts only if it has the engine's id. */
+async function readId(path: string, known: string | undefined): Promise<string | null> {
+  const read = (options: { isOwn: boolean }) => readPlainFile(path, options).then((text) => text.trim());
+  try {
+    const id = await read({ isOwn: false });
+    return id === known ? id : await read({ isOwn: true });
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return null;
+    throw error;
+  }
 }

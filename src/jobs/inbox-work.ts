@@ -21,9 +21,9 @@ import { createLogView, createStanding } from '../run/run-view.js';
 import type { Settings } from '../settings/settings.js';
 import { ordersOf } from './file-orders.js';
 import type { ParkedJob } from './find-files.js';
-import { assertOneEngine } from './inbox-engine.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import { assertOneEngine } from './inbox-folders.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import {
   type JobEnd,

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { assertOneEngine } from '../../src/jobs/inbox-engine.js';
+import { assertOneEngine } from '../../src/jobs/inbox-folders.js';
 import { stop } from '../e2e/commands.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';

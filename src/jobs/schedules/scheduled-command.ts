@@ -1,16 +1,17 @@
 /**
- * A schedule and its command, read when it is added: paths become absolute, secrets are refused.
+ * A schedule, its times and its command, read when it is added: paths become absolute, secrets are
+ * refused. Moments are milliseconds since 1970.
  */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { CronExpressionParser } from 'cron-parser';
 import type { CommandContext } from '../../app/open-stores.js';
-import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import { type Naming, phrase, sayPhrase } from '../../core/phrase.js';
 import { parseCommandLine } from '../../settings/command-line.js';
 import type { SettingGroup } from '../../settings/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../settings/settings.js';
 import { isScheduleName, type Schedule } from './schedule-files.js';
-import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';
 
 /**
  * What a schedule may set. Everything else belongs to the process that runs it: the service and its
@@ -140,4 +141,58 @@ function flagValue(key: string, value: unknown, folder: string): Schedule['flags
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** When the first tick after `after` is due. Throws for what is not an expression, or never due. */
+export function nextTickAt(cron: string, tz: string, after: number): number {
+  return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
+    .next()
+    .getTime();
+}
+
+/** Whether it names a time zone of the IANA database. */
+export function isTimeZone(tz: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: tz });
+    // Offsets such as +02:00 are zones for Intl and none for the library.
+    return /^[A-Za-z]/.test(tz);
+  } catch {
+    return false;
+  }
+}
+
+/** Why an expression is refused, as a part of a sentence; null: it is right and has a next tick. */
+export function findCronProblem(cron: string, tz: string, now: number): string | null {
+  const text = cron.trim();
+  const fields = text.split(/\s+/);
+  if (!text.startsWith('@') && fields.length !== 5 && fields.length !== 6)
+    return (
+      `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the ` +
+      'week), or 6 with seconds first'
+    );
+  // The library replaces it by a random value at each reading.
+  if (fields.some((field) => /(^|,)H/i.test(field))) return 'H, which is a different time on every machine';
+  try {
+    nextTickAt(text, tz, now);
+    return null;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+/** `2026-01-14 02:00:00` in a time zone. */
+export function localTime(at: number, tz: string): string {
+  return new Date(at).toLocaleString('sv-SE', { timeZone: tz });
+}
+
+/** `{date}` becomes `2026-01-14`, `{time}` `020000`, in a time zone. */
+export function stampPath(path: string, at: number, tz: string): string {
+  const [date = '', time = ''] = localTime(at, tz).split(' ');
+  return path.replaceAll('{date}', date).replaceAll('{time}', time.replaceAll(':', ''));
+}
+
+/** Words in braces that are not stamps. */
+export function unknownStamps(path: string): string[] {
+  const words = [...path.matchAll(/\{([A-Za-z]+)\}/g)].map(([, word = '']) => word);
+  return words.filter((word) => word !== 'date' && word !== 'time');
 }

@@ -29,8 +29,7 @@ import {
   type ScheduleRunner,
   type ScheduleRunnerOptions,
 } from './schedule-runner.js';
-import { stampPath } from './schedule-times.js';
-import { assertFlagsOfRun, STAMPED } from './scheduled-command.js';
+import { assertFlagsOfRun, STAMPED, stampPath } from './scheduled-command.js';
 
 /** What the process that runs them has open. */
 interface ScheduleHost

@@ -5,7 +5,7 @@ import {
   nextTickAt,
   stampPath,
   unknownStamps,
-} from '../../../src/jobs/schedules/schedule-times.js';
+} from '../../../src/jobs/schedules/scheduled-command.js';
 
 const NOW = Date.parse('2026-01-14T12:00:00Z');
 
