@@ -21,7 +21,7 @@ import { costText, SHOWN_COST, SHOWN_READING, startedText } from './upload-start
 
 export interface FileActionContext extends Pick<UploadParts, 'plans'> {
   readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
-  readonly finder: Pick<FileFinder, 'find' | 'findDraft'>;
+  readonly finder: FileFinder;
   readonly caps: FileCaps;
   readonly terms: MoneyTerms;
 }
@@ -116,8 +116,6 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
       path: '/files/:id/discard',
       async carryOut({ params: { id = '' } }) {
         const draft = await findDraft(id);
-        if (draft.place === 'failed')
-          throw new RefusedAction('not-now', 'it failed', draft.file, 'dismiss it');
         await discard(draft);
         return { path: '/', sentence: `${draft.file} was discarded.`, subject: draft.file };
       },

@@ -168,7 +168,7 @@ const PLACES = {
   waiting: 'Waiting',
   failed: 'Failed',
   done: 'Finished',
-} as const;
+};
 
 function stateOf(seen: FileView): Mark {
   const { file, run } = seen;

@@ -34,10 +34,8 @@ const OF_THE_REQUEST = ['start', 'inbox', 'name'];
 const runPath = (id: string) => `/runs/${id}.json`;
 
 /** Adds them to an app behind the gate, before pages with the same paths. */
-export function addProgramRoutes(
-  app: GatedApp,
-  { engine, uploads, plans, readRun, log }: ProgramRoutes,
-): void {
+export function addProgramRoutes(app: GatedApp, parts: ProgramRoutes): void {
+  const { engine, uploads, plans, readRun, log } = parts;
   /** Nothing is received for a name or settings that cannot be. */
   async function receiveAndStart(context: Context, sentBy: string) {
     const { searchParams } = new URL(context.req.url);
@@ -65,8 +63,8 @@ export function addProgramRoutes(
     await startFile(engine, root, folder, Date.now(), start).catch(async (error: unknown) => {
       await discard(upload).catch(() => undefined);
       if (!(error instanceof FailFileError)) throw error;
-      const [what, todo] = ['the file cannot be stored now', 'ask the administrator, then send it again'];
-      throw new FailFileError({ ...error.detail, what, todo });
+      const words = { what: 'the file cannot be stored now', todo: 'look at the inbox, then send it again' };
+      throw new FailFileError({ ...error.detail, ...words });
     });
     return { id, file, bytes };
   }

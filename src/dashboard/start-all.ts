@@ -2,7 +2,7 @@
 import { costOf } from '../core/decimal.js';
 import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
-import type { Draft, FileFinder } from '../jobs/find-files.js';
+import type { Draft } from '../jobs/find-files.js';
 import { type Action, RefusedAction } from './actions.js';
 import { type FileActionContext, startDraft } from './file-actions.js';
 import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
@@ -18,9 +18,7 @@ interface Ready {
   readonly found: Found;
 }
 
-type Parts = Pick<FileActionContext, 'plans' | 'engine'> & { finder: FileFinder };
-
-export function startAllAction(parts: Parts): Action {
+export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine' | 'finder'>): Action {
   const { finder, plans } = parts;
 
   async function readyAmong(shown: readonly Draft[]) {

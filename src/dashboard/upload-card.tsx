@@ -1,6 +1,5 @@
 /** Where a file is dropped or chosen, and those that were sent and not started. */
 import { agoText, countOf, sizeText } from '../core/figures.js';
-import { succeeds } from '../core/lifecycle.js';
 import type { Draft, FileFinder } from '../jobs/find-files.js';
 import { discard } from '../jobs/start-file.js';
 import type { Action } from './actions.js';
@@ -131,16 +130,13 @@ export function namesOf(shown: readonly Draft[]): string {
 }
 
 /** The files that the page showed. */
-export async function shownUploads(
-  finder: Pick<FileFinder, 'listDrafts'>,
-  fields: URLSearchParams,
-): Promise<Draft[]> {
+export async function shownUploads(finder: FileFinder, fields: URLSearchParams): Promise<Draft[]> {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
   return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);
 }
 
 /** "Discard all": of the files that the page showed. */
-export function discardAllAction(finder: Pick<FileFinder, 'listDrafts'>): Action {
+export function discardAllAction(finder: FileFinder): Action {
   return {
     path: DISCARD_PATH,
     async ask({ fields }) {
@@ -157,7 +153,9 @@ export function discardAllAction(finder: Pick<FileFinder, 'listDrafts'>): Action
       let count = 0;
       for (const upload of await shownUploads(finder, fields)) {
         // One that somebody has started since stays.
-        if (await succeeds(discard(upload))) count += 1;
+        if ((await finder.findDraft(upload.id)) === null) continue;
+        await discard(upload);
+        count += 1;
       }
       const sentence = `${countOf(count, 'file was', 'files were')} discarded.`;
       return { path: '/', sentence, subject: String(count) };

@@ -3,7 +3,6 @@ import { countOf } from '../core/figures.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile } from '../jobs/find-files.js';
-import { isSideFile, sideFileOf } from '../jobs/inbox-file.js';
 import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
@@ -24,9 +23,6 @@ export function WaitingCard(shown: {
   const isForgotten = isUndecided(file.waitsFor) && run === null;
   if (!(hasGoOn(file.waitsFor) || isForgotten) || caps === null || file.file === null) return null;
   const isCrashed = file.waitsFor === 'crashed';
-  // Otherwise no settings can stand beside a file of such a name.
-  const hasCaps = isSideFile(sideFileOf(file.file));
-  if (!hasCaps && !isCrashed) return null;
   const { maxRequests, maxCost } = caps;
   const fields = [
     ['back', `${filePath(file.id)}#caps`],
@@ -56,12 +52,10 @@ export function WaitingCard(shown: {
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
         <HiddenFields fields={fields} />
-        {hasCaps && (
-          <div class="fields">
-            <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
-            {maxCost && <Cap name="maxCost" label={`Extra cost${unit}, at most`} step="any" {...maxCost} />}
-          </div>
-        )}
+        <div class="fields">
+          <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
+          {maxCost && <Cap name="maxCost" label={`Extra cost${unit}, at most`} step="any" {...maxCost} />}
+        </div>
         {bounds.length > 0 && (
           <p class="note">
             Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise

@@ -7,7 +7,6 @@ interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;
   readonly todo: string;
-  /** Default: that its format is not supported. */
   readonly what?: string;
 }
 
@@ -75,9 +74,8 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
   const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
   const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
-  const several = tables.length > 1 && { what: 'this archive has several tables' };
-  const todo = 'unpack it and give one file';
-  throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo, ...several });
+  const named = { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' };
+  throw refusal(name, tables.length > 1 ? { ...named, what: 'this archive has several tables' } : named);
 }
 
 /** MS-CFB, 2.2; MS-OFFCRYPTO, 2.3.4: a workbook with a password has a stream of this name. */
@@ -98,8 +96,7 @@ export function assertNotBinary(name: string, head: Buffer): void {
   const [, opened] = OWNER_FILE.exec(basename(name)) ?? [];
   if (opened !== undefined) {
     const todo = `give ${shortName(opened)}; if it is open, save it first`;
-    const what = 'this only shows that a file is open in an Office program';
-    throw refusal(name, { name: 'the lock file of an Office program, not a table', todo, what });
+    throw refusal(name, { name: 'the lock file of an Office program, not a table', todo });
   }
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   if (start.startsWith(OLE_START)) {

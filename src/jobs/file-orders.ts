@@ -1,7 +1,7 @@
 /**
- * What people order, on a page, by HTTP and by command, and what stands for files. Orders are in the engine; a pause is in the record
- * of its file besides, and holds when the engine has forgotten it. Only a resume that lifted this
- * pause, or a later one, ends it.
+ * What people order, on a page, by HTTP and by command, and what stands for files. Orders are in
+ * the engine; a pause is in the record of its file besides, and holds when the engine has forgotten
+ * it. Only a resume that lifted this pause, or a later one, ends it.
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';

@@ -62,9 +62,9 @@ export function startFile(
   now: number,
   { settings, by: startedBy, name }: Start = {},
 ): Promise<JobRecord> {
-  const isDraft = basename(dirname(folder)) === DRAFTS_FOLDER;
+  const isSent = isDraft(folder);
   return orStays(folder, async () => {
-    const known = isDraft ? await readNoted(folder) : await readRecord(folder);
+    const known = isSent ? await readNoted(folder) : await readRecord(folder);
     if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
     // Recognised by its name, it could get the id of another file, which a person cancelled.
     // A trial is to be seen again: the settings may be other ones.
@@ -84,14 +84,14 @@ export function startFile(
         'the folder of the inbox where it was dropped is gone',
         `create ${join(inbox, under)}`,
       );
-    if (!isDraft) await assertLifted(engine, id, file);
+    if (!isSent) await assertLifted(engine, id, file);
     const side = sideFileOf(named);
     const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
     if (newer !== null) await rename(newer, side);
-    const kept = isDraft || settings === undefined ? {} : await valuesIn(side);
+    const kept = isSent || settings === undefined ? {} : await valuesIn(side);
     if (settings !== undefined) await replaceFile(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
     const anew = { ...record, file, run: null, deaths: undefined, parked: null, startedBy };
-    if (isDraft) {
+    if (isSent) {
       await rename(path, named);
       await writeRecord(folder, anew);
       // As readable as the inbox: people put their own files there too.
@@ -101,10 +101,12 @@ export function startFile(
     }
     const results = (await readdir(folder)).filter((each) => isOurs(each) && each !== NOTE && each !== file);
     await Promise.all(results.map((each) => rm(join(folder, each), { force: true })));
-    await queueJob(root, folder, anew, `It is ${isDraft ? 'started' : 'tried again'} ${IN_TURN}`, now);
+    await queueJob(root, folder, anew, `It is ${isSent ? 'started' : 'tried again'} ${IN_TURN}`, now);
     return anew;
   });
 }
+
+const isDraft = (folder: string) => basename(dirname(folder)) === DRAFTS_FOLDER;
 
 const IN_TURN = 'as soon as there is room for it.';
 
@@ -128,9 +130,12 @@ function orStays<T>(folder: string, act: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Removes a draft. Throws as `startFile` does. */
+/** Removes a draft, and nothing else. Throws as `startFile` does. */
 export function discard({ folder }: Pick<FoundFile, 'folder'>): Promise<void> {
-  return orStays(folder, () => rm(folder, { recursive: true }));
+  return orStays(folder, async () => {
+    if (!isDraft(folder)) throw stays(basename(folder), 'it was started', 'dismiss it if it failed');
+    await rm(folder, { recursive: true });
+  });
 }
 
 /** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */
