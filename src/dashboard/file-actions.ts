@@ -5,7 +5,7 @@ import { withinDeadline } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import type { FileCaps } from '../jobs/file-caps.js';
 import type { Draft, FileFinder, FoundFile } from '../jobs/find-files.js';
-import { placeOf, withTableEnding } from '../jobs/inbox-file.js';
+import { withTableEnding } from '../jobs/inbox-file.js';
 import { hasGoOn, isUndecided, newerSettings } from '../jobs/job-folder.js';
 import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
 import { discard, dismiss, type GivenCaps, goOn, startFile } from '../jobs/start-file.js';
@@ -29,14 +29,13 @@ export interface FileActionContext extends Pick<UploadParts, 'plans'> {
 /** Longer is neither waited for a plan nor for the engine. */
 export const PATIENCE_MS = 3_000;
 
-const GONE = 'this file was started or discarded, or is no longer there';
-
 export function fileActions({ plans, engine, finder, caps, terms }: FileActionContext): Action[] {
   /** One that was sent, or a failed file. */
   async function findDraft(id: string): Promise<Draft> {
     const draft = await finder.findDraft(id);
     if (draft !== null) return draft;
-    throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
+    const gone = 'this file was started or discarded, or is no longer there';
+    throw new RefusedAction('not-found', gone, id, 'see the runs on the dashboard');
   }
 
   async function findFailed(id: string): Promise<FoundFile> {
@@ -49,8 +48,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
   /** What a failed file would cost as things are now. */
   async function failedCostLine(file: FoundFile): Promise<string> {
     const draft = await finder.findDraft(file.id);
-    const place = draft && placeOf(`${draft.root}/inbox`, { name: draft.file, under: draft.under });
-    const newer = place && (await newerSettings(place));
+    const newer = draft && (await newerSettings(`${draft.root}/inbox`, draft));
     if (newer) return `${basename(newer)} in the inbox counts: what it costs at most is not known yet.`;
     const made = draft && (await withinDeadline(plans.plan(draft, {}), PATIENCE_MS));
     if (!made) return 'What it costs at most is not known yet.';

@@ -91,10 +91,8 @@ export function runActions(context: RunActionContext): Action[] {
     const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
     const { run } = shown;
     const { id } = run;
-    const isDone = isPaused
-      ? (await pause(engine, { run: id }, user)) === 'done'
-      : await resume(engine, run.owner);
-    if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
+    const end = await (isPaused ? pause(engine, { run: id }, user) : resume(engine, run.owner));
+    if (end !== 'done') throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
     const { name } = run.label;
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`

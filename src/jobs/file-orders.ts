@@ -38,13 +38,13 @@ export async function cancel(
   return 'done';
 }
 
-/** Lifts a pause. False: it was not paused. Throws what the engine throws. */
-export async function resume({ runs, keyValues }: OrderStores, owner: string): Promise<boolean> {
+/** Lifts a pause; `ended` without one. Throws what the engine throws. */
+export async function resume({ runs, keyValues }: OrderStores, owner: string): Promise<OrderEnd> {
   const pauses = isJobId(owner) ? await runs.pauses() : [];
   const pause = pauses.find((each) => each.owner === owner);
   // First: whoever sees the pause gone sees this.
   if (pause !== undefined) await keyValues.put(RESUMED, owner, String(pause.at));
-  return runs.resume(owner);
+  return (await runs.resume(owner)) ? 'done' : 'ended';
 }
 
 /**

@@ -215,7 +215,7 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
     const job = jobOf(folder, record);
     // Its watcher was killed between the two moves of `claim`: without them it could cost more.
     const isNew = record.run === null && record.parked === null;
-    const side = isNew ? await newerSettings(placeOf(folders.inbox, { ...record, name: record.file })) : null;
+    const side = isNew ? await newerSettings(folders.inbox, record) : null;
     if (side !== null && (await lookAt(sideFileOf(job.path))) === null)
       await rename(side, sideFileOf(job.path));
     return job;
@@ -247,9 +247,13 @@ export async function failUnclear(folders: WatcherFolders, folder: string, now: 
 
 /**
  * The file of settings that stands alone in the inbox, and counts for a file that was there; null:
- * there is none. `place`: of the file in the inbox. Settings beside a file are those of that file.
+ * there is none. Settings beside a file are those of that file.
  */
-export async function newerSettings(place: string): Promise<string | null> {
+export async function newerSettings(
+  inbox: string,
+  { file, under }: Pick<JobRecord, 'file' | 'under'>,
+): Promise<string | null> {
+  const place = placeOf(inbox, { name: file, under });
   const newer = sideFileOf(place);
   return (await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file' ? newer : null;
 }

@@ -13,7 +13,7 @@ import { isErrorCode, systemWords } from '../core/system-error.js';
 import { parseConfigFile } from '../settings/load-settings.js';
 import { liftOrders, type OrderStores } from './file-orders.js';
 import { type FoundFile, openJobFile } from './find-files.js';
-import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
+import { lookAt, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
 import {
   DRAFTS_FOLDER,
@@ -86,7 +86,7 @@ export function startFile(
       );
     if (!isSent) await assertLifted(engine, id, file);
     const side = sideFileOf(named);
-    const newer = settings === undefined ? await newerSettings(placeOf(inbox, { name: file, under })) : null;
+    const newer = settings === undefined ? await newerSettings(inbox, { file, under }) : null;
     if (newer !== null) await rename(newer, side);
     const kept = isSent || settings === undefined ? {} : await valuesIn(side);
     if (settings !== undefined) await replaceFile(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
