@@ -9,7 +9,7 @@ import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
-import type { Log } from '../core/log.js';
+import { type Log, oncePerMinute } from '../core/log.js';
 import {
   fitting,
   flag,
@@ -33,7 +33,6 @@ import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from '
 const NOT_OURS_MS = 5_000;
 /** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
 const PAUSED_MS = 1_000;
-const WARN_EVERY_MS = 60_000;
 /** Far above those of a run of ours. */
 const IDENTIFIERS_AT_MOST = 10_000;
 /** A domain has 253 characters at most; the longest value of a row is far shorter than this. */
@@ -120,32 +119,25 @@ export function createChunkWork(context: ChunkContext, options: ChunkWorkOptions
 }
 
 function createOwnChunks({ service, account, log }: ChunkWorkOptions, clock: Clock) {
-  const warnedAt = new Map<string, number>();
-
-  /** The same sentence once a minute, whatever is planted meanwhile. */
-  function warn(facts: object, sentence: string): void {
-    const now = clock.monotonic();
-    if (now - (warnedAt.get(sentence) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
-    warnedAt.set(sentence, now);
-    log.warn(facts, sentence);
-  }
+  const warnOf = (sentence: string) =>
+    oncePerMinute<object>(clock, (facts, others) => log.warn({ ...facts, ...others }, sentence));
+  const warnOfJob = warnOf('a job on this queue is not a chunk of lookups; it is left alone');
+  const warnOfService = warnOf('a run on this queue names another service; its chunks are left alone');
+  const warnOfAccount = warnOf('a run on this queue names another account; its chunks are left alone');
 
   return {
     /** The chunk of a job; null for anything else. */
     read(data: unknown): ChunkData | null {
       const chunk = attempt(() => chunkShape(data), null);
-      if (chunk === null) warn({}, 'a job on this queue is not a chunk of lookups; it is left alone');
+      if (chunk === null) warnOfJob({});
       return chunk;
     },
 
     /** Whether the run is of this worker's service and account. */
     isOf({ id, settings }: Pick<RunRecord, 'id' | 'settings'>): boolean {
-      if (settings.service !== service) {
-        const facts = { run: id, host: hostOf(settings.service) };
-        warn(facts, 'a run on this queue names another service; its chunks are left alone');
-      } else if (settings.account !== account) {
-        warn({ run: id }, 'a run on this queue names another account; its chunks are left alone');
-      } else return true;
+      if (settings.service !== service) warnOfService({ run: id, host: hostOf(settings.service) });
+      else if (settings.account !== account) warnOfAccount({ run: id });
+      else return true;
       return false;
     },
   };
