@@ -85,6 +85,9 @@ export class ForeignSchemaError extends FailFileError {
   }
 }
 
+/** The setting of the engine's address. */
+export const ADDRESS = { setting: 'engine' };
+
 export const FIND_WRITER = 'find out who else writes to it, then run the same command again';
 
 /** The error of an answer that is not ours. */

@@ -74,10 +74,8 @@ export function inFlightOf(state: Pick<LedgerState, 'held' | 'probes' | 'freeOut
   return state.held + state.probes + state.freeOut;
 }
 
-type Account = Spent & Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>;
-
 /** Requests that may still be taken; null while no quota is known. */
-export function roomOf(state: Account): number | null {
+export function roomOf(state: Spent & Limits): number | null {
   const limit = limitOf(state);
   return limit === null ? null : Math.max(0, limit - spentOf(state));
 }
@@ -87,10 +85,7 @@ export type Hold = 'paused' | 'closed' | 'used up';
 
 /** null: it may spend, or waits for what is in flight. */
 export function holdOf(
-  state: Pick<
-    LedgerState,
-    'isPaused' | 'closedAt' | 'isTurnUnconfirmed' | 'sent' | 'others' | 'quota' | 'quotaCap' | 'overage'
-  >,
+  state: Limits & Pick<LedgerState, 'isPaused' | 'closedAt' | 'isTurnUnconfirmed' | 'sent' | 'others'>,
 ): Hold | null {
   if (state.isPaused) return 'paused';
   // The next request goes alone and finds out.
@@ -132,9 +127,8 @@ export function ownDomainWarning(
   const seen =
     `${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ` +
     `ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account`;
-  return phrase`${{ setting: 'ownDomain' }} ${seen}, set ${{
-    setting: 'ownDomain',
-  }} to the domain of the service itself, or leave it out`;
+  const setting = { setting: 'ownDomain' };
+  return phrase`${setting} ${seen}, set ${setting} to the domain of the service itself, or leave it out`;
 }
 
 /** What may be wrong with what the service shows of an account that is used up; '': nothing. */
@@ -147,13 +141,11 @@ export function doubtOf(
       behindMs > 0 ? 'ahead of' : 'behind'
     } the service's: set the one that is wrong`;
   if (usage === null || lastUsage === null) return '';
-  if (2 * lastUsage < usage)
-    return phrase`the usage fell from ${countText(usage)} to ${countText(
-      lastUsage,
-    )} within the billing period: if the quota renews on another day, set ${{
-      choose: 'period',
-      example: 'DAY',
-    }}`;
+  if (2 * lastUsage < usage) {
+    const fell = `the usage fell from ${countText(usage)} to ${countText(lastUsage)} within the billing`;
+    const period = { choose: 'period', example: 'DAY' };
+    return phrase`${fell} period: if the quota renews on another day, set ${period}`;
+  }
   if (usage <= 2 * (sent + held + probes)) return '';
   return (
     `the usage of ${countText(usage)} is far above the ${countOf(sent, 'request')} of ours: if nobody else ` +

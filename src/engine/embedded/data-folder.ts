@@ -26,6 +26,7 @@ import {
   OR_A_SERVER,
   SERVER_ID,
   type ServerUser,
+  STATE,
   takeFolders,
 } from './server-user.js';
 
@@ -85,12 +86,8 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
     const what = `the state folder cannot be used (${systemWords(error)})`;
-    throw unfit(
-      what,
-      folders.state,
-      phrase`make it writable for this user, or use another with ${{ setting: 'state' }}`,
-      error,
-    );
+    const todo = phrase`make it writable for this user, or use another with ${STATE}`;
+    throw unfit(what, folders.state, todo, error);
   }
   await refuseNetwork(folders.home);
   if (user !== null) await grantAccess(folders.home, user, ROOT_STATE_FOLDER);
@@ -128,11 +125,7 @@ async function refuseNetwork(folder: string): Promise<void> {
   const name = process.platform === 'linux' ? NETWORK_FILE_SYSTEMS[type >>> 0] : undefined;
   if (name === undefined) return;
   const what = `the state folder is on a network file system (${name}), where a database can be damaged`;
-  throw unfit(
-    what,
-    folder,
-    phrase`use a folder on a local disk with ${{ setting: 'state' }}, ${OR_A_SERVER}`,
-  );
+  throw unfit(what, folder, phrase`use a folder on a local disk with ${STATE}, ${OR_A_SERVER}`);
 }
 
 /** The state of the data; never replace `unusable` by an empty database. Pure, for tests. */
@@ -192,13 +185,11 @@ export async function findData({ state, home, data }: ServerFolders) {
 
 const VERSION_FILE = 'PG_VERSION';
 
-const OBSERVE = '`brand-enrich ledger observe --usage N`';
-
-export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${{
-  setting: 'state',
-}}, or start empty with ${{
-  setting: 'startEmpty',
-}}: then all answers are bought again, and ${OBSERVE} corrects the usage of this period`;
+export const OR_EMPTY = phrase`${STATE}, or start empty with ${{ setting: 'startEmpty' }}`;
+const EMPTY =
+  'then all answers are bought again, and `brand-enrich ledger observe --usage N` corrects the usage of ' +
+  'this period';
+export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${OR_EMPTY}: ${EMPTY}`;
 
 /** The outcome when the database of a server that was running has vanished; null: it is there. */
 export function lossOfData({ data }: ServerFolders): FailFileError | null {
@@ -255,7 +246,7 @@ export async function makeData(
   // It runs its own programs through a shell, in double quotes.
   if (/["$`\\]/.test(binaries.initdb)) {
     const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';
-    throw unfit(what, binaries.initdb, phrase`use a folder without them with ${{ setting: 'state' }}`);
+    throw unfit(what, binaries.initdb, phrase`use a folder without them with ${STATE}`);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
   const maker = user === null ? null : namedUser();
@@ -298,9 +289,7 @@ function initdbError({ data }: ServerFolders, error: unknown): FailFileError {
   const what = `the database of the embedded engine cannot be created (${reason})`;
   const todo =
     INITDB_TODOS.find(([pattern]) => pattern.test(stderr))?.[1] ??
-    phrase`free disk space and allow this user to write there, or use another folder with ${{
-      setting: 'state',
-    }}`;
+    phrase`free disk space and allow this user to write there, or use another folder with ${STATE}`;
   return unfit(what, data, todo, error);
 }
 

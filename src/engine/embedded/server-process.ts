@@ -15,7 +15,7 @@ import { unfit } from '../store-calls.js';
 import { DRAFT, LOG_FILE, OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
-import { grantFile, type ServerUser } from './server-user.js';
+import { grantFile, type ServerUser, STATE } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;
@@ -70,12 +70,8 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     ownFolder(folder, user?.uid ?? uid, 0o700, user);
   } catch (error) {
     const what = `the socket folder of the embedded engine cannot be used (${systemWords(error)})`;
-    throw unfit(
-      what,
-      folder,
-      phrase`remove ${base}, or use a state folder with a shorter path with ${{ setting: 'state' }}`,
-      error,
-    );
+    const todo = phrase`remove ${base}, or use a state folder with a shorter path with ${STATE}`;
+    throw unfit(what, folder, todo, error);
   }
   await removeUnused(base);
   return folder;
@@ -256,9 +252,7 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
   const what =
     `a server on another machine or in another container (${owner.split(' ')[0] ?? owner}) is using ` +
     'this state folder';
-  const todo = phrase`stop it there, or share one server with ${{
-    choose: 'engine',
-    example: 'redis://HOST',
-  }} or postgres://HOST`;
+  const shared = { choose: 'engine', example: 'redis://HOST' };
+  const todo = phrase`stop it there, or share one server with ${shared} or postgres://HOST`;
   throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
 }

@@ -23,6 +23,8 @@ import { unfit } from '../store-calls.js';
 
 const run = promisify(execFile);
 
+/** The setting of the state folder. */
+export const STATE = { setting: 'state' };
 export const OR_A_SERVER = phrase`or use a server with ${{ choose: 'engine', example: 'redis://HOST' }}`;
 
 export interface ServerUser {
@@ -106,19 +108,14 @@ export async function grantAccess(folder: string, user: ServerUser, fallback: st
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
   } catch (error) {
     const what = `root is not allowed to start a server as another user here (${systemWords(error)})`;
-    throw unfit(
-      what,
-      folder,
-      phrase`run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`,
-      error,
-    );
+    const todo = phrase`run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`;
+    throw unfit(what, folder, todo, error);
   }
   const looked = run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/' });
   await looked.catch(() => {
     const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
-    const todo = phrase`use ${{
-      set: { state: fallback },
-    }}, or allow others to enter the folders above it (chmod o+x)`;
+    const other = { set: { state: fallback } };
+    const todo = phrase`use ${other}, or allow others to enter the folders above it (chmod o+x)`;
     throw unfit(what, folder, todo);
   });
 }

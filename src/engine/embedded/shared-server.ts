@@ -21,6 +21,7 @@ import {
   MORE_FILES,
   makeData,
   noteUse,
+  OR_EMPTY,
   prepareServerFolders,
   removeDrafts,
   type ServerFolders,
@@ -32,7 +33,7 @@ import { refuseEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, type StartResult, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
-import { serverUser } from './server-user.js';
+import { STATE, serverUser } from './server-user.js';
 
 /** A server that recovers from a crash or waits for its last session to end takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
@@ -248,7 +249,7 @@ type StartFault = Exclude<StartResult, { type: 'running' }>;
 
 const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
-  [/Read-only file system/i, phrase`use a writable folder with ${{ setting: 'state' }}`],
+  [/Read-only file system/i, phrase`use a writable folder with ${STATE}`],
   [/file descriptors|Too many open files/i, MORE_FILES],
   [
     /Cannot allocate memory|Resource temporarily unavailable|could not (?:fork|map)/i,
@@ -256,9 +257,7 @@ const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   ],
   [
     /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
-    phrase`this file system supports neither file modes nor sockets: use a folder on a local disk with ${{
-      setting: 'state',
-    }}`,
+    phrase`this file system has neither file modes nor sockets: use a folder on a local disk with ${STATE}`,
   ],
   [/Permission denied|wrong ownership/i, 'give its files to the user that owns the folder, then run again'],
   [/could not (?:access|load) (?:file|library)/i, 'install PostgreSQL or brand-enrich again, then run again'],
@@ -269,8 +268,6 @@ function startFailure({ home, log }: ServerFolders, { type, reason }: StartFault
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
   if (known !== undefined) return unfit(what, home, known);
   if (type === 'failed') return unfit(what, home, `see ${log}, then run again: no answer is lost`);
-  const todo = phrase`see ${log}; restore the folder from a backup, use another with ${{
-    setting: 'state',
-  }}, or start empty with ${{ setting: 'startEmpty' }}`;
+  const todo = phrase`see ${log}; restore the folder from a backup, use another with ${OR_EMPTY}`;
   return new UnusableDataError(what, home, todo);
 }

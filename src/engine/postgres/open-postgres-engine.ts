@@ -14,7 +14,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
+import { ADDRESS, checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
 import {
   BEGIN_SESSION,
   CONNECT_TIMEOUT_MS,
@@ -205,12 +205,11 @@ async function assertReachable(pool: Pool, server: PostgresServer): Promise<void
       const known = storeFailure(server, error);
       if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
       const what = `the engine refuses the connection (${reason})`;
-      const todo = phrase`check user, password and database in the address (${{ setting: 'engine' }})`;
+      const todo = phrase`check user, password and database in the address (${ADDRESS})`;
       throw new FailFileError({ code, what, subject: address, todo });
     }
-    const todo = phrase`check the address (${{
-      setting: 'engine',
-    }}), and that PostgreSQL is running and reachable; then run again`;
+    const reachable = 'and that PostgreSQL is running and reachable; then run again';
+    const todo = phrase`check the address (${ADDRESS}), ${reachable}`;
     throw new FailFileError({ code, subject: `${address} (${reason})`, todo });
   }
 }

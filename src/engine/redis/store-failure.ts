@@ -2,7 +2,7 @@
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { FIND_WRITER, unfit } from '../store-calls.js';
+import { ADDRESS, FIND_WRITER, unfit } from '../store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -52,9 +52,8 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const unreachable = (why: string, todo: Phrase) =>
     new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
-    const todo = phrase`check the address (${{
-      setting: 'engine',
-    }}), and that Redis is running and reachable; then run again`;
+    const reachable = 'and that Redis is running and reachable; then run again';
+    const todo = phrase`check the address (${ADDRESS}), ${reachable}`;
     const isOdd = error instanceof TypeError || /please report/i.test(text);
     return unreachable(isOdd ? 'what answers there does not speak as Redis does' : systemWords(error), todo);
   }
@@ -70,9 +69,8 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   }
   if (isRefusedDatabase(error) && !/^NOAUTH /.test(text)) {
     const what = 'the engine refuses the database of its address';
-    const todo = phrase`name one in the address (${{
-      setting: 'engine',
-    }}) that this Redis has and this user may SELECT; a cluster has only 0`;
+    const has = 'that this Redis has and this user may SELECT; a cluster has only 0';
+    const todo = phrase`name one in the address (${ADDRESS}) ${has}`;
     return unfit(what, `${address} (${text})`, todo, cause);
   }
   const [, known] = saidOf(REFUSALS) ?? [];
