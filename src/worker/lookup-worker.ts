@@ -199,7 +199,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
      * `deadlineMs`. Called again it is the same stop, with the deadline of the first call.
      */
     stop(deadlineMs: number): Promise<void> {
-      ending ??= endWorker({ ...basics, engine, governor, gauge: context.gauge }, deadlineMs, {
+      ending ??= endWorker(context, log, deadlineMs, {
         stop: () => stopping.abort(new Error('stopping')),
         // Chunks end on their own once their requests have; the queue's own close waits for that.
         closed: () => Promise.allSettled([worker?.close(), ...given]),

@@ -1,11 +1,8 @@
 /** How a worker stops: within a deadline, and so that nothing paid is lost. */
-import type { Clock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { Engine } from '../engine/engine.js';
-import type { SharedGovernor } from '../ledger/governor.js';
-import type { AskContext } from './asked.js';
 import { addCutOff, unansweredText } from './in-flight.js';
+import type { ChunkContext } from './resolve-chunk.js';
 
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
@@ -13,15 +10,6 @@ const LOOK_MS = 100;
 /** A deadline that rings later: the process stood still, and gets some of the time back. */
 const LATE_MS = 1_000;
 const GIVEN_BACK_MS = 5_000;
-
-interface EndingWorker {
-  readonly worker: string;
-  readonly engine: Engine;
-  readonly governor: SharedGovernor;
-  readonly gauge: AskContext['gauge'];
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** What ends the work, in this order; `abort` only what the deadline overtakes. */
 interface WorkEnds {
@@ -32,13 +20,18 @@ interface WorkEnds {
 }
 
 /** Ends the work, then records and settles what has arrived: little later than the deadline. */
-export async function endWorker(ending: EndingWorker, deadlineMs: number, work: WorkEnds): Promise<void> {
-  const { worker, engine, governor, gauge, clock, log } = ending;
+export async function endWorker(
+  context: ChunkContext,
+  log: Log,
+  deadlineMs: number,
+  work: WorkEnds,
+): Promise<void> {
+  const { worker, engine, governor, gauge, clock } = context;
   const endsAt = clock.monotonic() + deadlineMs;
   const left = () => Math.max(0, endsAt - clock.monotonic());
   work.stop();
   const closed = work.closed();
-  if (!(await closesInTime(closed, left(), ending))) {
+  if (!(await closesInTime(closed, left(), context))) {
     work.abort();
     // What arrived while the process stood still is stored and settled first.
     const stoodStill = clock.monotonic() - endsAt > LATE_MS;
@@ -58,22 +51,19 @@ export async function endWorker(ending: EndingWorker, deadlineMs: number, work: 
 async function closesInTime(
   closed: Promise<unknown>,
   withinMs: number,
-  { gauge, clock }: EndingWorker,
+  { gauge, clock }: ChunkContext,
 ): Promise<boolean> {
   const watching = new AbortController();
-  const first = Promise.race([
-    closed.then(() => true),
-    whenIdle(gauge, clock, watching.signal).then(() => false),
-  ]);
+  const idle = async (): Promise<boolean> => {
+    // No request was under way for a while.
+    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+      await clock.sleep(LOOK_MS, watching.signal).catch(() => undefined);
+      if (watching.signal.aborted) break;
+    }
+    return false;
+  };
+  const first = Promise.race([closed.then(() => true), idle()]);
   const isClosed = await withinDeadline(first, withinMs);
   watching.abort(new Error('closed'));
   return isClosed === true;
-}
-
-/** Resolves when no request was under way for a while. */
-async function whenIdle(gauge: AskContext['gauge'], clock: Clock, signal: AbortSignal): Promise<void> {
-  for (let idleMs = 0; idleMs < IDLE_MS; idleMs = gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
-    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
-  }
 }

@@ -40,53 +40,40 @@ export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk:
   const { appendOnly, appendFsync, version } = facts;
   const hasWaitAof = version !== null && isAtLeast(version, WAITAOF_SINCE);
   const waitsForDisk = appendOnly === true && appendFsync === 'everysec' && hasWaitAof && mayWaitForDisk;
-  const warnings = [
-    facts.maxmemoryPolicy === null && {
-      code: 'eviction-unknown',
-      text:
-        'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored ' +
-        'answers and the ledger can be evicted.',
-    },
-    free !== null &&
-      free < LITTLE_MEMORY && {
-        code: 'memory-low',
-        text: `Only ${Math.floor(free * 100)} % of Redis' memory is free.`,
-      },
+  const known = [
+    facts.maxmemoryPolicy === null && 'eviction-unknown',
     !waitsForDisk && lossOf(facts),
-  ];
-  return { waitsForDisk, warnings: warnings.filter((warning) => typeof warning === 'object') };
+  ] as const;
+  const warnings: EngineWarning[] = known.flatMap((code) => (code ? [{ code, text: WARNINGS[code] }] : []));
+  if (free !== null && free < LITTLE_MEMORY)
+    warnings.push({ code: 'memory-low', text: `Only ${Math.floor(free * 100)} % of Redis' memory is free.` });
+  return { waitsForDisk, warnings };
 }
 
-/** The loss after a restart or a power loss; false: nothing. */
-function lossOf({ appendOnly, appendFsync }: ServerFacts): EngineWarning | false {
-  if (appendOnly === null)
-    return {
-      code: 'append-only-unknown',
-      text:
-        'Redis does not report whether it has an append-only file: without one, a restart loses ' +
-        'everything since the last snapshot.',
-    };
-  if (!appendOnly)
-    return {
-      code: 'append-only-off',
-      text:
-        'Redis has no append-only file: a restart loses everything since the last snapshot. Set ' +
-        '"appendonly yes".',
-    };
-  if (appendFsync === 'always') return false;
-  if (appendFsync === 'no')
-    return {
-      code: 'sync-off',
-      text:
-        'A power loss can cost everything that Redis has not synced to disk (appendfsync no), ' +
-        'usually up to 30 s.',
-    };
-  return {
-    code: 'sync-each-second',
-    text:
-      'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync ' +
-      'always" prevents that.',
-  };
+const WARNINGS = {
+  'eviction-unknown':
+    'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored answers and ' +
+    'the ledger can be evicted.',
+  'append-only-unknown':
+    'Redis does not report whether it has an append-only file: without one, a restart loses everything ' +
+    'since the last snapshot.',
+  'append-only-off':
+    'Redis has no append-only file: a restart loses everything since the last snapshot. Set "appendonly ' +
+    'yes".',
+  'sync-off':
+    'A power loss can cost everything that Redis has not synced to disk (appendfsync no), usually up to ' +
+    '30 s.',
+  'sync-each-second':
+    'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" ' +
+    'prevents that.',
+};
+
+/** The loss after a restart or a power loss; null: nothing. */
+function lossOf({ appendOnly, appendFsync }: ServerFacts): keyof typeof WARNINGS | null {
+  if (appendOnly === null) return 'append-only-unknown';
+  if (!appendOnly) return 'append-only-off';
+  if (appendFsync === 'always') return null;
+  return appendFsync === 'no' ? 'sync-off' : 'sync-each-second';
 }
 
 /** The fields of INFO by name. */
