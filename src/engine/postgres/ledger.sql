@@ -62,7 +62,8 @@ BEGIN
     AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN
       a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
-    a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
+    a := brand_enrich.change_pace(a, (p->'pace'->>'rate')::float8, (p->'pace'->>'burst')::float8,
+      (p->'pace'->>'floorMs')::float8, v_now); END IF;
   IF p->'take' <> '[]' THEN
     SELECT * INTO r FROM brand_enrich.take(a, v_policy.quota_cap, v_limit, p, v_run, v_now);
     a := r.a;
@@ -111,14 +112,12 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.change_pace(INOUT a brand_enrich.account, p jsonb, p_now bigint)
-  LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.change_pace(
+  INOUT a brand_enrich.account, p_rate float8, p_burst float8, p_floor_ms float8, p_now bigint
+) LANGUAGE plpgsql AS $$
 BEGIN
-  a.pace_version := a.pace_version + 1;
-  a.rate := (p->>'rate')::float8;
-  a.burst := (p->>'burst')::float8;
-  IF (p->>'floorMs')::float8 > 0 THEN a.floor_until := greatest(a.floor_until,
-    p_now + (p->>'floorMs')::float8); END IF;
+  a.pace_version := a.pace_version + 1; a.rate := p_rate; a.burst := p_burst;
+  IF p_floor_ms > 0 THEN a.floor_until := greatest(a.floor_until, p_now + p_floor_ms); END IF;
 END $$;
 
 CREATE FUNCTION brand_enrich.state_of(
@@ -228,11 +227,7 @@ DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account
 BEGIN
   a.confirmed_at := 0;
   a.next_probe_at := a.changed_at;
-  IF p_has_pace THEN
-    a.pace_version := a.pace_version + 1;
-    a.rate := p_rate;
-    a.burst := p_burst;
-  END IF;
+  IF p_has_pace THEN a := brand_enrich.change_pace(a, p_rate, p_burst, 0, a.changed_at); END IF;
   RETURN brand_enrich.finish_account(a);
 END $$;
 

@@ -1,9 +1,3 @@
-CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored',
-    r.stored,
-    'requests', r.requests, 'billed', r.billed)
-$$;
-
 CREATE FUNCTION brand_enrich.order_of(p_by text, p_at bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_by IS NOT NULL THEN jsonb_build_object('by', p_by, 'at', p_at) END
 $$;
@@ -16,7 +10,7 @@ CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAG
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf',
     r.as_of,
     'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at, 'status', r.status, 'stop', r.stop,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent',
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', r.tally, 'spent',
       coalesce(s.spent, 0),
     'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures,
     'job', r.job, 'owner', r.owner, 'endedAt', r.ended_at,
@@ -76,12 +70,13 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
   )
   SELECT coalesce(jsonb_agg(brand_enrich.record_of(l.r) || jsonb_build_object('earlier',
-      (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(e.matched), 0),
-          'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
-          'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage',
+      (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(t.matched), 0),
+          'notFound', coalesce(sum(t."notFound"), 0), 'billed', coalesce(sum(t.billed), 0),
+          'unreported', coalesce(sum(greatest(0, s.spent - t.billed)), 0), 'overage',
             coalesce(sum(s.overage_billed), 0),
           'tookMs', coalesce(sum(greatest(0, e.ended_at - e.as_of)), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
+         CROSS JOIN jsonb_to_record(e.tally) t(matched bigint, "notFound" bigint, billed bigint)
         WHERE e.generation = (l.r).generation AND e.label = (l.r).label
           AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC,
             (l.r).as_of DESC, (l.r).seq DESC), '[]')
@@ -101,7 +96,7 @@ BEGIN
   IF NOT FOUND THEN RETURN NULL; END IF;
   IF r.status = 'running' THEN PERFORM brand_enrich.rejoin(r); END IF;
   v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
-  RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r), 'halt', r.halt,
+  RETURN jsonb_build_object('chunks', r.chunks, 'tally', r.tally, 'halt', r.halt,
     'isCancelled', r.status = 'cancelled',
     'isPausedAlone', v_is_paused,
     'isPaused', v_is_paused OR brand_enrich.is_paused('*'));
@@ -114,25 +109,20 @@ $$;
 
 CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE known brand_enrich.run_tally; s brand_enrich.run_tally;
+DECLARE v_known jsonb;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   -- Two reports of one name go one after the other.
   PERFORM FROM brand_enrich.run WHERE id = p_id FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
-  INSERT INTO brand_enrich.run_tally (run, part) VALUES (p_id, p_part) ON CONFLICT DO NOTHING;
-  SELECT * INTO known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
-  UPDATE brand_enrich.run_tally t SET matched = greatest(t.matched, (p->>'matched')::bigint),
-    not_found = greatest(t.not_found, (p->>'notFound')::bigint),
-      failed = greatest(t.failed, (p->>'failed')::bigint),
-    stored = greatest(t.stored, (p->>'stored')::bigint),
-      requests = greatest(t.requests, (p->>'requests')::bigint),
-    billed = greatest(t.billed, (p->>'billed')::bigint)
-   WHERE t.run = p_id AND t.part = p_part RETURNING * INTO s;
-  UPDATE brand_enrich.run SET matched = matched + s.matched - known.matched,
-    not_found = not_found + s.not_found - known.not_found, failed = failed + s.failed - known.failed,
-    stored = stored + s.stored - known.stored, requests = requests + s.requests - known.requests,
-    billed = billed + s.billed - known.billed WHERE id = p_id;
+  SELECT tally INTO v_known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
+  SELECT jsonb_object_agg(name, greatest(sum::bigint, (v_known->>name)::bigint)) INTO p
+    FROM jsonb_each_text(p) e(name, sum);
+  INSERT INTO brand_enrich.run_tally AS t (run, part, tally) VALUES (p_id, p_part, p)
+  ON CONFLICT (run, part) DO UPDATE SET tally = excluded.tally;
+  UPDATE brand_enrich.run SET tally = (SELECT jsonb_object_agg(name,
+      sum::bigint + coalesce((p->>name)::bigint - coalesce((v_known->>name)::bigint, 0), 0))
+    FROM jsonb_each_text(tally) e(name, sum)) WHERE id = p_id;
 END $$;
 
 CREATE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
@@ -158,7 +148,9 @@ BEGIN
       is_deferred = excluded.is_deferred, is_final = failure.is_final OR excluded.is_final
     RETURNING xmax = 0 AND NOT is_deferred AS is_new
   ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM known;
-  UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
+  UPDATE brand_enrich.run SET
+    tally = jsonb_set(tally, '{failed}', to_jsonb((tally->>'failed')::bigint + v_new))
+   WHERE id = p_id AND v_new > 0;
 END $$;
 
 CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb

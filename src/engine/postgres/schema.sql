@@ -146,12 +146,9 @@ CREATE TABLE brand_enrich.run (
   row_count bigint,
   identifiers bigint,
   chunks bigint NOT NULL DEFAULT 0,
-  matched bigint NOT NULL DEFAULT 0,
-  not_found bigint NOT NULL DEFAULT 0,
-  failed bigint NOT NULL DEFAULT 0,
-  stored bigint NOT NULL DEFAULT 0,
-  requests bigint NOT NULL DEFAULT 0,
-  billed bigint NOT NULL DEFAULT 0
+  -- As `Tally`.
+  tally jsonb NOT NULL
+    DEFAULT '{"matched": 0, "notFound": 0, "failed": 0, "stored": 0, "requests": 0, "billed": 0}'
 ) WITH (fillfactor = 30);
 CREATE INDEX run_live ON brand_enrich.run (account) WHERE status = 'running';
 CREATE INDEX run_newest ON brand_enrich.run (as_of, seq);
@@ -189,12 +186,7 @@ CREATE TABLE brand_enrich.run_chunk (
 CREATE TABLE brand_enrich.run_tally (
   run text NOT NULL,
   part text NOT NULL,
-  matched bigint NOT NULL DEFAULT 0,
-  not_found bigint NOT NULL DEFAULT 0,
-  failed bigint NOT NULL DEFAULT 0,
-  stored bigint NOT NULL DEFAULT 0,
-  requests bigint NOT NULL DEFAULT 0,
-  billed bigint NOT NULL DEFAULT 0,
+  tally jsonb NOT NULL,
   PRIMARY KEY (run, part)
 ) WITH (fillfactor = 50);
 

@@ -38,12 +38,6 @@ local function store(given, bytes, at, freshUntil, keepMs)
   redis.call('SET', root .. 'o:' .. given[1], header .. body, 'PX', shown(keepMs))
 end
 
-local function namesOf(keys, kind)
-  local names = {}
-  for i, key in ipairs(keys) do names[i] = root .. kind .. key end
-  return names
-end
-
 -- Keeps answers and drops the claims on them. Of each: what `store` asks for, then how long it is
 -- fresh in milliseconds or nothing, and its age. One with an age leaves a later one alone.
 local function recordOutcomes(outcomes, bytes)

@@ -170,9 +170,8 @@ function operations.open_account()
   account.confirmedAt = 0
   account.nextProbeAt = now
   if flag() then
-    account.paceVersion = account.paceVersion + 1
-    account.rate = number()
-    account.burst = number()
+    local rate, burst = number(), number()
+    changePace(account, { rate = rate, burst = burst, floorMs = 0 })
   end
   return finishAccount(account)
 end

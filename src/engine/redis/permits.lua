@@ -18,9 +18,8 @@ local function loadPermits(ids)
 end
 
 local function loadClaims(keys)
-  local wanted, names = missing(claims, keys), {}
-  for i, key in ipairs(wanted) do names[i] = root .. 'claim:' .. key end
-  for i, worker in ipairs(fetch(names)) do claims[wanted[i]] = worker end
+  local wanted = missing(claims, keys)
+  for i, worker in ipairs(fetch(namesOf(wanted, 'claim:'))) do claims[wanted[i]] = worker end
 end
 
 local function loadUnusable(run, keys)

@@ -49,6 +49,11 @@ local function pluck(list, name)
   for i, item in ipairs(list) do found[i] = item[name] end
   return found
 end
+local function namesOf(keys, kind)
+  local names = {}
+  for i, key in ipairs(keys) do names[i] = root .. kind .. key end
+  return names
+end
 -- An empty table would be written as an object.
 local function listed(list) return #list > 0 and list or cjson.null end
 -- The same few numbers are written again and again: how long things are kept, and when that ends.

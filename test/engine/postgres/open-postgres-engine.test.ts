@@ -218,11 +218,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 11, tables: 'ea6c4a058e485818' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 12, tables: '69933e35309979fa' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 11,
-      functionsVersion: 2,
-      functions: 'a93f8f18edec6953',
+      version: 12,
+      functionsVersion: 1,
+      functions: 'c0861aca88e039fd',
     });
   });
 
