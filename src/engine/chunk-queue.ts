@@ -12,8 +12,7 @@ const CHUNK_SIZE_AT_MOST = 200;
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 /** How many of the next waiting chunks determine the current turn. */
 const FRONT = 5;
-const LISTED_OF_RUN = 20_000;
-const LISTED_IDLE = 20_000;
+const LISTED = 20_000;
 
 /** Opens the BullMQ queue at the first call. `failure` translates errors of its client. */
 export function createChunkQueue(
@@ -42,11 +41,11 @@ export function createChunkQueue(
     },
     async chunksOf(run) {
       const states = ['waiting', 'delayed', 'active', 'prioritized'] as const;
-      const jobs = await on((queue) => queue.getJobs([...states], 0, LISTED_OF_RUN));
+      const jobs = await on((queue) => queue.getJobs([...states], 0, LISTED));
       return jobs.flatMap((job) => (job?.data?.run === run ? [job.data.chunk] : []));
     },
     async idleChunks() {
-      const jobs = await on((queue) => queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
+      const jobs = await on((queue) => queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED));
       // One that was taken meanwhile is not there any more.
       return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
     },

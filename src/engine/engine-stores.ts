@@ -37,21 +37,16 @@ function createKeyValues({ call }: StoreCalls): KeyValueStore {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * Returns the engine's random id, so that files for one engine are not taken for another's. Of many
- * that give it one at once, the first wins.
+ * Returns the engine's random id, so that files for one engine are not taken for another's. It is
+ * given now if there is none, by the first of many; with `isReadOnly` it is empty then.
  */
-export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
+export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Promise<string> {
   const known = await readEngineId(keyValues);
-  if (known !== null) return known;
+  if (known !== null || isReadOnly) return known ?? '';
   await keyValues.claim(ENGINE_ID.scope, ENGINE_ID.name, randomBytes(8).toString('hex'), null);
   const id = await readEngineId(keyValues);
   if (id !== null) return id;
   throw unreadable('its id');
-}
-
-/** The id, given now if there is none; with `isReadOnly` empty then. */
-export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Promise<string> {
-  return isReadOnly ? ((await readEngineId(keyValues)) ?? '') : giveEngineId(keyValues);
 }
 
 /** The id; null before the first use of the engine. */

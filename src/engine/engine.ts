@@ -1,5 +1,5 @@
 /** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
-import type { Job, Queue, Worker } from 'bullmq';
+import type { Job, Processor, Queue, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
 import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { KeyValueStore } from './stores/key-value-store.js';
 import type { OutcomeStore } from './stores/outcome-store.js';
 import type { RunStore } from './stores/run-store.js';
-import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from './stores/scheduled-jobs.js';
+import type { ScheduledJobData, ScheduledJobs } from './stores/scheduled-jobs.js';
 
 export interface EngineOptions {
   readonly log: Log;
@@ -46,7 +46,7 @@ export type ChunkJob = Job<ChunkData, void, 'chunk'>;
 export type BullChunkQueue = Queue<ChunkData, void, 'chunk'>;
 export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 /** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
-export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
+export type ChunkProcessor = Processor<ChunkData, void, 'chunk'>;
 
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
@@ -110,9 +110,9 @@ export interface Engine {
   /** Takes up to `concurrency` scheduled jobs at once, from `run()` on. The caller closes it. */
   openScheduledJobWorker(
     name: string,
-    processor: ScheduledJobProcessor,
+    processor: Processor<ScheduledJobData, void, 'tick'>,
     concurrency: number,
-  ): ScheduledJobWorker;
+  ): Worker<ScheduledJobData, void, 'tick'>;
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };

@@ -107,13 +107,11 @@ export function createQueues(
   }
 
   return {
-    openQueue: (name) => openQueue<ChunkData, 'chunk'>(name),
+    openQueue: openQueue<ChunkData, 'chunk'>,
     openChunkQueue: (name) =>
       createChunkQueue(() => backend.prepare().then(() => openQueue<ChunkData, 'chunk'>(name)), failure),
-    openWorker: (name, processor, concurrency) =>
-      openWorker<ChunkData, 'chunk'>(name, processor, concurrency),
-    openScheduledJobWorker: (name, processor, concurrency) =>
-      openWorker<ScheduledJobData, 'tick'>(name, processor, concurrency),
+    openWorker: openWorker<ChunkData, 'chunk'>,
+    openScheduledJobWorker: openWorker<ScheduledJobData, 'tick'>,
     scheduledJobs: {
       list: (queue) =>
         on(queue, async (opened) => {

@@ -42,11 +42,6 @@ function isUnmeasured(before: number | null, pace: PaceState): boolean {
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
 }
 
-/** Whether a rate set by another process may be an unmeasured one. */
-function mayBeUnmeasured({ rate }: PaceState): boolean {
-  return rate !== null && rate <= UNMEASURED_RATE;
-}
-
 /**
  * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was
  * seen, the ones beside the refusal: after a first burst they are all there is.
@@ -168,7 +163,9 @@ export function createPaceWatch(startedAt: number) {
     },
     /** The pace as the ledger answered it. */
     learn(pace: PaceState, now: number): void {
-      if (rate === undefined) refusedRate = mayBeUnmeasured(pace) ? 'unmeasured' : 'guess';
+      // A low rate that another process set may be an unmeasured one.
+      if (rate === undefined)
+        refusedRate = pace.rate !== null && pace.rate <= UNMEASURED_RATE ? 'unmeasured' : 'guess';
       else if ((pace.rate ?? Number.POSITIVE_INFINITY) < (rate ?? Number.POSITIVE_INFINITY)) {
         loweredAt = now;
         quietSince = now;

@@ -9,9 +9,7 @@
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
 import type { RunRecord, RunStore } from '../engine/stores/run-store.js';
-
-/** A long-lived worker forgets the oldest runs; one that goes on begins anew. */
-const RUNS_AT_MOST = 1_000;
+import { createRecentRuns } from './recent-runs.js';
 
 /** The trust of one run, as it stands. */
 export interface RunTrust {
@@ -28,7 +26,9 @@ export type AddressTrust = ReturnType<typeof createAddressTrust>;
 
 /** One per worker. */
 export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>) {
-  const trusts = new Map<string, RunTrust>();
+  const trusts = createRecentRuns(
+    (): RunTrust => ({ isTrusted: false, untrusted: 0, kept: [], line: pLimit(1) }),
+  );
   /** Since the last good answer. */
   let unusable = 0;
 
@@ -37,12 +37,8 @@ export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>)
 
     /** A run whose record has answers is trusted: another worker had them. */
     of({ id, tally }: Pick<RunRecord, 'id' | 'tally'>): RunTrust {
-      const trust = trusts.get(id) ?? { isTrusted: false, untrusted: 0, kept: [], line: pLimit(1) };
+      const trust = trusts.of(id);
       trust.isTrusted ||= hasAnswers(tally);
-      trusts.delete(id);
-      trusts.set(id, trust);
-      const [oldest] = trusts.keys();
-      if (trusts.size > RUNS_AT_MOST && oldest !== undefined) trusts.delete(oldest);
       return trust;
     },
 
@@ -65,7 +61,7 @@ export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>)
 
     /** A run that its answers halted begins anew if it goes on. */
     forget(run: string): void {
-      trusts.delete(run);
+      trusts.forget(run);
       unusable = 0;
     },
   };

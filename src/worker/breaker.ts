@@ -26,23 +26,15 @@ export interface Pass {
 }
 
 export class Breaker {
+  isOpen = false;
+  hasBeenGood = false;
   #recent: boolean[] = [];
-  #isOpen = false;
   #probe: Pass | null = null;
   #probeMs = PROBE_FIRST_MS;
   #nextProbeAt = 0;
   #badSince: number | null = null;
   #awaySince: number | null = null;
   #notedAt = 0;
-  #hasBeenGood = false;
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  get hasBeenGood(): boolean {
-    return this.#hasBeenGood;
-  }
 
   /**
    * How long there has been no good answer while bad ones came; 0 when the last one was good, or
@@ -63,7 +55,7 @@ export class Breaker {
 
   /** Called before each request. One that passes is ended by `note`, or by `cancel` if unsent. */
   enter(now: number): Pass | { readonly type: 'rejected'; readonly retryInMs: number } {
-    if (!this.#isOpen) return { type: 'pass', isProbe: false };
+    if (!this.isOpen) return { type: 'pass', isProbe: false };
     if (this.#probe !== null)
       return { type: 'rejected', retryInMs: Math.max(500, Math.min(this.#probeMs, 5_000)) };
     if (now < this.#nextProbeAt) return { type: 'rejected', retryInMs: this.#nextProbeAt - now };
@@ -76,9 +68,9 @@ export class Breaker {
     const isProbe = pass === this.#probe;
     if (isProbe || isGood) this.#probe = null;
     if (isGood) {
-      this.#hasBeenGood = true;
-      if (this.#isOpen) this.#recent = [];
-      this.#isOpen = false;
+      this.hasBeenGood = true;
+      if (this.isOpen) this.#recent = [];
+      this.isOpen = false;
       this.#probeMs = PROBE_FIRST_MS;
     }
     this.#badSince = isGood ? null : now - this.badForMs(now);
@@ -86,15 +78,15 @@ export class Breaker {
     this.#notedAt = now;
     this.#recent.push(isGood);
     if (this.#recent.length > WINDOW) this.#recent.shift();
-    if (isGood || (this.#isOpen && !isProbe)) return;
-    if (this.#isOpen) {
+    if (isGood || (this.isOpen && !isProbe)) return;
+    if (this.isOpen) {
       this.#probeMs = Math.min(this.#probeMs * 2, PROBE_LAST_MS);
     } else {
       const bad = this.#recent.filter((good) => !good).length;
       const last = this.#recent.slice(-ALL_BAD);
       const isAllBad = last.length === ALL_BAD && !last.includes(true);
       if (!isAllBad && (this.#recent.length < WINDOW || bad <= WINDOW / 2)) return;
-      this.#isOpen = true;
+      this.isOpen = true;
     }
     this.#nextProbeAt = now + this.#probeMs;
   }

@@ -10,11 +10,6 @@ export function countInFlight(count: () => number): () => void {
   return () => counts.delete(key);
 }
 
-/** Adds requests that a worker cut off at its stop. */
-export function addCutOff(requests: number): void {
-  if (requests > 0) countInFlight(() => requests);
-}
-
 /** Returns the moment from which on `unansweredRequests` counts. */
 export const requestsMark = (): number => next;
 

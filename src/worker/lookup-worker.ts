@@ -24,10 +24,11 @@ import { Breaker } from './breaker.js';
 import { countInFlight } from './in-flight.js';
 import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
 import { createChunkWork } from './own-chunks.js';
+import { createRecentRuns } from './recent-runs.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import type { ChunkContext, ChunkResult } from './resolve-chunk.js';
-import { createRunTallies, createSentCounts } from './run-tallies.js';
+import { createRunTallies } from './run-tallies.js';
 import { endWorker } from './worker-stop.js';
 
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
@@ -79,7 +80,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     usageLagMs,
   });
   const halts = createHalts(clock);
-  const sent = createSentCounts();
+  /** Requests, and those of them that were or may have been billed; besides, those cut off. */
+  const sent = createRecentRuns(() => ({ requests: 0, billed: 0, cutOff: 0 }));
   const context = {
     engine,
     client: options.client,
@@ -94,7 +96,11 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     limit: pLimit(concurrency),
     halts,
     keepFailure: createFailureKeeper(engine.runs, { clock, log, stop }),
-    onSent: sent.add,
+    onSent(run: string, as: 'free' | 'billed' | 'cutOff') {
+      const counted = sent.of(run);
+      if (as !== 'cutOff') counted.requests += 1;
+      if (as !== 'free') counted[as] += 1;
+    },
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
       await engine.runs.halt(run, halt);
@@ -142,7 +148,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     /** The account as this worker last saw it; null before its first exchange. */
     ledgerState: () => governor.state,
     /** The requests of this worker for a run, by its own count. */
-    sentFor: (run: string) => sent.of(run),
+    sentFor: sent.of,
     /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
     get leftOnDisk(): number {
       return governor.left;

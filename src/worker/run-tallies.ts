@@ -8,27 +8,16 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { NO_TALLY, type RunStore, type Tally } from '../engine/stores/run-store.js';
 import type { Asked } from './asked.js';
+import { createRecentRuns } from './recent-runs.js';
 
 const REPORT_EVERY_MS = 1_000;
-/** A long-lived worker forgets the oldest beyond these; if one goes on, its sum gets a new name. */
-const RUNS_AT_MOST = 200;
 
 export type RunTallies = ReturnType<typeof createRunTallies>;
 export type RunTally = ReturnType<typeof createTally>;
 
-/** One for each worker. */
+/** One for each worker. The sum of a run that was forgotten and goes on has a new name. */
 export function createRunTallies(runs: Pick<RunStore, 'addTally'>, clock: Clock) {
-  const tallies = new Map<string, RunTally>();
-  return {
-    of(run: string): RunTally {
-      const tally = tallies.get(run) ?? createTally(runs, run, clock);
-      tallies.delete(run);
-      tallies.set(run, tally);
-      const [oldest] = tallies.keys();
-      if (tallies.size > RUNS_AT_MOST && oldest !== undefined) tallies.delete(oldest);
-      return tally;
-    },
-  };
+  return createRecentRuns((run) => createTally(runs, run, clock));
 }
 
 function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock) {
@@ -75,28 +64,6 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
       if (!isFirst && clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;
       reportedAt = clock.monotonic();
       void flush().catch(() => undefined);
-    },
-  };
-}
-
-/** Requests, and those of them that were or may have been billed; besides, those cut off. */
-const NOTHING_SENT = { requests: 0, billed: 0, cutOff: 0 };
-/** A long-lived process forgets the oldest runs. */
-const RUNS_COUNTED = 1_000;
-
-/** What one worker sent for each run, by its own count. */
-export function createSentCounts() {
-  const counts = new Map<string, typeof NOTHING_SENT>();
-  return {
-    of: (run: string) => counts.get(run) ?? NOTHING_SENT,
-    /** `cutOff`: by the stop, and perhaps billed. */
-    add(run: string, as: 'free' | 'billed' | 'cutOff'): void {
-      const counted = { ...(counts.get(run) ?? NOTHING_SENT) };
-      if (as !== 'cutOff') counted.requests += 1;
-      if (as !== 'free') counted[as] += 1;
-      counts.set(run, counted);
-      const [oldest] = counts.keys();
-      if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
     },
   };
 }

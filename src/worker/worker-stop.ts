@@ -1,7 +1,7 @@
 /** How a worker stops: within a deadline, and so that nothing paid is lost. */
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { addCutOff, unansweredText } from './in-flight.js';
+import { countInFlight, unansweredText } from './in-flight.js';
 import type { ChunkContext } from './resolve-chunk.js';
 
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
@@ -42,8 +42,10 @@ export async function endWorker(
   await withinDeadline(governor.recorded(), Math.max(left(), 1_000));
   await governor.close(Math.max(Math.min(left(), 5_000), 500));
   const cutOff = gauge.cutOff + gauge.inFlight;
-  addCutOff(cutOff);
-  if (cutOff > 0) log.warn({ requests: cutOff }, unansweredText(cutOff));
+  if (cutOff > 0) {
+    countInFlight(() => cutOff);
+    log.warn({ requests: cutOff }, unansweredText(cutOff));
+  }
   await withinDeadline(engine.outcomes.deregister(worker), 1_000).catch(() => undefined);
 }
 

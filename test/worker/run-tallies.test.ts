@@ -86,7 +86,7 @@ it('each run has a sum and a name of its own', async () => {
 
 it('of very many runs a forgotten one continues under another name', async () => {
   const { tallies, reports } = createTallying();
-  for (let run = 0; run < 300; run += 1) {
+  for (let run = 0; run < 1_100; run += 1) {
     tallies.of(`run ${run}`).addAsked(MATCHED);
     await tallies.of(`run ${run}`).flush();
   }

@@ -19,8 +19,6 @@ const OPEN_DEADLINE_MS = 12_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const RECONNECT_AFTER_MS = { step: 50, most: 1_000 };
 
-type ConnectionUse = 'store' | 'producer' | 'worker';
-
 const OPTIONS_OF_USE = {
   store: {
     enableOfflineQueue: false,
@@ -31,13 +29,13 @@ const OPTIONS_OF_USE = {
   producer: { enableOfflineQueue: false, maxRetriesPerRequest: 1 },
   // BullMQ blocks on this connection, so a command may take as long as it likes.
   worker: { maxRetriesPerRequest: null },
-} satisfies Record<ConnectionUse, RedisOptions>;
+} satisfies Readonly<Record<string, RedisOptions>>;
 
 export interface ConnectOptions {
   readonly url: string;
   /** The address without credentials, for the log and for errors. */
   readonly address: string;
-  readonly use: ConnectionUse;
+  readonly use: keyof typeof OPTIONS_OF_USE;
   readonly log: Log;
   /** Certificates in PEM that are trusted besides Node's own. */
   readonly extraCa: string | null;

@@ -9,14 +9,8 @@ import { RULES } from '../../ledger/rules.js';
 import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
-interface Script {
-  readonly source: string;
-  /** SHA-1 of the source, as `EVALSHA` asks for. */
-  readonly sha: string;
-}
-
 /** Reads a script of this folder. `--- @include "other.lua"` inserts another file first, once. */
-function loadScript(name: string): Script {
+function loadScript(name: string) {
   const included = new Set<string>();
   const read = (file: string): string => {
     if (included.has(file)) return '';
@@ -27,8 +21,10 @@ function loadScript(name: string): Script {
     );
   };
   const source = read(name);
+  // As `EVALSHA` asks for.
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
+type Script = Readonly<ReturnType<typeof loadScript>>;
 
 const SCRIPTS: ReadonlyMap<string, Script> = new Map(
   ['ledger.lua', 'outcomes.lua', 'runs.lua', 'key-values.lua']

@@ -2,7 +2,7 @@
  * Scheduled jobs: a scheduler adds the next one when a worker takes the current one, so missed ones
  * are not made up: the one that was due is late.
  */
-import type { Job, Queue, Worker } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import { isMoment } from '../../core/clock.js';
 
 /** The payload of a scheduled job: names only; their meaning is up to the caller. */
@@ -15,13 +15,6 @@ export interface ScheduledJobData {
 /** Each has the name `tick` in BullMQ; its scheduler's name is in the data. */
 export type ScheduledJob = Job<ScheduledJobData, void, 'tick'>;
 export type ScheduledJobQueue = Queue<ScheduledJobData, void, 'tick'>;
-export type ScheduledJobWorker = Worker<ScheduledJobData, void, 'tick'>;
-/** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
-export type ScheduledJobProcessor = (
-  job: ScheduledJob,
-  token?: string,
-  signal?: AbortSignal,
-) => Promise<void>;
 
 /** As the engine has it: another program may have written it. */
 interface Scheduler {

@@ -1,6 +1,6 @@
 /** Contract of the key-value store and the scheduled jobs, run against each engine. */
 import { describe, expect, test } from 'vitest';
-import { giveEngineId, readEngineId } from '../../../src/engine/engine-stores.js';
+import { engineId, readEngineId } from '../../../src/engine/engine-stores.js';
 import type { ScheduledJobData } from '../../../src/engine/stores/scheduled-jobs.js';
 import { dueAtOf } from '../../../src/engine/stores/scheduled-jobs.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
@@ -24,11 +24,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       (await keyValues().list(scope)).map(({ name, text }) => [name, text]);
 
     test('the engine has one id, the same for every caller that sets one', async () => {
-      const given = await Promise.all([
-        giveEngineId(keyValues()),
-        giveEngineId(keyValues()),
-        giveEngineId(keyValues()),
-      ]);
+      const given = await Promise.all([engineId(keyValues()), engineId(keyValues()), engineId(keyValues())]);
       expect(new Set([...given, await readEngineId(keyValues()), subject.engine.id]).size).toBe(1);
       expect(subject.engine.id).toMatch(/^[0-9a-f]{16}$/);
     });
