@@ -5,8 +5,7 @@
 import { type Clock, systemClock } from '../core/clock.js';
 import { errorText, FailFileError } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import type { ChunkQueue, Engine } from './engine.js';
+import type { ChunkQueue, Engine, EngineOptions } from './engine.js';
 
 const PATIENCE_MS = 120_000;
 /** After a stop signal the wait is shorter. */
@@ -18,7 +17,7 @@ export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** One for all calls to an engine: logs one line when an outage begins and one when it ends. */
 export function createPatience(
-  { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
+  { log, stop = new AbortController().signal }: Pick<EngineOptions, 'log' | 'stop'>,
   clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
 ): Patience {
   const now = clock.monotonic;

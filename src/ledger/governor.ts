@@ -135,11 +135,6 @@ export class SharedGovernor {
     return { now: now + clock.monotonic() - this.#learnedAt, period };
   }
 
-  #turn(): ExchangeRequest['turn'] {
-    const { now, period } = this.calendar();
-    return turnOf(period, this.#period, now);
-  }
-
   /**
    * A permit for a look or a check, its slot of the pace included; null: none is given now, as the
    * state then shows, or the governor is closed.
@@ -347,6 +342,7 @@ export class SharedGovernor {
       this.#period = run.period;
     }
     const accepted = batch.settle.filter(({ as }) => as === 'billed').length;
+    const calendar = this.calendar();
     return {
       account,
       worker,
@@ -357,7 +353,7 @@ export class SharedGovernor {
       take: waiters.map(({ permit, key, own }) => ({ permit, key, own })),
       look: look?.request ?? null,
       permitMs: permitMsOf(timeoutMs),
-      turn: this.#turn(),
+      turn: turnOf(calendar.period, this.#period, calendar.now),
       usageLagMs,
     };
   }

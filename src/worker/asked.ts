@@ -51,9 +51,9 @@ export interface AskContext {
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
   /**
    * Requests in flight, those that a stop cut off and that may have been billed, and why the
-   * service is unavailable while the breaker is open.
+   * service is unavailable while the breaker is open. `retryAt`: when the last identifier is asked
+   * for again that has to wait for long; 0: none.
    */
-  /** `retryAt`: when the last identifier is asked for again that has to wait for long; 0: none. */
   readonly gauge: {
     inFlight: number;
     sent: number;

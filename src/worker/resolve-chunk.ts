@@ -119,10 +119,6 @@ async function claimAndAsk(
   if (texts.length === 0) return [];
   const { limit, turns } = context;
   const earlier = turns.last;
-  let isBegun: () => void = () => undefined;
-  turns.last = new Promise<void>((resolve) => {
-    isBegun = resolve;
-  });
   const results: Asked[] = [];
   const errors: unknown[] = [];
   const underWay: Promise<void>[] = [];
@@ -141,7 +137,7 @@ async function claimAndAsk(
       leave();
     }
   };
-  try {
+  const enterAll = async (): Promise<void> => {
     const keys = texts.map((text) => keyOf(text));
     const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
     const claims = await context.engine.outcomes.claim(asked);
@@ -151,10 +147,10 @@ async function claimAndAsk(
       if (claims[at] !== 'ours') results[at] = withoutRequest(BUSY);
       else underWay.push(askOne(text, at, await enterGate(limit)));
     }
-  } finally {
-    void earlier.then(isBegun);
-    await Promise.all(underWay);
-  }
+  };
+  const entered = enterAll();
+  turns.last = Promise.allSettled([earlier, entered]).then(() => undefined);
+  await entered.finally(() => Promise.all(underWay));
   if (errors.length > 0) throw errors[0];
   return texts.flatMap((text, at) => (results[at] === undefined ? [] : [[text, results[at]]]));
 }

@@ -79,7 +79,6 @@ export async function openEngineOn(
   options: EngineOptions,
 ): Promise<Engine> {
   const { log, isReadOnly, clockOffsetMs = () => 0 } = options;
-  const { stop = new AbortController().signal } = options;
   const { address } = server;
   const failure = (error: unknown) => storeFailure(server, error);
   return orRelease(async (releasers) => {
@@ -88,7 +87,7 @@ export async function openEngineOn(
     await assertReachable(pool, server);
     const calls = createSqlCalls(server, pool, clockOffsetMs);
     // A server that lets us in and then ends the session is unavailable for a moment, and no more.
-    const patience = createPatience({ log, stop });
+    const patience = createPatience(options);
     const inSession = async <T>(act: (session: PoolClient) => Promise<T>): Promise<T> => {
       const session = await translated(pool.connect(), failure);
       let isLost = true;

@@ -33,14 +33,13 @@ export interface RedisEngineOptions extends EngineOptions {
 /** Throws `FailFileError` when the server does not answer or could lose data. Names no password. */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
-  const { stop = new AbortController().signal } = options;
   const address = shownAddress(url);
   const connect = { url, address, log, extraCa: options.extraCa ?? null };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
   // A server that lets us in and then ends the connection is unavailable for a moment, and no more.
-  const patience = createPatience({ log, stop });
+  const patience = createPatience(options);
   try {
     const facts = await patience(() => asked(readServerFacts(redis)));
     const { waitsForDisk, warnings } = judgeServer(facts, address, options.waitsForDisk ?? false);
