@@ -125,6 +125,6 @@ else addEventListener('load', returnFocus);
 document.addEventListener('visibilitychange', renew);
 setInterval(renew, 5000);
 
-// It lies over what is below it, and has been read.
+// What the last action did has been read by then, and is old: a trial that it began may be over.
 const SAID_MS = 15_000;
-setTimeout(() => document.querySelector('.said')?.remove(), SAID_MS);
+setTimeout(() => document.querySelector('.banner[role=status]')?.remove(), SAID_MS);

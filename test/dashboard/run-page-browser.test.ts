@@ -139,12 +139,15 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('customers.csv is resumed').waitFor();
 
+    await page.clock.install();
     await page.goto(`${served.url}runs/r-tried`);
     await page.getByRole('button', { name: 'Look up the rest' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('1,380 companies are left.').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('It is started as soon as there is room for it.').waitFor();
+    await page.clock.runFor(15_000);
+    await page.getByRole('status').waitFor({ state: 'detached' });
 
     await page.goto(`${served.url}runs/r-paused`);
     show({ runs: [runRecord({ id: 'r-paused', tally: { matched: 1_400, billed: 1_400 } })] });
