@@ -11,7 +11,16 @@ import { findBarriers } from '../../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { FIND_ILLEGIBLE } from './legibility.js';
-import { emptyPage, failedPage, figures, NO_BINS, pageData, partialPage, unmatchedPage } from './pages.js';
+import {
+  brand,
+  emptyPage,
+  failedPage,
+  figures,
+  NO_BINS,
+  pageData,
+  partialPage,
+  unmatchedPage,
+} from './pages.js';
 
 const DESK = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -130,6 +139,13 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       expect(sheets).toBeGreaterThan(0);
       expect(sheets).toBeLessThanOrEqual(SHEETS_AT_MOST[name] ?? 0);
     });
+  });
+
+  it('gives a name the width that industry and country leave', async () => {
+    const long = brand({ name: 'Deutsche Wasserfreunde und Segler', country: 'Chad' });
+    const { page } = await show(pageData({ best: [{ ...long, industry: null }] }), { viewport: DESK });
+    const cut = '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)';
+    expect(await page.evaluate<number>(`${cut}(document.querySelector('#best + ol .brand-name'))`)).toBe(0);
   });
 
   it.each([1, 1_000_000])('draws %d brands alone', LONG, async (count) => {
