@@ -26,8 +26,9 @@ import type { LedgerState } from '../ledger/ledger.js';
 import { inFlightOf, sayWait } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Document } from '../run/documents.js';
-import { judgeAccount } from '../run/facts/judge-account.js';
+import { judgeAccount, useOf } from '../run/facts/judge-account.js';
 import { type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { leftText } from '../run/report/headline.js';
 import { sayRun, UNREPORTED } from '../run/words/say-run.js';
 import type { Settings } from '../settings/settings.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
@@ -132,7 +133,7 @@ export function readIdentifier(text: string): Identifier {
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function ledgerText(account: string, state: LedgerState): string {
-  const { limit, used, left, waitsUntil } = judgeAccount(state);
+  const { limit, used, waitsUntil } = judgeAccount(state);
   const lines = [
     `account     ${account}`,
     `period      ${state.period ?? 'unknown until the first answer'}`,
@@ -150,7 +151,8 @@ function ledgerText(account: string, state: LedgerState): string {
       `looks       ${countText(own.booked)} of those sent by us for the own domain: given back ` +
         'when they are proven free',
     );
-  if (left !== null) lines.push(`left        ${countText(left)}`);
+  const left = leftText(useOf(state));
+  if (left !== null) lines.push(`left        ${left}`);
   if (state.closedAt !== null)
     lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
   if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');

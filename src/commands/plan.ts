@@ -11,6 +11,7 @@ import type { Engine } from '../engine/engine.js';
 import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { type Plan, planDocument, planFile } from '../run/plan-file.js';
+import { leftText } from '../run/report/headline.js';
 import { isLoopbackUrl } from '../settings/address-values.js';
 import { type CommandCall, show } from './answer.js';
 
@@ -94,11 +95,10 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   ];
   if (account) {
     const { limit, used } = account;
-    const left = account.left === null ? '' : `, ${countText(account.left)} left`;
     const rest =
       limit === null
         ? ' used; the quota is unknown until the first request'
-        : ` of ${countText(limit)} used${left}`;
+        : ` of ${countText(limit)} used, ${leftText(account)} left`;
     lines.push(`account             ${countText(used)}${rest}`);
   }
   if (spending) {

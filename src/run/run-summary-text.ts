@@ -3,7 +3,7 @@ import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
-import { changesText, namesText, rowsText, unreportedText, verdictOf } from './report/headline.js';
+import { changesText, leftText, namesText, rowsText, unreportedText, verdictOf } from './report/headline.js';
 import type { Tone } from './report/kit/parts.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
@@ -76,10 +76,8 @@ function factsOf({ report }: FinishedRun): Line[] {
   if (requests.overage > 0)
     lines.push(['overage', `${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`]);
   if (account && account.limit !== null) {
-    const spent = account.used;
-    const left = countText(Math.max(0, account.limit - spent));
-    const used = `${countText(spent)} of ${countText(account.limit)} used this period`;
-    lines.push(['account', `${used}${sharesOf(account)}, ${left} left`]);
+    const used = `${countText(account.used)} of ${countText(account.limit)} used this period`;
+    lines.push(['account', `${used}${sharesOf(account)}, ${leftText(account)} left`]);
   }
   if (rows.matched > 0) {
     const { high, acceptable, poor, unscored } = quality;

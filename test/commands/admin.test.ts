@@ -70,7 +70,7 @@ describe('the account text', () => {
       'limit       1,200 (quota and 200 overage requests)',
       'used        1,100: 1,050 sent by us, 40 in flight, 10 by others',
       'service     last reported 1,100 used',
-      'left        100',
+      'left        100 (100 at extra cost)',
       'closed      the service refused for quota at 2026-03-15 12:00:00 UTC',
       'paused      nothing is spent until `brand-enrich resume`',
       'pace        81.0 requests a second, burst 10',

@@ -158,6 +158,10 @@ it('shows overage and account where there are any', () => {
   expect(lines).toContain('overage: 3 requests, 0.3 spent');
   expect(lines).toContain('account: 53 of 53 used this period (52 by us, 1 by others), 0 left');
   expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
+  const before = ledgerState({ ...spent, sent: 40 });
+  expect(summaryOf({ ledger: before })).toContain(
+    'account: 41 of 53 used this period (40 by us, 1 by others), 12 (3 at extra cost) left',
+  );
 });
 
 it('shows what killed workers may have spent where there is any', () => {

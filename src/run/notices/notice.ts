@@ -9,7 +9,7 @@ import type { NotifyEvent } from '../../settings/process-settings.js';
 import type { Document } from '../documents.js';
 import { useOf } from '../facts/judge-account.js';
 import type { ChangesReport } from '../output/changes.js';
-import { changesText, rowsText } from '../report/headline.js';
+import { changesText, leftText, rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
 import { sayStop } from '../words/say-reason.js';
@@ -115,8 +115,8 @@ function linesOf({ run, reason, rows, requests, account, changes, files, report,
       lines.push(`           ${countText(unreported)} more may have been billed: ${UNREPORTED}`);
   }
   if (account !== null) {
-    const { used, limit, left } = account;
-    const share = limit === null || left === null ? '' : ` of ${countText(limit)}, ${countText(left)} left`;
+    const { used, limit } = account;
+    const share = limit === null ? '' : ` of ${countText(limit)}, ${leftText(account)} left`;
     lines.push(`account:   ${countOf(used, 'request')} used${share}`);
   }
   if (changes !== null) lines.push(`changes:   ${changesText(changes)}`);

@@ -57,6 +57,13 @@ export function unreportedText({ requests, run }: Pick<RunReport, 'requests' | '
   return `${countText(requests.unreported)} more, ${UNREPORTED}${again}`;
 }
 
+/** `1,900 (100 at extra cost)`: requests of the limit that are left; null while it is unknown. */
+export function leftText({ quota, cap, used, left }: NonNullable<RunReport['account']>): string | null {
+  if (left === null) return null;
+  const extra = left - Math.max(0, (cap ?? quota ?? 0) - used);
+  return `${countText(left)}${extra > 0 ? ` (${countText(extra)} at extra cost)` : ''}`;
+}
+
 /** The outcomes of the rows, in one sentence. */
 export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;

@@ -3,6 +3,7 @@ import { countOf, countText, momentText, moneyText, shareText } from '../../core
 import { periodStart } from '../../ledger/period.js';
 import { RULES } from '../../ledger/rules.js';
 import { UNREPORTED } from '../words/say-run.js';
+import { leftText } from './headline.js';
 import { Bar, Card, Dot, type Fact, Facts } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
@@ -100,7 +101,7 @@ function Account({ account }: { account: NonNullable<RunReport['account']> }) {
   const rows: Fact[] = [
     [<Dot tone="ours">by brand-enrich</Dot>, countText(ours)],
     [<Dot tone="theirs">by others</Dot>, countText(others)],
-    ['Left', countText(Math.max(0, limit - used))],
+    ['Left', leftText(account)],
     cap !== null && [
       <>
         Set with <code>quota</code>

@@ -98,7 +98,7 @@ describe('the e-mail', () => {
         'rows:      1,200 matched, 2 failed',
         'requests:  9 sent, 8 billed, 12 as overage for 1.2',
         '           2 more may have been billed: in flight when their worker ended',
-        'account:   1,016 requests used of 1,050, 34 left',
+        'account:   1,016 requests used of 1,050, 34 (34 at extra cost) left',
         'output:    customers.enriched.csv',
         'report:    /data/customers.report.json',
         'run:       r-1',
