@@ -29,7 +29,7 @@ import type { Document } from '../run/documents.js';
 import { judgeAccount, useOf } from '../run/facts/judge-account.js';
 import { type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
 import { leftText } from '../run/report/headline.js';
-import { sayRun, UNREPORTED } from '../run/words/say-run.js';
+import { sayRun, UNREPORTED } from '../run/words/say-reason.js';
 import type { Settings } from '../settings/settings.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';

@@ -17,7 +17,7 @@ import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
 import type { ShownMatch } from '../run/newest-matches.js';
 import { Badge } from '../run/report/brands-section.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures } from '../run/report/kit/parts.js';
-import { sayRun } from '../run/words/say-run.js';
+import { sayRun } from '../run/words/say-reason.js';
 import type { RunView } from './look-at-run.js';
 import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
 import { Counts } from './runs-section.js';

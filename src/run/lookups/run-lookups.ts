@@ -25,7 +25,7 @@ import type { ActiveRun, EnrichRequest, EnrichRuntime } from '../enrich-request.
 import { judgeAccount } from '../facts/judge-account.js';
 import type { LookupsEnd } from '../run-end.js';
 import { endRun, pauseNotice, recordStored } from '../run-record.js';
-import { sayHold } from '../words/say-run.js';
+import { sayHold } from '../words/say-reason.js';
 import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { openMatchCheck } from './match-check.js';

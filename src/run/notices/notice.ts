@@ -12,8 +12,7 @@ import type { ChangesReport } from '../output/changes.js';
 import { changesText, leftText, rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
-import { sayStop } from '../words/say-reason.js';
-import { UNREPORTED } from '../words/say-run.js';
+import { sayStop, UNREPORTED } from '../words/say-reason.js';
 
 export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VERSION };
 

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { ChangesReport } from '../output/changes.js';
-import { UNREPORTED } from '../words/say-run.js';
+import { UNREPORTED } from '../words/say-reason.js';
 import type { Mark } from './kit/parts.js';
 import type { RunReport } from './report.js';
 

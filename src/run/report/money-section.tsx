@@ -2,7 +2,7 @@
 import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
 import { periodStart } from '../../ledger/period.js';
 import { RULES } from '../../ledger/rules.js';
-import { UNREPORTED } from '../words/say-run.js';
+import { UNREPORTED } from '../words/say-reason.js';
 import { leftText } from './headline.js';
 import { Bar, Card, Dot, type Fact, Facts } from './kit/parts.js';
 import type { RunReport } from './report.js';
