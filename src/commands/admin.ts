@@ -1,15 +1,18 @@
 /** `status`, `ledger` and `outcomes`, which spend nothing. */
 import {
   type AccountStatus,
+  accountDocument,
+  answersDocument,
   budgetText,
   limitText,
   projectionText,
   readAccountStatus,
   readOwnAccount,
+  runDocument,
+  statusDocument,
 } from '../app/account-status.js';
 import { accountOf, knownNames } from '../app/open-service.js';
 import { spoolOf } from '../app/open-stores.js';
-import { accountDocument, answersDocument, runDocument, statusDocument } from '../app/status-document.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Identifier, identifierText, readIdentifierText } from '../core/identifier.js';

@@ -1,6 +1,7 @@
 /** `ledger check`: the request beyond the limit that a person orders. */
+
+import { accountDocument } from '../app/account-status.js';
 import { openContext, openLookupWorker, openState } from '../app/open-context.js';
-import { accountDocument } from '../app/status-document.js';
 import { DeclinedError, type ExitCode } from '../core/errors.js';
 import { moneyText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';

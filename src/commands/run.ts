@@ -8,7 +8,7 @@ import { systemWords } from '../core/system-error.js';
 import { printControlled, printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { readTableEarly } from '../input/read-table.js';
-import { createRunNotices } from '../run/notices/run-notices.js';
+import { createRunNotices } from '../run/notices/notifier.js';
 import type { RunReport } from '../run/report/report.js';
 import type { FinishedRun } from '../run/run-file.js';
 import { stopText, summaryTable, summaryText } from '../run/run-summary-text.js';
@@ -35,7 +35,7 @@ async function noteMetrics(
 ) {
   const { metricsFile: path } = settings;
   if (path === null) return;
-  const { writeMetricsFile } = await import('../app/metrics-file.js');
+  const { writeMetricsFile } = await import('../app/metrics.js');
   const [input = '-'] = args;
   await writeMetricsFile(path, { input, exitCode, endedAt: systemClock.now(), report }).catch((error) => {
     printText(stderr, `warning: no metrics were written: ${path} (${systemWords(error)})\n`);

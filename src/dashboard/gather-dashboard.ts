@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { type GivenTerms, readAccountStatus } from '../app/account-status.js';
-import { runDocument, statusDocument } from '../app/status-document.js';
+import { type GivenTerms, readAccountStatus, runDocument, statusDocument } from '../app/account-status.js';
 import type { Clock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';

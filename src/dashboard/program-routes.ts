@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { runDocument } from '../app/status-document.js';
+import { runDocument } from '../app/account-status.js';
 import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';

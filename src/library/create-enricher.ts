@@ -1,10 +1,9 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
-import { readOwnAccount } from '../app/account-status.js';
+import { accountDocument, readOwnAccount } from '../app/account-status.js';
 import { openLookupWorker } from '../app/open-context.js';
 import { openService } from '../app/open-service.js';
 import { openStores } from '../app/open-stores.js';
-import { accountDocument } from '../app/status-document.js';
 import { systemClock } from '../core/clock.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
@@ -15,7 +14,7 @@ import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
 import { readToken } from '../settings/secrets.js';
-import { enrichRows, holdUnmatched } from './enrich-rows.js';
+import { enrichRows, findBrand, holdUnmatched } from './enrich-rows.js';
 import type {
   Candidates,
   Enriched,
@@ -25,7 +24,6 @@ import type {
   FileOptions,
 } from './enricher.js';
 import { planOneFile, runOneFile } from './file-run.js';
-import { findBrand } from './find-brand.js';
 import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';

@@ -2,15 +2,13 @@
  * The newest matches of a run, for pages that show it while it works. The engine keeps only which
  * identifiers they are: their brands are read from the stored answers, as long as those are kept.
  */
-import { qualityScoreOf } from '../brand-api/brand.js';
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { readStoredBrands } from './lookups/stored-brands.js';
-import { mainColor } from './output/brand-fields.js';
+import { readStoredBrands } from './lookups/trial.js';
 import type { RunEvent } from './run-events.js';
 
 const SHOWN = 20;
@@ -75,20 +73,9 @@ export type ShownMatch = Awaited<ReturnType<typeof readNewestMatches>>[number];
 export async function readNewestMatches(engine: Pick<Engine, 'keyValues' | 'outcomes'>, run: RunRecord) {
   const entry = (await engine.keyValues.list(SCOPE)).find(({ name }) => name === run.id);
   const identifiers = attempt(() => shape(entry?.text), []).slice(0, SHOWN);
-  return (await readStoredBrands(engine, run, identifiers)).flatMap(({ identifier: text, brand }) => {
+  const brands = await readStoredBrands(engine, run, identifiers);
+  return brands.flatMap(({ identifier: text, name, domain, score, color }) => {
     const identifier = readIdentifierText(text)?.value.slice(0, TEXT_AT_MOST);
-    if (identifier === undefined) return [];
-    return {
-      identifier,
-      name: textOf(brand.name) ?? textOf(brand.domain) ?? identifier,
-      /** 0 to 1; null: it has none. */
-      score: qualityScoreOf(brand),
-      /** As the service wrote it. */
-      color: textOf(mainColor(brand)),
-    };
+    return identifier === undefined ? [] : { identifier, name: name ?? domain ?? identifier, score, color };
   });
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, TEXT_AT_MOST) : null;
 }

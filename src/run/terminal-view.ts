@@ -178,7 +178,7 @@ function trialLines({ counts, brands }: TrialResult): string[] {
     `tried ${countOf(tried, 'identifier')}: ${countText(matched)} matched${share}${rest.join('')}`,
     ...brands.map(
       ({ identifier, name, domain, score }) =>
-        `  ${identifier}: ${name || 'no name'}, ${domain || 'no domain'}, ` +
+        `  ${identifier}: ${name ?? 'no name'}, ${domain ?? 'no domain'}, ` +
         `${score === null ? 'unscored' : `score ${score}`}`,
     ),
   ];

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type EndedRun, metricsText, writeMetricsFile } from '../../src/app/metrics-file.js';
+import { type EndedRun, metricsText, writeMetricsFile } from '../../src/app/metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const REPORT = {

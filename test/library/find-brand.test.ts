@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Identifier } from '../../src/core/identifier.js';
+import { findBrand } from '../../src/library/enrich-rows.js';
 import type { Candidates } from '../../src/library/enricher.js';
-import { findBrand } from '../../src/library/find-brand.js';
 import type { Found } from '../../src/library/waiters.js';
 
 const AT = Date.UTC(2026, 10, 22);

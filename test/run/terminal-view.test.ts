@@ -224,8 +224,8 @@ const TRIAL: TrialResult = {
   isRequested: true,
   counts: { not_found: 2, matched: 17, failed: 1 },
   brands: [
-    { identifier: 'domain:acme.com', name: 'Acme', domain: 'acme.com', score: 0.82 },
-    { identifier: 'domain:b.com', name: '', domain: '', score: null },
+    { identifier: 'domain:acme.com', name: 'Acme', domain: 'acme.com', score: 0.82, color: null },
+    { identifier: 'domain:b.com', name: null, domain: null, score: null, color: null },
   ],
 };
 

@@ -1,5 +1,5 @@
 /** Schedules as parts of documents: times as text, without flags. Pure. */
-import { orderDocument } from '../../app/status-document.js';
+import { orderDocument } from '../../app/account-status.js';
 import type { Document } from '../../run/documents.js';
 import { isoTime } from '../../run/output/columns.js';
 import type { EndedRun, ScheduleState } from './schedule-book.js';

@@ -12,8 +12,12 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { pausedText } from '../../engine/stores/run-store.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import { bareNotice } from '../../run/notices/notice.js';
-import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
-import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
+import {
+  createRunNotices,
+  type Notifier,
+  openNotifier,
+  type RunNotices,
+} from '../../run/notices/notifier.js';
 import { runFile } from '../../run/run-file.js';
 import { newRunId } from '../../run/run-record.js';
 import { createLogView, createStanding } from '../../run/run-view.js';

@@ -2,10 +2,12 @@
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import type { RunRecord } from '../../engine/stores/run-store.js';
+import { outcomeKeys } from '../../engine/stores/outcome-key.js';
+import { readProfile } from '../../engine/stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../../engine/stores/run-store.js';
+import { mainColor, textOf } from '../output/brand-fields.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
-import { readStoredBrands } from './stored-brands.js';
 
 /**
  * `isRequested`: with `--try`; otherwise it is the lookup that shows the quota. `brands`: of the
@@ -47,10 +49,34 @@ export async function trialResult(
     counts[status] = (counts[status] ?? 0) + 1;
     if (status === 'matched' && shown.length < BRANDS_SHOWN) shown.push(scan.identifiers.at(index));
   }
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
-  const brands = (await readStoredBrands(engine, run, shown)).map(({ identifier, brand }) => {
-    const { name, domain } = brand;
-    return { identifier, name: textOf(name), domain: textOf(domain), score: qualityScoreOf(brand) };
+  return { isRequested, counts, brands: await readStoredBrands(engine, run, shown) };
+}
+
+const TEXT_AT_MOST = 100;
+
+/**
+ * Brands of identifiers that matched, as far as they are still stored, for people who look at a run
+ * while it works; their texts are the service's. Throws engine errors.
+ */
+export async function readStoredBrands(
+  engine: Pick<Engine, 'outcomes'>,
+  run: RunRecord,
+  identifiers: readonly string[],
+) {
+  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
+  const found = await engine.outcomes.read(identifiers.map(keyOf), freshnessOf(run));
+  return identifiers.flatMap((identifier, at) => {
+    const packed = found[at]?.packed;
+    const brand = packed ? readProfile(packed)?.brand : undefined;
+    if (brand === undefined) return [];
+    return {
+      identifier,
+      name: textOf(brand.name, TEXT_AT_MOST),
+      domain: textOf(brand.domain, TEXT_AT_MOST),
+      /** 0 to 1; null: it has none. */
+      score: qualityScoreOf(brand),
+      /** As the service wrote it. */
+      color: textOf(mainColor(brand), TEXT_AT_MOST),
+    };
   });
-  return { isRequested, counts, brands };
 }

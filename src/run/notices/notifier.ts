@@ -1,10 +1,13 @@
 /**
  * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot
  * be delivered is kept in the state folder for the next process that notifies the same receiver.
+ * A run notifies when it is parked, at 80 % of the limit, and at its end.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.js';
+import { EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { LedgerState } from '../../ledger/ledger.js';
@@ -14,10 +17,20 @@ import type { OutboxMessage } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
 import { isLoopbackUrl, mailOf } from '../../settings/address-values.js';
 import { networkOf } from '../../settings/network.js';
+import type { NotifyEvent } from '../../settings/process-settings.js';
 import { readNotifySecret } from '../../settings/secrets.js';
 import type { Settings } from '../../settings/settings.js';
 import { judgeAccount } from '../facts/judge-account.js';
-import { type Notice, noticeMail, noticeOfAccount } from './notice.js';
+import type { FileEvent } from '../run-file.js';
+import { sayHalt } from '../words/say-reason.js';
+import {
+  type Notice,
+  type NoticeScene,
+  noticeMail,
+  noticeOfAccount,
+  noticeOfError,
+  noticeOfReport,
+} from './notice.js';
 
 export type Notifier = ReturnType<typeof openNotifier>;
 
@@ -134,4 +147,61 @@ function receiversOf(settings: Settings, clock: Clock): Receiver[] {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
+
+export type RunNotices = ReturnType<typeof createRunNotices>;
+
+export function createRunNotices(options: {
+  readonly notifier: Notifier;
+  readonly input: string;
+  readonly isSample: boolean;
+  readonly clock: Clock;
+}) {
+  const { notifier, input, isSample, clock } = options;
+  const label = `${hostname()}: ${input === '-' ? 'stdin' : basename(input)}`;
+  let id: string | null = null;
+  const scene = (): NoticeScene => ({ at: clock.now(), isSample, run: { id, label } });
+
+  function noteEnd({ result, report, exitCode }: Extract<FileEvent, { type: 'ended' }>): void {
+    const { run, ledger, names, end } = result;
+    id = run.id;
+    notifier.notifyNearLimit(run.settings.account, ledger, scene().run);
+    // A trial ends as intended, and a person who paused it knows.
+    const event = end.type === 'declined' || end.type === 'paused' ? null : eventOf(exitCode);
+    if (event === null) return;
+    const notice = noticeOfReport(event, scene(), report, resolve(names.report));
+    // A later start of the same command is still held.
+    if (report.stopped === null) notifier.notify(notice);
+    else notifier.notifyOnce(notice, `held\n${run.key}\n${run.keyStartedAt}`);
+  }
+
+  return {
+    note(event: FileEvent): void {
+      if (event.type === 'ended') noteEnd(event);
+      if (event.type === 'progress') {
+        id = event.record.id;
+        notifier.notifyNearLimit(event.record.settings.account, event.ledger, scene().run);
+      }
+      if (event.type !== 'parked') return;
+      const reason = `${sayHalt(event.halt, 'notice')}; the run continues when it can spend again`;
+      notifier.notify(noticeOfAccount('parked', scene(), reason, event.ledger));
+    },
+    /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */
+    async notingErrors<T>(stop: AbortSignal, action: () => Promise<T>): Promise<T> {
+      try {
+        return await action();
+      } catch (error) {
+        if (!stop.aborted && !(error instanceof InterruptedError))
+          notifier.notify(noticeOfError(error, scene()));
+        throw error;
+      }
+    },
+  };
+}
+
+/** null: a person stopped the run, and knows. */
+function eventOf(exitCode: ExitCode): NotifyEvent | null {
+  if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
+  if (exitCode === EXIT.interrupted) return null;
+  return exitCode === EXIT.limit ? 'parked' : 'failure';
 }

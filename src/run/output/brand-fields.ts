@@ -65,16 +65,24 @@ function cellOf(whole: unknown): string {
         : null;
     if (picture === null && isList) {
       for (let at = value.length - 1; at >= 0; at -= 1) rest.push(value[at]);
-    } else texts.push(picture ?? textOf(value));
+    } else texts.push(picture ?? cellTextOf(value));
   }
   return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
-function textOf(value: unknown): string {
+function cellTextOf(value: unknown): string {
   if (!isObject(value)) return isScalar(value) ? String(value) : '';
   const face = FACES.find((key) => isScalar(value[key]));
   if (face !== undefined) return String(value[face]);
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
+}
+
+/** Longer names than this are not names. */
+const TEXT_AT_MOST = 200;
+
+/** A text for people; null: it is blank, or something else. */
+export function textOf(value: unknown, atMost = TEXT_AT_MOST): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, atMost) : null;
 }
 
 /** A number that is too large for JavaScript (`1e400`) is none. */

@@ -5,7 +5,7 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource } from '../../core/outcome.js';
 import type { FailureReason } from '../../engine/stores/run-reasons.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
-import { bestIcon, bestLogo, countryOf, mainColor, mainIndustry } from '../output/brand-fields.js';
+import { bestIcon, bestLogo, countryOf, mainColor, mainIndustry, textOf } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
 export interface NotedAnswer extends Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> {
@@ -146,11 +146,4 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
     /** null also for brands with adult content, whose pictures are not shown. */
     logoUrl: brand.isNsfw === true ? null : (bestIcon(brand) ?? bestLogo(brand)),
   };
-}
-
-/** Longer names than this are not names. */
-const TEXT_AT_MOST = 200;
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, TEXT_AT_MOST) : null;
 }

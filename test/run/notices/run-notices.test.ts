@@ -6,7 +6,7 @@ import type { JobEnd } from '../../../src/jobs/inbox-verdict.js';
 import { createInboxNotices } from '../../../src/jobs/inbox-work.js';
 import type { Job } from '../../../src/jobs/job-folder.js';
 import type { EnrichResult } from '../../../src/run/enrich-file.js';
-import { createRunNotices } from '../../../src/run/notices/run-notices.js';
+import { createRunNotices } from '../../../src/run/notices/notifier.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import type { FileEvent } from '../../../src/run/run-file.js';
 import { createRecordingNotifier } from '../../commands/recording-notifier.js';
