@@ -91,27 +91,30 @@ export function logOpened({ engine, metrics }: EngineContext, isSample: boolean,
 
 export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
 
-/** Opened first, so that later failures can be notified. With `--sample` in a temporary folder. */
+/** The folder of the state; with `--sample` one that is kept for it. */
+export async function openStateFolder(settings: Settings, releasers: Releasers): Promise<string> {
+  return settings.sample ? (await import('./sample.js')).openSampleState(releasers) : settings.state;
+}
+
+/** Opened first, so that later failures can be notified. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
 ) {
-  const stateFolder = settings.sample
-    ? await (await import('./sample.js')).openSampleState(releasers)
-    : settings.state;
+  const stateFolder = await openStateFolder(settings, releasers);
   assertOwnState(stateFolder);
   const notifier = openNotifier({ settings, stateFolder, log, stop });
   releasers.push(() => notifier.close());
   return { stateFolder, notifier };
 }
 
-export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext>>>;
+export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext<StateContext>>>>;
 
 /** Everything that runs need, and a worker. `state` is open. Throws as service and engine do. */
-export async function openContext(
+export async function openContext<State extends Pick<StateContext, 'stateFolder'>>(
   settings: Settings,
-  state: StateContext,
+  state: State,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
   releasers: Releasers,
   options: Pick<EngineOptions, 'onMetricsRefused'> = {},

@@ -1,10 +1,8 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { accountDocument, readOwnAccount } from '../app/account-status.js';
-import { openLookupWorker } from '../app/open-context.js';
-import { openService } from '../app/open-service.js';
-import { openStores } from '../app/open-stores.js';
-import { systemClock } from '../core/clock.js';
+import { logOpened, openContext, openLookupWorker, openStateFolder } from '../app/open-context.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
@@ -46,22 +44,18 @@ async function openEnricher(
   releasers: Releasers,
 ): Promise<Enricher> {
   const loaded = loadOptions({ ...given });
-  // Read once: files ask with the token whose account was opened.
-  const settings = { ...loaded, token: readToken(loaded), tokenFile: null };
+  // Read once: files ask with the token whose account was opened. A program serves its own metrics.
+  const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
   const log = target === undefined ? silentLog() : forwardingLog(target);
-  const clock = systemClock;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const { sample: isSample, waitForDisk: waitsForDisk } = settings;
-  const stateFolder = isSample
-    ? await (await import('../app/sample.js')).openSampleState(releasers)
-    : settings.state;
-  const service = await openService(settings, log, releasers);
-  const engine = await openStores(settings, { log, stop: closing.signal }, releasers, {
-    stateFolder,
-    waitsForDisk,
-  });
-  if (!isSample) for (const { text } of engine.warnings) log.warn(text);
+  const graceMs = (timeoutMs: number) => timeoutMs;
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const command = { ...streams, log, stop: closing.signal, graceMs };
+  const state = { stateFolder: await openStateFolder(settings, releasers) };
+  const context = await openContext(settings, state, command, releasers);
+  const { engine, service, stateFolder, clock } = context;
+  logOpened(context, settings.sample, log);
   const waiters = createWaiters();
   const worker = openLookupWorker(
     { engine, service, settings, stateFolder, log, takesChunks: false },
@@ -162,12 +156,9 @@ async function openEnricher(
     },
     enrich,
     runFile: (path, file = {}) =>
-      withFile(file, (options, stop) => {
-        const context = { engine, service, token: settings.token, stateFolder, log, stop };
-        return runOneFile(path, options, context);
-      }),
+      withFile(file, (options, stop) => runOneFile(path, options, { ...context, stop }, settings.token)),
     plan: (path, file = {}) =>
-      withFile(file, (options, stop) => planOneFile(path, options, { engine, service, stateFolder, stop })),
+      withFile(file, (options, stop) => planOneFile(path, options, { ...context, stop })),
     async account() {
       closing.signal.throwIfAborted();
       return accountDocument(service.account, await readOwnAccount(engine, service.account, settings));

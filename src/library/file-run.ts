@@ -1,9 +1,7 @@
 /** One file on a program's engine: run and plan of the command line, without a terminal. */
 import { basename } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { openLookupWorker } from '../app/open-context.js';
-import { type OpenedService, openClient } from '../app/open-service.js';
-import { systemClock } from '../core/clock.js';
+import { type OpenedContext, openLookupWorker } from '../app/open-context.js';
+import { openClient } from '../app/open-service.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
@@ -11,55 +9,39 @@ import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planDocument, planFile } from '../run/plan-file.js';
 import { stopOf } from '../run/run-end.js';
-import { type FileEvent, type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
+import { type FileEvent, type FinishedRun, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../run/words/say-reason.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
 import type { Settings } from '../settings/settings.js';
+import type { WorkerListener } from '../worker/asked.js';
 import type { FilePlan } from './documents.js';
 import type { FileOptions, FileProgress, FileResult } from './enricher.js';
 
-interface FileRunContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'log' | 'stop'> {
-  readonly service: OpenedService;
-  /** null: the sample service, which needs none. */
-  readonly token: string | null;
-}
-
-/** `options`: of the enricher and, over them, of the file. Throws as `runFile` does. */
+/**
+ * `options`: of the enricher and, over them, of the file. `token`: null for the sample service,
+ * which needs none. Throws as `runFile` does.
+ */
 export async function runOneFile(
   input: string,
   options: ProgramOptions & FileOptions,
-  { engine, service: shared, token, stateFolder, log, stop }: FileRunContext,
+  shared: Omit<OpenedContext, 'notifier'>,
+  token: string | null,
 ): Promise<FileResult> {
   const settings = settingsOf(input, options);
+  const { engine, stateFolder, log } = shared;
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
-    const client = token === null ? shared.client : openClient(settings, shared.service, token, releasers);
-    const service = { ...shared, client };
+    const client =
+      token === null ? shared.service.client : openClient(settings, shared.service.service, token, releasers);
+    const service = { ...shared.service, client };
     const show = createLogView(log, { file: basename(input) }, createStanding(log, null), 'program');
-    const finished = await runFile(
-      {
-        input,
-        settings,
-        reader: 'program',
-        worker: {
-          type: 'own',
-          open: (listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener),
-        },
-        readers: [show, reporter(options.onProgress)],
-      },
-      {
-        engine,
-        service,
-        stateFolder,
-        clock: systemClock,
-        log,
-        stop,
-        graceMs: () => settings.timeoutMs,
-        streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-      },
-    );
-    return resultOf(finished);
+    const open = (listener: WorkerListener) =>
+      openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
+    const worker = { type: 'own', open } as const;
+    const readers = [show, reporter(options.onProgress)];
+    const context = { ...shared, service, graceMs: () => settings.timeoutMs };
+    return resultOf(await runFile({ input, settings, reader: 'program', worker, readers }, context));
   });
 }
 
@@ -79,15 +61,11 @@ function reporter(report: FileOptions['onProgress']): (event: FileEvent) => void
   };
 }
 
-interface PlanContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'stop'> {
-  readonly service: OpenedService;
-}
-
 /** `options`: as for `runOneFile`. Throws what reading the file and choosing columns throw. */
 export async function planOneFile(
   input: string,
   options: ProgramOptions & FileOptions,
-  { engine, service, stateFolder, stop }: PlanContext,
+  { engine, service, stateFolder, stop }: Pick<OpenedContext, 'engine' | 'service' | 'stateFolder' | 'stop'>,
 ): Promise<FilePlan> {
   const settings = settingsOf(input, options);
   return withReleasers(async (releasers) => {
