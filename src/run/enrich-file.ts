@@ -223,18 +223,12 @@ function planOutput(
   input: Input,
   scan: Scan,
 ) {
-  const { prefix, fields, outputHeader, escapeFormulas, errorsInclude, minQuality } = settings;
   const { shape } = input;
   const { format, names } = namesOfRun(path, shape, settings);
   const plan: OutputPlan = {
+    ...settings,
     input: shape,
     format,
-    prefix,
-    fields,
-    outputHeader,
-    escapeFormulas,
-    errorsInclude,
-    minQuality,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,

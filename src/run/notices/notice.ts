@@ -41,8 +41,8 @@ export function noticeOfReport(
   };
 }
 
-function changeCounts({ since, new: added, changed, unchanged, vanished, failed }: ChangesReport) {
-  return { since, new: added, changed, unchanged, vanished, failed };
+function changeCounts({ file: _, fields: _fields, ...counts }: ChangesReport) {
+  return counts;
 }
 
 /** The error that prevented a run; null when a person stopped it. */

@@ -71,7 +71,7 @@ function cellOf(whole: unknown): string {
 }
 
 function cellTextOf(value: unknown): string {
-  if (!isObject(value)) return isScalar(value) ? String(value) : '';
+  if (!isObject(value)) return scalarText(value);
   const face = FACES.find((key) => isScalar(value[key]));
   if (face !== undefined) return String(value[face]);
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
@@ -86,8 +86,13 @@ export function textOf(value: unknown, atMost = TEXT_AT_MOST): string | null {
 }
 
 /** A number that is too large for JavaScript (`1e400`) is none. */
-export function isScalar(value: unknown): value is string | number | boolean {
+function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** The text of a scalar; empty for null, absent and anything else. */
+export function scalarText(value: unknown): string {
+  return isScalar(value) ? String(value) : '';
 }
 
 /** `company.location.countryCode` is the column `company_location_country_code`. */

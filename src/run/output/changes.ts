@@ -17,7 +17,7 @@ import type { Document } from '../documents.js';
 import type { Answers } from '../lookups/answers.js';
 import { IdentifierSpool } from '../scan/identifier-spool.js';
 import { grown, type SpoolFile } from '../scan/spool-file.js';
-import { isScalar } from './brand-fields.js';
+import { scalarText } from './brand-fields.js';
 import { type Column, columnsFor } from './columns.js';
 import { escapeFormula, sanitizeCell, writeCells } from './csv-record.js';
 import { type EarlierBrand, readEarlierOutput } from './earlier-output.js';
@@ -147,8 +147,7 @@ export class Changes {
     this.#counts[change] += 1;
     if (change === 'changed') for (const field of fields) this.#fields.add(field);
     const { kind, value: identifier } = parseIdentifierText(text);
-    const textOf = (value: unknown) => (isScalar(value) ? String(value) : '');
-    const [name, domain] = [textOf(brand.name), textOf(brand.domain)];
+    const [name, domain] = [scalarText(brand.name), scalarText(brand.domain)];
     const named = change === 'changed' ? fields : [];
     this.#lines.set(
       index,

@@ -8,10 +8,10 @@ import {
   columnOfPath,
   countryOf,
   fieldAt,
-  isScalar,
   locationOf,
   mainColor,
   mainIndustry,
+  scalarText,
   valueAt,
 } from './brand-fields.js';
 import type { AnswerView } from './output-plan.js';
@@ -31,14 +31,12 @@ const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 /** The column for the text of a row that could not be read, last when it is there. */
 export const RAW_COLUMN = 'raw';
 
-/** The text of a scalar; empty for null, absent and anything else. */
 function fromBrand(name: ColumnName, read: (brand: Brand) => unknown, type: ColumnType = 'text'): Column {
-  const text = (value: unknown) => (isScalar(value) ? String(value) : '');
   return {
     name,
     type,
-    cell: (_view, brand) => text(read(brand)),
-    typed: (_view, brand) => typedValue(read(brand), text),
+    cell: (_view, brand) => scalarText(read(brand)),
+    typed: (_view, brand) => typedValue(read(brand), scalarText),
   };
 }
 
