@@ -12,7 +12,7 @@ import { isoTime } from '../run/output/columns.js';
 import type { Settings } from '../settings/settings.js';
 import type { Answer } from './answer.js';
 
-export type SpendingBy = 'input' | 'schedule' | 'person' | 'month';
+export type SpendingBy = Document<'spending'>['by'];
 
 /** Far more than an engine keeps in its 7 or 90 days. */
 const RUNS_AT_MOST = 20_000;
@@ -85,16 +85,7 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
   ]);
 }
 
-export interface SpendingGroup {
-  /** null for runs without one, or if it is unknown. */
-  readonly name: string | null;
-  readonly runs: number;
-  readonly billed: number;
-  readonly unreported: number;
-  readonly overage: number;
-  /** Exact decimal text. */
-  readonly overageCost: string;
-}
+type SpendingGroup = Document<'spending'>['groups'][number];
 
 /** The dearest first. `price`: of one request beyond the quota. */
 export function judgeSpending(by: SpendingBy, runs: readonly JudgedRun[], price: string): SpendingGroup[] {

@@ -59,27 +59,25 @@ export async function planCheck(
     const todo = 'name what to look up, for example `brand-enrich ledger check ticker:ACME`';
     if (noted === null)
       throw new NeverStartError(usageProblem('the newest run deferred nothing', account, todo));
-    const what = 'what would be asked for next is paused';
-    throw new NotNowError({
-      code: 'check-refused',
-      what,
-      subject: labelText(noted.label),
-      todo: `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`,
-    });
+    const resuming = `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`;
+    throw refusal('what would be asked for next is paused', labelText(noted.label), resuming);
   }
   const text = identifierText(identifier);
   return { identifier, text, settings: run?.settings ?? settings, run, ledger };
 }
 
 function assertMayCheck({ isPaused, checkedAt, now }: LedgerState, account: string): void {
-  const refuse = (what: string, todo: string) =>
-    new NotNowError({ code: 'check-refused', what, subject: account, todo });
-  if (isPaused) throw refuse('spending is paused', 'allow it with `brand-enrich resume`, then check again');
+  if (isPaused)
+    throw refusal('spending is paused', account, 'allow it with `brand-enrich resume`, then check again');
   const waitMs = checkedAt + RULES.checkEveryMs - now;
   if (checkedAt === 0 || waitMs <= 0) return;
   const minutes = Math.ceil(waitMs / 60_000);
   const todo = `check again in ${minutes} min, or use \`brand-enrich ledger observe --quota N\``;
-  throw refuse('the account was checked less than an hour ago', todo);
+  throw refusal('the account was checked less than an hour ago', account, todo);
+}
+
+function refusal(what: string, subject: string, todo: string): NotNowError {
+  return new NotNowError({ code: 'check-refused', what, subject, todo });
 }
 
 const EXIT_OF = {
@@ -87,6 +85,12 @@ const EXIT_OF = {
   not_found: EXIT.done,
   refused: EXIT.limit,
   failed: EXIT.someFailed,
+} as const;
+
+const NOT_ASKED = {
+  denied: 'the ledger grants no request now',
+  fresh: 'it has an answer already',
+  busy: 'another worker is looking it up',
 } as const;
 
 /** What a check showed. */
@@ -107,13 +111,7 @@ export async function carryOutCheck(
   const end = await worker.check(identifier, run ?? { settings, tally: NO_TALLY });
   if (end.type !== 'asked') {
     if (end.type === 'denied' && end.ledger !== null) assertMayCheck(end.ledger, settings.account);
-    const what = { fresh: 'it has an answer already', busy: 'another worker is looking it up' };
-    throw new NotNowError({
-      code: 'check-refused',
-      what: end.type === 'denied' ? 'the ledger grants no request now' : what[end.type],
-      subject: text,
-      todo: 'try again in a minute',
-    });
+    throw refusal(NOT_ASKED[end.type], text, 'try again in a minute');
   }
   const { meaning } = end.answer;
   const ledger = end.ledger ?? before;

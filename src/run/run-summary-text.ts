@@ -3,7 +3,15 @@ import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
-import { changesText, leftText, namesText, rowsText, unreportedText, verdictOf } from './report/headline.js';
+import {
+  changesText,
+  countedIn,
+  leftText,
+  namesText,
+  rowsText,
+  unreportedText,
+  verdictOf,
+} from './report/headline.js';
 import type { Tone } from './report/kit/parts.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
@@ -39,10 +47,7 @@ export function summaryText(run: FinishedRun): string {
 export function summaryTable(run: FinishedRun, hasColor: boolean): string {
   const { report, page, result } = run;
   const paint = (tone: Tone, text: string) => (hasColor ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text);
-  const counted = Object.entries(report.rows).filter(([, count]) => count > 0);
-  const parts = counted.map(([status, count]) =>
-    paint(TONES[status as keyof StatusCounts], `${countText(count)} ${status.replace('_', ' ')}`),
-  );
+  const parts = countedIn(report.rows).map(([status, text]) => paint(TONES[status], text));
   const records = countOf(report.input.records, 'row');
   const facts: Line[] = [...factsOf(run), ['took', durationText(report.seconds)]];
   const files: Line[] = [...filesOf(run), ['report', page ?? result.names.report]];

@@ -12,6 +12,7 @@ import type { EnrichRuntime } from './enrich-request.js';
 import { judgeAccount } from './facts/judge-account.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
+import { countedIn } from './report/headline.js';
 import type { EnrichProgress } from './run-events.js';
 import type { FileEvent } from './run-file.js';
 import { sayEvent } from './run-view.js';
@@ -171,9 +172,7 @@ function trialLines({ counts, brands }: TrialResult): string[] {
   const { matched = 0, ...others } = counts;
   const tried = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const share = tried === 0 ? '' : ` (${Math.round((matched / tried) * 100)} %)`;
-  const rest = Object.entries(others).map(
-    ([status, count]) => `, ${countText(count)} ${status.replace('_', ' ')}`,
-  );
+  const rest = countedIn(others).map(([, text]) => `, ${text}`);
   return [
     `tried ${countOf(tried, 'identifier')}: ${countText(matched)} matched${share}${rest.join('')}`,
     ...brands.map(

@@ -28,12 +28,20 @@ export function verdictOf({ run, rows, input }: Pick<RunReport, 'run' | 'rows' |
   return ['Finished', 'good'];
 }
 
+/** Each status with a count, and both as text: `1 not found`. */
+export function countedIn(counts: Partial<StatusCounts>): [status: keyof StatusCounts, text: string][] {
+  const counted = Object.entries(counts).filter(([, count]) => count > 0);
+  return counted.map(([status, count]) => [
+    status as keyof StatusCounts,
+    `${countText(count)} ${status.replace('_', ' ')}`,
+  ]);
+}
+
+const textOf = ([, text]: readonly [string, string]) => text;
+
 /** `3 matched, 1 not found`; `none` where there are no rows. */
-export function rowsText(rows: StatusCounts): string {
-  const counted = Object.entries(rows).filter(([, count]) => count > 0);
-  return (
-    counted.map(([status, count]) => `${countText(count)} ${status.replace('_', ' ')}`).join(', ') || 'none'
-  );
+export function rowsText(rows: Partial<StatusCounts>): string {
+  return countedIn(rows).map(textOf).join(', ') || 'none';
 }
 
 /** `3 new, 1 changed, 0 vanished`; of a first output only how many brands it has. */
@@ -68,11 +76,11 @@ export function leftText({ quota, cap, used, left }: NonNullable<RunReport['acco
 export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;
   if (records === 0) return 'The file has no rows.';
-  const words = { not_found: 'not found', deferred: 'not looked up yet' } as Readonly<Record<string, string>>;
-  const others = (['not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const)
-    .filter((status) => rows[status] > 0)
-    .map((status) => `${countText(rows[status])} ${words[status] ?? status}`)
-    .join(', ');
+  const unmatched = countedIn({ ...rows, matched: 0 });
+  const others = unmatched
+    .map(textOf)
+    .join(', ')
+    .replace(/deferred$/, 'not looked up yet');
   const money =
     requests.billed === 0
       ? 'nothing was billed'
