@@ -20,7 +20,6 @@ interface SharedOptions {
   /**
    * What identifiers are when nothing else says so; `auto`: each by its shape.
    * @default 'auto'
-   * @example 'domain'
    */
   readonly kind?: IdentifierKind | undefined;
   /**
@@ -31,13 +30,11 @@ interface SharedOptions {
   /**
    * Billable requests at most: of all lookups of this enricher, and of each file.
    * @default no cap
-   * @example 500
    */
   readonly maxRequests?: number | undefined;
   /**
    * Overage money at most, counted like `maxRequests`.
    * @default no cap
-   * @example '2.50'
    */
   readonly maxCost?: number | string | undefined;
   /**
@@ -151,7 +148,6 @@ export interface EnricherOptions extends SharedOptions {
   /**
    * Requests per period, where the service reports more.
    * @default what the service reports
-   * @example 2000
    */
   readonly quota?: number | undefined;
   /**
@@ -167,7 +163,6 @@ export interface EnricherOptions extends SharedOptions {
   /**
    * Money that may be spent per period beyond the quota. Above 0 it implies `plan: 'paid'`.
    * @default 0; 100 with `plan: 'paid'`
-   * @example '25'
    */
   readonly overageBudget?: number | string | undefined;
   /**
@@ -417,7 +412,6 @@ export interface FileOptions extends SharedOptions {
   /**
    * Brands with a lower score (0 to 1) are marked, and their rows are in the errors file too.
    * @default off
-   * @example 0.33
    */
   readonly minQuality?: number | undefined;
   /**

@@ -93,7 +93,6 @@ const NOT_ASKED = {
   busy: 'another worker is looking it up',
 } as const;
 
-/** What a check showed. */
 export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
 
 /**
@@ -127,7 +126,6 @@ export async function carryOutCheck(
   return { exitCode: EXIT_OF[outcome], outcome, reason, isBilled, quotaBefore: before.quota, ledger };
 }
 
-/** What it showed, as a sentence. */
 export function checkText(
   { text }: PlannedCheck,
   { outcome, reason, quotaBefore, ledger }: CheckEnd,

@@ -31,7 +31,6 @@ const ORDERS_LOOK_MS = 2_000;
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
-/** What all stages of a run work with. */
 type Stage = Pick<LookupsContext, 'request' | 'runtime' | 'releasers'>;
 
 /** Enriches one file. Throws what makes a run impossible; `end` says what stopped a begun one. */
@@ -217,7 +216,6 @@ async function untilOrdered<T>(
   }
 }
 
-/** How rows are written, and where. */
 function planOutput(
   { input: path, settings }: Pick<EnrichRequest, 'input' | 'settings'>,
   input: Input,

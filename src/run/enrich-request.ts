@@ -20,7 +20,6 @@ import type { Scan, ScanRequest } from './scan/scan.js';
 export interface EnrichRequest extends ScanRequest {
   readonly settings: Settings;
   readonly stdout: NodeJS.WritableStream | null;
-  /** The run as workers see it. */
   readonly runSettings: RunSettings;
   readonly pace: ReturnType<typeof openingPace>;
   /** For whom the report says why the run stopped and what to do next. */
@@ -106,7 +105,6 @@ export interface RunService extends AccountNames {
   readonly ownDomain: string | null;
 }
 
-/** The run as workers see it. */
 export function runSettingsOf(
   settings: Settings,
   { service, account, isLoopback, ownDomain }: Omit<RunService, 'queueName'>,

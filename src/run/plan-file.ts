@@ -58,7 +58,6 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
         { name: input.name, detected: input.detected, warnings: [...warnings, ...unwritable] },
         scan,
       ),
-      /** What no output has. */
       leftOut: input.shape.leftOut ?? { linesAbove: 0, sheets: [] },
       columns: sayTo(request.reader, scan.chosen.sentence),
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
@@ -91,7 +90,6 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
   });
 }
 
-/** A sentence if a run could not write its files. */
 async function whyUnwritable({ input, reader }: PlanRequest, names: OutputNames): Promise<string[]> {
   try {
     await assertPlaces(input, names);

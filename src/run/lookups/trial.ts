@@ -35,7 +35,6 @@ export function spreadOver(
   return chosen;
 }
 
-/** The results of the identifiers with these numbers. */
 export async function trialResult(
   indexes: readonly number[],
   isRequested: boolean,

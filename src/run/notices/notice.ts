@@ -79,7 +79,6 @@ export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: strin
   return { version: DOCUMENT_VERSION, ...known, ...unknown };
 }
 
-/** The notice in the words of an e-mail. */
 export function noticeMail(notice: Notice): { subject: string; text: string } {
   const sample = notice.isSample ? '[sample data] ' : '';
   return { subject: visibleLine(`${sample}${headline(notice)}`), text: visibleLines(linesOf(notice)) };

@@ -135,7 +135,6 @@ interface Encoder {
   discard?(): Promise<void>;
 }
 
-/** An output for the records of the plan's renderer. */
 async function openTable(
   target: string,
   plan: OutputPlan,
@@ -243,13 +242,11 @@ async function createErrorsFile(
   }
 
   return {
-    /** Rows added so far. */
     get count() {
       return count;
     },
     row: (raw: string, view: AnswerView, nameMatch: number | null) =>
       add(renderer.row(raw, renderer.answer(view), null, nameMatch)),
-    /** Adds a row that could not be read. */
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),
     /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
     async commit(): Promise<void> {

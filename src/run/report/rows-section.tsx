@@ -11,12 +11,10 @@ const LISTS = [
 
 type ListName = (typeof LISTS)[number][0];
 
-/** The id of a list's heading. */
 export function listId(status: string): string {
   return `rows-${status}`;
 }
 
-/** A card for each status that has rows. */
 export function RowsSection({ report }: { report: RunReport }) {
   return (
     <>

@@ -187,7 +187,6 @@ export function sayStop(stop: RunStop, reader: Reader): string {
   }
 }
 
-/** Why a row was not looked up. */
 export function sayDeferred(stop: RunStop, reader: Reader): string {
   return `not looked up: ${sayStop(stop, reader)}`;
 }

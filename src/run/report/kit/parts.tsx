@@ -110,7 +110,6 @@ export function Table({
 /** A term, its figure, a line below it, and its tone. */
 export type KeyFigure = readonly [term: string, figure: string, below: string, tone?: Tone];
 
-/** The figures that people look for first. */
 export function KeyFigures({ figures, isPart = false }: { figures: readonly KeyFigure[]; isPart?: boolean }) {
   return (
     <dl class="key" aria-label="Key figures" data-part={isPart ? 'key' : undefined}>
