@@ -15,15 +15,7 @@ import { listenAnew } from './listen-anew.js';
 import { createServiceMeter, type ServiceMeter } from './service-meter.js';
 import { type ServiceFaults, type ServiceOptions, serviceOptions } from './service-options.js';
 
-export interface BrandService {
-  readonly url: string;
-  readonly meter: ServiceMeter;
-  /** The test may change it; the next request sees the change. */
-  readonly options: ServiceOptions;
-  /** Resolves once `condition`, checked after every request, holds; rejects at a stop. */
-  until(condition: (meter: ServiceMeter) => boolean): Promise<void>;
-  stop(): Promise<void>;
-}
+export type BrandService = Awaited<ReturnType<typeof startBrandService>>;
 
 const KINDS: readonly string[] = ['domain', 'ticker', 'isin', 'crypto'];
 
@@ -32,9 +24,7 @@ interface Asked {
   readonly value: string;
 }
 
-export async function startBrandService(
-  changes: Parameters<typeof serviceOptions>[0] = {},
-): Promise<BrandService> {
+export async function startBrandService(changes: Parameters<typeof serviceOptions>[0] = {}) {
   const options = serviceOptions(changes);
   const meter = createServiceMeter();
   const watchers = new Set<() => void>();
@@ -148,9 +138,11 @@ export async function startBrandService(
   return {
     url: `http://127.0.0.1:${port}`,
     meter,
+    /** The test may change it; the next request sees the change. */
     options,
-    until(condition) {
-      return new Promise((resolve, reject) => {
+    /** Resolves once `condition`, checked after every request, holds; rejects at a stop. */
+    until(condition: (seen: ServiceMeter) => boolean) {
+      return new Promise<void>((resolve, reject) => {
         const look = () => {
           if (!condition(meter)) return;
           watchers.delete(look);
@@ -206,11 +198,8 @@ function faultOf(faults: ServiceFaults, share: number): keyof ServiceFaults | nu
 }
 
 function sendJson(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length }).end(body);
 }
 
 function deliver(

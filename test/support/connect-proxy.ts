@@ -9,19 +9,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { COMPANY_TLS } from './company-ca.js';
 
-export interface ConnectProxy {
-  readonly port: number;
-  /** The target of each CONNECT. */
-  readonly targets: readonly string[];
-  /** The `Proxy-Authorization` of each. */
-  readonly credentials: readonly (string | undefined)[];
-  /** Requests other than CONNECT, which it could read. */
-  readonly plain: number;
-  /** All bytes that passed, in both directions. */
-  seen(): string;
-  /** Ends all tunnels. */
-  cut(): void;
-}
+export type ConnectProxy = Awaited<ReturnType<typeof startConnectProxy>>;
 
 export async function startConnectProxy(
   leadsTo: number,
@@ -29,7 +17,7 @@ export async function startConnectProxy(
     behaviour = 'tunnel',
     isTls = false,
   }: { behaviour?: 'tunnel' | 'hang' | 'close' | number; isTls?: boolean } = {},
-): Promise<ConnectProxy> {
+) {
   const targets: string[] = [];
   const credentials: (string | undefined)[] = [];
   const bytes: Buffer[] = [];
@@ -79,12 +67,17 @@ export async function startConnectProxy(
   });
   return {
     port: (server.address() as AddressInfo).port,
+    /** The target of each CONNECT. */
     targets,
+    /** The `Proxy-Authorization` of each. */
     credentials,
+    /** Requests other than CONNECT, which it could read. */
     get plain() {
       return plain;
     },
+    /** All bytes that passed, in both directions. */
     seen: () => Buffer.concat(bytes).toString('latin1'),
+    /** Ends all tunnels. */
     cut,
   };
 }

@@ -9,12 +9,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary-folder.js';
 
-export interface FakeTime {
-  /** Environment of the processes that see this clock. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Sets the clock to this many milliseconds from the machine's. Takes effect within a second. */
-  set(offsetMs: number): void;
-}
+export type FakeTime = Awaited<ReturnType<typeof createFakeTime>>;
 
 /** Why no clock can be set on this machine; null: it can be. */
 export function missingFakeTime(): string | null {
@@ -22,7 +17,7 @@ export function missingFakeTime(): string | null {
 }
 
 /** A clock that shows the machine's time until it is set. */
-export async function createFakeTime(): Promise<FakeTime> {
+export async function createFakeTime() {
   const library = findLibrary();
   if (library === null) throw new Error('faketime is missing');
   const folder = await temporaryFolder();
@@ -33,12 +28,14 @@ export async function createFakeTime(): Promise<FakeTime> {
     writeFileSync(path, `${offsetMs < 0 ? '-' : '+'}${Math.abs(offsetMs) / 1_000}`);
   set(0);
   return {
+    /** Environment of the processes that see this clock. */
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: path,
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
+    /** Sets the clock to this many milliseconds from the machine's. Takes effect within a second. */
     set,
   };
 }

@@ -3,16 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { listenAnew } from './listen-anew.js';
 
-export interface WebServer {
-  readonly url: string;
-  /** Requested paths, in order. */
-  readonly asked: readonly string[];
-  /** The highest number of concurrent requests. */
-  readonly mostAtOnce: number;
-  answer: RequestListener;
-}
-
-export async function startWebServer(answer: RequestListener): Promise<WebServer> {
+export async function startWebServer(answer: RequestListener) {
   const asked: string[] = [];
   let underWay = 0;
   let most = 0;
@@ -30,9 +21,11 @@ export async function startWebServer(answer: RequestListener): Promise<WebServer
     server.close();
     server.closeAllConnections();
   });
-  const web: WebServer = {
+  const web = {
     url: `http://127.0.0.1:${port}`,
+    /** Requested paths, in order. */
     asked,
+    /** The highest number of concurrent requests. */
     get mostAtOnce() {
       return most;
     },

@@ -5,7 +5,7 @@
  */
 
 /** One request as the service saw it. */
-interface SeenRequest {
+type SeenRequest = {
   /** Milliseconds since the service started, by a monotonic clock. */
   readonly atMs: number;
   /** `domain:acme.com`; empty for requests refused before they were parsed. */
@@ -16,35 +16,14 @@ interface SeenRequest {
   readonly month?: string;
   /** Why it was refused or damaged; empty for a normal answer. */
   readonly why: string;
-}
+};
 
-export interface ServiceMeter {
-  readonly requests: readonly SeenRequest[];
-  /** Billed requests in all, and for each identifier. */
-  readonly billed: number;
-  readonly billedOf: ReadonlyMap<string, number>;
-  readonly inFlight: number;
-  /** Of those in flight: billed already. */
-  readonly billedInFlight: number;
-  readonly mostInFlight: number;
-  enter(): void;
-  leave(isBilled: boolean): void;
-  note(request: Omit<SeenRequest, 'atMs'>): void;
-  /** Requests that were answered like this, or damaged for this reason. */
-  count(which: { status?: number; why?: string }): number;
-  /** How often the most billed identifier was billed; 0 when none was. */
-  mostBilledOnce(): number;
-  /** The value of `used` this many milliseconds ago, from `others` and what was billed since. */
-  billedAsOf(lagMs: number, month: string): number;
-  /** Requests billed beyond `quota` in each month. */
-  overage(quota: number): number;
-  /** Milliseconds since the service started. */
-  nowMs(): number;
-}
+export type ServiceMeter = ReturnType<typeof createServiceMeter>;
 
-export function createServiceMeter(): ServiceMeter {
+export function createServiceMeter() {
   const startedAt = performance.now();
   const requests: SeenRequest[] = [];
+  /** Billed requests for each identifier. */
   const billedOf = new Map<string, number>();
   const billedTimes: { readonly atMs: number; readonly month: string }[] = [];
   const billedIn = new Map<string, number>();
@@ -53,15 +32,18 @@ export function createServiceMeter(): ServiceMeter {
   let mostInFlight = 0;
   const nowMs = () => performance.now() - startedAt;
   return {
-    requests,
-    billedOf,
+    requests: requests as readonly SeenRequest[],
+    billedOf: billedOf as ReadonlyMap<string, number>,
+    /** Milliseconds since the service started. */
     nowMs,
+    /** Billed requests in all. */
     get billed() {
       return billedTimes.length;
     },
     get inFlight() {
       return inFlight;
     },
+    /** Of those in flight: billed already. */
     get billedInFlight() {
       return billedInFlight;
     },
@@ -72,11 +54,11 @@ export function createServiceMeter(): ServiceMeter {
       inFlight += 1;
       mostInFlight = Math.max(mostInFlight, inFlight);
     },
-    leave(isBilled) {
+    leave(isBilled: boolean) {
       inFlight -= 1;
       if (isBilled) billedInFlight -= 1;
     },
-    note(request) {
+    note(request: Omit<SeenRequest, 'atMs'>) {
       const atMs = nowMs();
       requests.push({ ...request, atMs });
       if (!request.isBilled) return;
@@ -86,14 +68,17 @@ export function createServiceMeter(): ServiceMeter {
       billedIn.set(month, (billedIn.get(month) ?? 0) + 1);
       billedOf.set(request.identifier, (billedOf.get(request.identifier) ?? 0) + 1);
     },
-    count({ status, why }) {
+    /** Requests that were answered like this, or damaged for this reason. */
+    count({ status, why }: { status?: number; why?: string }) {
       return requests.filter(
         (request) =>
           (status === undefined || request.status === status) && (why === undefined || request.why === why),
       ).length;
     },
+    /** How often the most billed identifier was billed; 0 when none was. */
     mostBilledOnce: () => Math.max(0, ...billedOf.values()),
-    billedAsOf(lagMs, month) {
+    /** Requests of a month that were billed this many milliseconds ago or before. */
+    billedAsOf(lagMs: number, month: string) {
       const until = nowMs() - lagMs;
       let count = billedIn.get(month) ?? 0;
       for (let at = billedTimes.length - 1; lagMs > 0 && at >= 0; at -= 1) {
@@ -103,6 +88,8 @@ export function createServiceMeter(): ServiceMeter {
       }
       return count;
     },
-    overage: (quota) => [...billedIn.values()].reduce((sum, count) => sum + Math.max(0, count - quota), 0),
+    /** Requests billed beyond `quota` in each month. */
+    overage: (quota: number) =>
+      [...billedIn.values()].reduce((sum, count) => sum + Math.max(0, count - quota), 0),
   };
 }

@@ -6,23 +6,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-export interface TcpProxy {
-  readonly port: number;
-  /** Port on loopback that new connections lead to. */
-  leadsTo: number;
-  /** Ends every connection at once. */
-  cut(): void;
-  /** Swallows the server's next answer and cuts its connection. Resolves when that has happened. */
-  cutNextAnswer(): Promise<void>;
-  /** Tells one side of every connection that nothing more will come; the other side may go on. */
-  halfClose(side: 'client' | 'server'): void;
-  /** Passes nothing on, in order kept, until `resume`: connections stay open, and are accepted. */
-  hang(): void;
-  resume(): void;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 /** Closed with the test. */
-export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(serverPort: number) {
   const pairs = new Set<Record<'client' | 'server', Socket>>();
   let leadsTo = serverPort;
   let hangs = false;
@@ -78,20 +65,25 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   });
   return {
     port: (proxy.address() as AddressInfo).port,
+    /** The port on loopback that new connections lead to. */
     get leadsTo() {
       return leadsTo;
     },
     set leadsTo(port) {
       leadsTo = port;
     },
+    /** Ends every connection at once. */
     cut: cutAll,
+    /** Swallows the server's next answer and cuts its connection. Resolves when that has happened. */
     cutNextAnswer: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         onCut = resolve;
       }),
-    halfClose(side) {
+    /** Tells one side of every connection that nothing more will come; the other side may go on. */
+    halfClose(side: 'client' | 'server') {
       for (const pair of pairs) pair[side].end();
     },
+    /** Passes nothing on, in order kept, until `resume`: connections stay open, and are accepted. */
     hang: () => setHangs(true),
     resume: () => setHangs(false),
   };
