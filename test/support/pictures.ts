@@ -1,4 +1,4 @@
-/** The pictures of the README, made from the sample data. Needs Chromium and `script`. */
+/** The pictures of the README that show the sample data. Needs Chromium and `script`. */
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,6 @@ export async function makePictures(folder: string): Promise<void> {
     const line = `${quoted(process.execPath)} ${quoted(CLI)} ${run}`;
     const terminal = await recordTerminal(line, 'brand-enrich run customers.csv', work);
     await writeFile(join(folder, 'run.svg'), terminal);
-    await writeFile(join(folder, 'row.svg'), rowDiagram());
     await pictureReport(browser, work, join(folder, 'report.jpg'));
     await pictureDashboard(browser, work, join(folder, 'dashboard.jpg'));
   } finally {
@@ -94,42 +93,4 @@ async function pictureDashboard(browser: Browser, work: string, path: string): P
     up.kill('SIGTERM');
     await up.done;
   }
-}
-
-const STEPS = [
-  ['customers.csv', 'your file'],
-  ['identify', 'cell → identifier'],
-  ['claim', 'stored? being asked?'],
-  ['permit', 'quota, budget, pace'],
-  ['request', 'one, with its usage'],
-  ['record', 'on disk, then settled'],
-  ['enriched.csv', 'ranked, every row'],
-] as const;
-
-/** Where a row leaves the way. */
-const EXITS: readonly (readonly [step: number, words: string])[] = [
-  [1, 'invalid · skipped'],
-  [2, 'stored: free'],
-  [3, 'deferred'],
-  [4, 'not found · failed'],
-];
-
-function rowDiagram(): string {
-  const [width, gap, tall] = [150, 18, 64];
-  const whole = STEPS.length * (width + gap) + gap;
-  const boxes = STEPS.map(([name, words], at) => {
-    const x = gap + at * (width + gap);
-    const arrow = at === 0 ? '' : `<path d="M${x - gap} 66h${gap - 5}" marker-end="url(#a)"/>`;
-    return `${arrow}<rect x="${x}" y="34" width="${width}" height="${tall}" rx="8"/><text class="n" x="${x + width / 2}" y="62">${name}</text><text class="w" x="${x + width / 2}" y="82">${words}</text>`;
-  });
-  const exits = EXITS.map(([step, words]) => {
-    const x = gap + step * (width + gap) + width / 2;
-    return `<path d="M${x} 98v28" marker-end="url(#a)"/><text class="w" x="${x}" y="148">${words}</text>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${whole} 168" role="img" aria-label="The way of a row: ${STEPS.map(([name]) => name).join(', ')}">
-<style>svg{background:#fff}rect{fill:#f2f7f6;stroke:#0f7b6c}path{stroke:#57606a;fill:none}text{font-family:system-ui,-apple-system,sans-serif;text-anchor:middle;fill:#1f2328}.n{font-size:15px;font-weight:600}.w{font-size:10.5px;fill:#57606a}</style>
-<defs><marker id="a" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" style="fill:#57606a;stroke:none"/></marker></defs>
-${[...boxes, ...exits].join('\n')}
-</svg>
-`;
 }
