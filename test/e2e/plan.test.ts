@@ -1,11 +1,14 @@
-/** `plan` and `run --dry-run` are the same: with the flags of `run`, nothing spent or written. */
+/** Commands that look: `plan` and `run --dry-run` are the same, and nothing is spent or written. */
+
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
-import { onEngines } from './commands.js';
+import { ends, onEngines } from './commands.js';
 
-onEngines([redisEngine()], (engine) => {
+const redis = redisEngine();
+onEngines([redis], (engine) => {
   test.each([
     [[], 'list.enriched.csv, list.errors.csv'],
     [
@@ -57,6 +60,17 @@ onEngines([redisEngine()], (engine) => {
     expect(dry.stdout).toMatch(/^a run would stop at once: .*missing\/x\.csv; its folder does not exist/m);
     expect(dry.stdout).toContain('stored answers      unknown: no service and token are set\n');
     expect((await scene.run(['plan', ...args], env)).stdout).toBe(dry.stdout);
+  });
+
+  test('status, plan and the like write nothing to an empty Redis', async () => {
+    const scene = await createScene(engine, {}, domainList(3));
+    const admin = new Redis(redis.server.url);
+    onTestFinished(() => admin.disconnect());
+    await admin.flushall();
+    for (const command of ['status', 'ledger show', 'outcomes stats', 'schedule list', 'plan list.csv']) {
+      await ends(0, scene.run(command.split(' ')));
+      expect([command, ...(await admin.keys('*'))]).toEqual([command]);
+    }
   });
 });
 

@@ -1,11 +1,20 @@
 /**
- * Stopped is not failed: the same command continues where it was. `test/chaos/kills.chaos.ts`
- * covers kills at random moments.
+ * Stopped is not failed: the same command continues where it was, and what may be lost is said.
+ * `test/chaos/kills.chaos.ts` covers kills at random moments.
  */
-import { expect, test } from 'vitest';
+
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
 import { createScene, domainList } from '../support/scene.js';
+import { CONCURRENCY, expectHonestStop, STOPPED_COMMANDS } from '../support/stopped-work.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { answeredIn, ends, expectPaidOnce, kill, onEngines, statusOf } from './commands.js';
 
 const redis = redisEngine();
@@ -56,3 +65,45 @@ onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
     expect(meter.billed).toBe(60);
   });
 });
+
+onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
+  test.each(STOPPED_COMMANDS)(
+    '%s counts the requests that it cuts off as perhaps billed, and says it',
+    async (command) => {
+      const work = { command, latencyMs: 30_000, afterMs: 1_000, grace: '4s', rows: 2_000 };
+      expect((await expectHonestStop(engine, work)).lost).toBe(CONCURRENCY);
+    },
+  );
+
+  test.each(STOPPED_COMMANDS)('%s waits within --stop-grace for answers that come', async (command) => {
+    const work = { command, latencyMs: 3_000, afterMs: 500, grace: '20s', rows: 200 };
+    expect((await expectHonestStop(engine, work)).lost).toBe(0);
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a run that reads from a silent pipe', async (signal) => {
+  const cwd = await temporaryFolder();
+  const pipe = join(cwd, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const running = startCli(['plan', 'pipe'], { cwd });
+  onTestFinished(() => running.kill('SIGKILL'));
+  const writer = await untilRead(pipe);
+  onTestFinished(() => writer.close());
+  running.kill(signal);
+  const { code, stderr } = await running.done;
+  expect([code, stderr]).toEqual([
+    130,
+    expect.stringContaining(
+      'brand-enrich: stopped by a signal: pipe; nothing was spent or written; run again',
+    ),
+  ]);
+});
+
+/** The pipe, opened for writing once a reader has opened it. */
+async function untilRead(pipe: string): Promise<FileHandle> {
+  for (;;) {
+    const writer = await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => null);
+    if (writer !== null) return writer;
+    await setTimeout(5);
+  }
+}
