@@ -3,6 +3,8 @@
  * the log of a failure.
  */
 import { expect, onTestFailed } from 'vitest';
+import type { Document } from '../../src/run/documents.js';
+import { statusOf } from '../e2e/commands.js';
 import type { CliProcess, CliResult } from '../support/cli.js';
 import { countStatuses, type OutputRow, readRows } from '../support/output-files.js';
 import { createScene, type Scene } from '../support/scene.js';
@@ -41,6 +43,19 @@ export async function untilSeen(scene: Scene, process: CliProcess, condition: ()
     if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);
   });
   await Promise.race([scene.service.until(condition), ended]);
+}
+
+type Spending = Pick<Document<'status'>['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
+
+/** `status` with the runs of the scene's service alone, and a sum over all their starts. */
+export async function readSpending(scene: Scene) {
+  const status = await statusOf(scene);
+  // The tests of a file share their engine.
+  const runs = status.runs.filter(({ service }) => service === scene.service.url);
+  const spending: Spending[] = runs.flatMap(({ requests, earlier }) => [requests, earlier]);
+  const sum = (numberIn: (each: Spending) => number) =>
+    spending.reduce((total, each) => total + numberIn(each), 0);
+  return { account: status.account, runs, sum };
 }
 
 /** The file is complete, and the service was asked for every identifier. */

@@ -4,7 +4,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { accountOf, ends, onEngines, statusOf } from '../e2e/commands.js';
+import { accountOf, ends, onEngines } from '../e2e/commands.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
@@ -16,14 +16,12 @@ import {
   expectDeferredOnly,
   limitedTo,
   PAID_ACCOUNT,
+  readSpending,
   untilSeen,
 } from './ground-truth.js';
 
 const KILLS = 6;
 const LOST_TWICE = /two requests may have been billed/;
-
-type Status = Awaited<ReturnType<typeof statusOf>>;
-type Spending = Pick<Status['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
 
 /** Kills processes and adds up the permits for which the service may never have seen a request. */
 class Killer {
@@ -42,21 +40,6 @@ class Killer {
   }
 }
 
-async function readStatus(scene: Scene): Promise<Status> {
-  const status = await statusOf(scene);
-  // The tests of a file share their engine.
-  return { ...status, runs: status.runs.filter(({ service }) => service === scene.service.url) };
-}
-
-function sum<T>(list: readonly T[], numberIn: (each: T) => number): number {
-  return list.reduce((total, each) => total + numberIn(each), 0);
-}
-
-/** Of all starts, listed or not. */
-function spendingOf(runs: Status['runs']): Spending[] {
-  return runs.flatMap(({ requests, earlier }) => [requests, earlier]);
-}
-
 /** Equals the bill, plus at most the permits that kills left unused. */
 function expectBill(reported: number, bill: number, unseen: number): void {
   expect(reported).toBeGreaterThanOrEqual(bill);
@@ -64,19 +47,16 @@ function expectBill(reported: number, bill: number, unseen: number): void {
 }
 
 /** Compares what `status` reports of all runs, killed ones too, with what the service billed. */
-async function expectSums(scene: Scene, unseen: number): Promise<Status> {
-  const status = await readStatus(scene);
+async function expectSums(scene: Scene, unseen: number) {
+  const spending = await readSpending(scene);
   const { billed } = scene.service.meter;
-  expectBill(
-    sum(spendingOf(status.runs), ({ billed, unreported }) => billed + unreported),
-    billed,
-    unseen,
-  );
-  const { sent, inFlight, others } = status.account;
+  const reported = spending.sum(({ billed, unreported }) => billed + unreported);
+  expectBill(reported, billed, unseen);
+  const { sent, inFlight, others } = spending.account;
   expectBill(sent + inFlight, billed, unseen);
   // Nobody else uses the token, so no spending by others may appear.
   expect(others).toBe(0);
-  return status;
+  return spending;
 }
 
 /** The report of the last run: what it settled itself and what killed workers did for it. */
@@ -130,17 +110,14 @@ onEngines([redis, embeddedEngine(), postgres], (engine) => {
     await expect.poll(held, { timeout: 30_000, interval: 1_000 }).toBe(0);
     await scene.write('late.csv', 'website\nlate.com\n');
     await ends(0, scene.run(['run', 'late.csv', ...terms]));
-    const { runs } = await expectSums(scene, killer.unseen);
+    const { runs, sum } = await expectSums(scene, killer.unseen);
     expect(runs.map(({ status, earlier }) => [status, earlier.starts])).toEqual([
       ['finished', 0],
       ['finished', KILLS],
     ]);
     expect(before.runs).toHaveLength(1);
-    expectBill(
-      sum(spendingOf(runs), ({ overage }) => overage),
-      meter.billed - quota,
-      killer.unseen,
-    );
+    const overage = sum((each) => each.overage);
+    expectBill(overage, meter.billed - quota, killer.unseen);
   });
 });
 
@@ -274,7 +251,8 @@ onEngines([redis, postgres], (engine) => {
     expect(meter.billed).toBeLessThan(limit);
     options.latencyMs = 100;
     const runs = await expectLimit(scene, running, killer.unseen, killer.unseen);
-    expect(sum(runs, ({ earlier }) => 1 + earlier.starts)).toBeGreaterThanOrEqual(1 + begun);
+    const starts = runs.reduce((total, { earlier }) => total + 1 + earlier.starts, 0);
+    expect(starts).toBeGreaterThanOrEqual(1 + begun);
     expect(runs[0]?.status).toBe('finished');
   });
 });

@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { readNoted } from '../../src/jobs/job-folder.js';
 import type { Document } from '../../src/run/documents.js';
 import { ends } from '../e2e/commands.js';
+import { dashboardUrl, PASSWORD, startUp } from '../e2e/start-up.js';
 import { type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { domainList } from '../support/scene.js';
@@ -15,7 +16,6 @@ export type Kind = (typeof KINDS)[number];
 
 /** On a busy machine, and after kill -9: BullMQ gives the lock of a tick back after 15 to 20 s. */
 const PATIENCE = { timeout: 180_000, interval: 300 };
-const PASSWORD = 'the-password-of-this-scene';
 
 export type Work = ReturnType<typeof createWork>;
 
@@ -35,8 +35,8 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
   };
 
   async function ask(path: string, form?: Record<string, string> | string): Promise<Response> {
-    const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up?.said ?? '') ?? [];
-    return fetch(new URL(path, url), {
+    if (up === null) throw new Error('no dashboard is up');
+    return fetch(new URL(path, dashboardUrl(up)), {
       headers: { authorization: `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}` },
       redirect: 'manual',
       ...(form !== undefined && {
@@ -59,9 +59,8 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
     return schedules.find((each) => each.name === name)?.last ?? null;
   }
 
-  async function startUp(): Promise<void> {
-    up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
-    await up.untilSaid(/"msg":"up"/);
+  async function start(): Promise<void> {
+    up = await startUp(scene, { concurrency });
   }
 
   async function place(): Promise<void> {
@@ -87,10 +86,8 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
       return id;
     },
     async begin(): Promise<void> {
-      const config = { inbox: ['.'], settle: '200ms', concurrency, metricsPort: 0, dashboardPort: 0 };
-      await scene.write('brand-enrich.config.json', JSON.stringify(config));
       if (!hasInbox) await scene.write(file, domainList(rows));
-      await startUp();
+      await start();
       const never = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
       if (kind === 'schedule')
         await say('schedule', 'add', name, ...never, '--', 'run', file, '-o', 'out.csv');
@@ -117,7 +114,7 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
       return ending.length;
     },
     /** A command is not taken up again by anything: it is only typed again. */
-    startAgain: startUp,
+    startAgain: start,
     /** Of a command: it is typed again though it is paused. */
     async expectRefusal(): Promise<void> {
       if (kind !== 'command') return;

@@ -7,6 +7,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { onEngines } from '../e2e/commands.js';
+import { startUp } from '../e2e/start-up.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { redisEngine } from '../support/engines.js';
@@ -42,13 +43,11 @@ onEngines([redis], () => {
   test.runIf(isLinux)(`${MINUTES} minutes of life need no more than their beginning`, options, async () => {
     const scene = await createInboxScene(redis, { latencyMs: 5, jitterMs: 10 });
     const { meter } = scene.service;
-    const config = { inbox: ['.'], settle: '100ms', metricsPort: 0, dashboardPort: 0, concurrency: 8 };
-    await scene.write('brand-enrich.config.json', JSON.stringify(config));
     const living = {
-      up: scene.start(['up'], INSPECTED),
+      up: await startUp(scene, { settle: '100ms', concurrency: 8 }, INSPECTED),
       worker: scene.start(['worker', '--concurrency', '8'], INSPECTED),
     };
-    await Promise.all([living.up.untilSaid(/"msg":"up"/), living.worker.untilSaid(/waiting for chunks/)]);
+    await living.worker.untilSaid(/waiting for chunks/);
     const metrics = /"metrics":"(http:[^"]+)"/.exec(living.up.said)?.[1] ?? '';
     const samples: Record<keyof typeof living, Sample[]> = { up: [], worker: [] };
     let files = 0;

@@ -1,5 +1,7 @@
 /** What tests of whole commands share: engines that run, ends, and what was paid for. */
 
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
@@ -86,6 +88,17 @@ export async function stop(process: CliProcess): Promise<void> {
 export async function kill(process: CliProcess): Promise<void> {
   process.kill('SIGKILL');
   await process.done;
+}
+
+/** Names of the files below a folder that contain a text; one that vanishes meanwhile does not. */
+export async function filesWith(text: string, folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const found: string[] = [];
+  for (const path of paths) if ((await readFile(path).catch(() => '')).includes(text)) found.push(path);
+  return found;
 }
 
 /** How many rows of a CSV output have an answer. */

@@ -1,26 +1,10 @@
 /** Refused credentials stop a run at once, and the token appears nowhere but in requests. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, onEngines } from './commands.js';
-
-/** Every file below the test's folder that contains the token. */
-async function filesWithToken(scene: Scene): Promise<string[]> {
-  const entries = await readdir(scene.folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  const found: string[] = [];
-  for (const path of paths) {
-    const content = await readFile(path).catch(() => Buffer.alloc(0));
-    if (content.includes(scene.token)) found.push(path);
-  }
-  return found;
-}
+import { createScene, domainList } from '../support/scene.js';
+import { ends, expectPaidOnce, filesWith, onEngines } from './commands.js';
 
 const redis = redisEngine();
 onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
@@ -39,7 +23,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
         deferred: 500,
       });
       expect(result.stdout + result.stderr).not.toContain(scene.token);
-      expect(await filesWithToken(scene)).toEqual([]);
+      expect(await filesWith(scene.token, scene.folder)).toEqual([]);
     },
   );
 });
@@ -80,6 +64,6 @@ onEngines([redis], () => {
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => command.includes(scene.token))).toEqual([]);
     expect(result.stdout + result.stderr).not.toContain(scene.token);
-    expect(await filesWithToken(scene)).toEqual([]);
+    expect(await filesWith(scene.token, scene.folder)).toEqual([]);
   });
 });

@@ -8,27 +8,13 @@ import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js'
 import { runHere } from '../support/run-here.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { ends, kill, onEngines } from './commands.js';
+import { ends, filesWith, kill, onEngines } from './commands.js';
 
 const ROW = 'only-in-a-row-of-the-user';
-
-/** Files below the state folder, except the engine's, that contain a row's text. */
-async function filesWithRows(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
-    const path = join(folder, name);
-    const isFile = (await stat(path).catch(() => null))?.isFile() ?? false;
-    // The engine's server removes files while it runs.
-    const bytes = isFile ? await readFile(path).catch(() => '') : '';
-    if (bytes.includes(ROW)) found.push(name);
-  }
-  return found;
-}
 
 async function startSlowly(scene: Scene, args: readonly string[]) {
   const rows = domainList(3_000).replaceAll(',row ', `,${ROW} `);
   await scene.write('list.csv', rows);
-
   return scene.start(['run', 'list.csv', ...args]);
 }
 
@@ -41,13 +27,13 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const running = await startSlowly(scene, ['--concurrency', '4']);
     await scene.service.until(() => scene.service.meter.inFlight > 0);
     // Not even while it runs.
-    expect(await filesWithRows(scene.path('state'))).toEqual([]);
+    expect(await filesWith(ROW, scene.path('state'))).toEqual([]);
     for (const signal of signals) {
       running.kill(signal);
       if (signal === 'SIGINT') await running.untilSaid(/stopping/);
     }
     await running.done;
-    expect(await filesWithRows(scene.path('state'))).toEqual([]);
+    expect(await filesWith(ROW, scene.path('state'))).toEqual([]);
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
 

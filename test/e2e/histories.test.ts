@@ -5,9 +5,8 @@
  */
 import { expect, test } from 'vitest';
 import { nextPeriodAt, periodOf, periodStart } from '../../src/ledger/period.js';
-import type { Document } from '../../src/run/documents.js';
 import { createDice, type Dice } from '../chaos/dice.js';
-import { createLoggedScene, untilSeen } from '../chaos/ground-truth.js';
+import { createLoggedScene, readSpending, untilSeen } from '../chaos/ground-truth.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { domainList, type Scene } from '../support/scene.js';
 import { onEngines, statusOf } from './commands.js';
@@ -28,8 +27,6 @@ function turnNear(now: number) {
   }
   return null;
 }
-
-type Spending = Pick<Document<'status'>['runs'][number]['requests'], 'billed' | 'unreported' | 'overage'>;
 
 /**
  * Starts the command again and again, until one start completes it. A kill comes when all that is
@@ -82,11 +79,7 @@ async function live(scene: Scene, dice: Dice, turn: ReturnType<typeof turnNear>)
 
 async function expectSums(scene: Scene, doubt: number): Promise<void> {
   const { meter, options } = scene.service;
-  const { runs, account } = await statusOf(scene);
-  const own = runs.filter(({ service }) => service === scene.service.url);
-  const spending = own.flatMap(({ requests, earlier }) => [requests, earlier]);
-  const sum = (numberIn: (each: Spending) => number) =>
-    spending.reduce((total, each) => total + numberIn(each), 0);
+  const { sum, account } = await readSpending(scene);
   expect(sum(({ billed, unreported }) => billed + unreported)).toBe(meter.billed);
   // A lost answer says nothing of the new month, whose usage then shows one more than is known.
   expect(account.others).toBeLessThanOrEqual(doubt);

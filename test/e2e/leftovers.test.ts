@@ -12,6 +12,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { ends, kill, onEngines, stop } from './commands.js';
+import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
 
 const KILLS = 3;
 
@@ -131,18 +132,11 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
     const dice = createDice(`leftovers up ${engine.name}`);
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     await openScene(Promise.resolve(scene));
-    const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
-    await scene.write('brand-enrich.config.json', JSON.stringify(config));
-    const env = { TMPDIR: scene.path('tmp'), BRAND_ENRICH_DASHBOARD_PASSWORD: 'a-long-password' };
-    const startUp = async () => {
-      const up = scene.start(['up'], env);
-      await up.untilSaid(/"msg":"watching the inbox"/);
-      return up;
-    };
+    const start = () => startUp(scene, {}, { TMPDIR: scene.path('tmp') });
     for (let round = 0; round < KILLS; round += 1) {
-      const up = await startUp();
+      const up = await start();
       await scene.drop(`list-${round}.csv`, domainList(400, `kill${round}`));
-      const sent = beginUpload(/"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said)?.[1] ?? '');
+      const sent = beginUpload(dashboardUrl(up));
       await expect.poll(() => everything(scene)).toContainEqual(expect.stringMatching(/sent\.csv$/));
       await after(dice.between(0, 1_500));
       await kill(up);
@@ -159,7 +153,7 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
         /^\.brand-enrich-engine/,
       ]);
     }
-    const up = await startUp();
+    const up = await start();
     const done = await scene.until('done', KILLS);
     expect(scene.service.meter.billedOf.size).toBe(KILLS * 400);
     await stop(up);
@@ -191,7 +185,7 @@ onEngines([redisEngine(), embeddedEngine()], (engine) => {
 
 /** An upload whose end never comes. */
 function beginUpload(url: string) {
-  const authorization = `Basic ${Buffer.from('job:a-long-password').toString('base64')}`;
+  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
   const sent = request(`${url}uploads?name=sent.csv`, { method: 'POST', headers: { authorization } });
   sent.on('error', () => undefined);
   sent.write('website\nacme.com\n'.repeat(1_000));

@@ -8,6 +8,7 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 import { accountOf, ends, LONG, onEngines } from './commands.js';
+import { startUp } from './start-up.js';
 
 const LIMIT = 55;
 
@@ -20,11 +21,7 @@ onEngines([embeddedEngine(), redisEngine()], (engine) => {
     { ...LONG, timeout: 150_000 },
     async (_, headerLagMs) => {
       const scene = await createInboxScene(engine, { quota: LIMIT, plan: 'paid', headerLagMs });
-      const settings = { ownDomain: 'not-the-service.com', plan: 'paid', overageBudget: 0 };
-      const config = { inbox: ['.'], settle: '200ms', dashboard: false, metricsPort: 0, ...settings };
-      await scene.write('brand-enrich.config.json', JSON.stringify(config));
-      const up = scene.start(['up']);
-      await up.untilSaid(/"msg":"up"/);
+      await startUp(scene, { ownDomain: 'not-the-service.com', plan: 'paid', overageBudget: 0 });
       await scene.drop('list.csv', domainList(80));
       await scene.until('waiting', 1);
       const { meter } = scene.service;

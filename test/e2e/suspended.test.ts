@@ -4,37 +4,33 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import {
+  type EngineUnderTest,
+  embeddedEngine,
+  inLongTests,
+  postgresEngine,
+  redisEngine,
+} from '../support/engines.js';
 import type { RedisServer } from '../support/redis-server.js';
-import { createScene, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 import { reportedIn } from '../support/stopped-work.js';
 import { answeredIn, ends, expectPaidOnce, LONG, onEngines, stop } from './commands.js';
 
 const CONCURRENCY = 24;
 const ROWS = 120;
 
-interface Standstill {
-  readonly timeout: string;
-  readonly standsMs: number;
-  readonly args?: readonly string[];
-}
-
-/** Stops a run with all requests in flight, until they are answered and `standsMs` are over. */
-async function runWithStandstill(scene: Scene, { timeout, standsMs, args = [] }: Standstill) {
+/** A scene whose address has shown a brand, so that all requests may be in flight at once. */
+async function provenScene(engine: EngineUnderTest) {
+  const scene = await createScene(engine, {}, domainList(ROWS));
   const { meter, options } = scene.service;
   await scene.write('first.csv', domainList(1, 'first'));
   await ends(0, scene.run(['run', 'first.csv']));
-  await scene.write('list.csv', domainList(ROWS));
   options.latencyMs = 700;
-  const command = ['run', 'list.csv', '--concurrency', String(CONCURRENCY), '--rate', '0'];
-  const running = scene.start([...command, '--timeout', timeout, ...args]);
-  await scene.service.until(() => meter.billed > 1 && meter.inFlight === CONCURRENCY);
-  running.kill('SIGSTOP');
-  await Promise.all([after(standsMs), scene.service.until(() => meter.inFlight === 0)]);
-  running.kill('SIGCONT');
-  options.latencyMs = 0;
-  return running.done;
+  const untilFull = () => scene.service.until(() => meter.billed > 1 && meter.inFlight === CONCURRENCY);
+  return { scene, meter, options, untilFull };
 }
+
+const AT_ONCE = ['--concurrency', String(CONCURRENCY), '--timeout', '2s'];
 
 onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), (engine) => {
   test('answers that arrived while a stopping run stood still are written', LONG, async () => {
@@ -60,24 +56,24 @@ onEngines([redisEngine(), embeddedEngine(), postgresEngine()].map(inLongTests), 
   });
 
   test('answers that arrived while a run stood still are used', LONG, async () => {
-    const scene = await createScene(engine);
-    const { meter } = scene.service;
-    await ends(0, runWithStandstill(scene, { timeout: '2s', standsMs: 40_000 }));
+    const { scene, meter, options, untilFull } = await provenScene(engine);
+    const running = scene.start(['run', 'list.csv', '--rate', '0', ...AT_ONCE]);
+    await untilFull();
+    running.kill('SIGSTOP');
+    await Promise.all([after(40_000), scene.service.until(() => meter.inFlight === 0)]);
+    running.kill('SIGCONT');
+    options.latencyMs = 0;
+    await ends(0, running.done);
     expectPaidOnce(meter, 1 + ROWS);
     expect(await reportedIn(scene)).toEqual({ billed: meter.billed, unreported: 0 });
   });
 
   test('a worker keeps them although another worker has taken over its chunk', LONG, async () => {
-    const scene = await createScene(engine);
-    const { meter, options } = scene.service;
-    await scene.write('first.csv', domainList(1, 'first'));
-    await ends(0, scene.run(['run', 'first.csv']));
-    await scene.write('list.csv', domainList(ROWS));
-    options.latencyMs = 700;
+    const { scene, meter, options, untilFull } = await provenScene(engine);
     const command = ['run', 'list.csv', '--rate', '0'];
     const running = scene.start([...command, '--no-worker']);
-    const stood = scene.start(['worker', '--concurrency', String(CONCURRENCY), '--timeout', '2s']);
-    await scene.service.until(() => meter.billed > 1 && meter.inFlight === CONCURRENCY);
+    const stood = scene.start(['worker', ...AT_ONCE]);
+    await untilFull();
     stood.kill('SIGSTOP');
     await scene.service.until(() => meter.inFlight === 0);
     const arrived = [...meter.billedOf.keys()];
