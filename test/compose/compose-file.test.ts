@@ -120,40 +120,28 @@ describe('the containers', () => {
     if (name === 'run') expect(settings.worker).toBe(false);
   });
 
-  it('Redis never evicts a queue', () => {
-    const { redis } = compose.services;
+  it('Redis never evicts a queue, a worker can be scaled, a run starts only on request', () => {
+    const { redis, worker, up, run } = compose.services;
     expect(redis?.command?.join(' ')).toMatch(/--appendonly yes.*--maxmemory-policy noeviction/);
     expect(redis).toMatchObject({ image: expect.stringMatching(/^redis:7/), volumes: ['redis-data:/data'] });
-    expect(redis).not.toHaveProperty('ports');
+    expect(worker).not.toHaveProperty('container_name');
+    // Schedules outlive their container.
+    expect(up?.hostname).toBe('up');
+    expect(run?.profiles).toEqual(['run']);
+    const others = services.filter(([, { profiles }]) => profiles === undefined);
+    expect(others.map(([name]) => name)).toEqual(['redis', 'service', 'up', 'worker']);
   });
 
-  it('a worker can be scaled: nothing in it must be unique', () => {
-    expect(compose.services.worker).not.toHaveProperty('container_name');
-    expect(compose.services.worker).not.toHaveProperty('ports');
+  it('the dashboard alone is published, to this machine', () => {
+    const port = compose.services.up?.environment?.BRAND_ENRICH_DASHBOARD_PORT ?? 'none';
+    const published = services.flatMap(([name, { ports }]) => (ports === undefined ? [] : [{ name, ports }]));
+    expect(published).toEqual([{ name: 'up', ports: [`127.0.0.1:${port}:${port}`] }]);
   });
 
   it.each(['up', 'worker'])('%s has a health check on its metrics', (name) => {
     const { environment = {}, healthcheck } = compose.services[name] ?? {};
     const port = environment.BRAND_ENRICH_METRICS_PORT ?? 'none';
     expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/readyz`);
-  });
-
-  it('the dashboard is published to this machine alone', () => {
-    const { environment = {}, ports = [] } = compose.services.up ?? {};
-    const port = environment.BRAND_ENRICH_DASHBOARD_PORT ?? 'none';
-    expect(ports).toEqual([`127.0.0.1:${port}:${port}`]);
-    const published = services.filter(([, service]) => service.ports !== undefined);
-    expect(published.map(([name]) => name)).toEqual(['up']);
-  });
-
-  it('schedules have a host name that outlives their container', () => {
-    expect(compose.services.up?.hostname).toBe('up');
-  });
-
-  it('a run starts only on request', () => {
-    expect(compose.services.run?.profiles).toEqual(['run']);
-    const others = services.filter(([, { profiles }]) => profiles === undefined);
-    expect(others.map(([name]) => name)).toEqual(['redis', 'service', 'up', 'worker']);
   });
 
   it('every long-running service has a health check', () => {

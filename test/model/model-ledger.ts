@@ -7,23 +7,9 @@ import type { Clock } from '../../src/core/clock.js';
 import type { ExchangeRequest, Ledger } from '../../src/ledger/ledger.js';
 import * as model from './ledger-model.js';
 
-export interface ModelLedger extends Ledger {
-  readonly world: model.ModelWorld;
-  /** Every requested exchange, failed ones included. */
-  readonly requests: readonly ExchangeRequest[];
-  /** The keys of the answers that came with each of them. */
-  readonly answers: readonly (readonly string[])[];
-  /** A run that lives for ever, with the settings that the ledger reads. */
-  addRun(id: string, settings?: Partial<model.ModelRun['settings']>): void;
-  /** The worker that holds the claim on a key; by default the first that takes it. */
-  claim(key: string, worker: string): void;
-  /** `out`: nothing arrives. `deaf`: everything arrives, every answer is lost. */
-  setReach(reach: 'good' | 'out' | 'deaf'): void;
-  /** Holds all answers back until the returned function is called. */
-  hold(): () => void;
-}
+export type ModelLedger = ReturnType<typeof createModelLedger>;
 
-export function createModelLedger(clock: Clock): ModelLedger {
+export function createModelLedger(clock: Clock) {
   let epochs = 0;
   const world = new model.ModelWorld(() => {
     epochs += 1;
@@ -31,30 +17,10 @@ export function createModelLedger(clock: Clock): ModelLedger {
   });
   const requests: ExchangeRequest[] = [];
   const answers: string[][] = [];
-  let reach: 'good' | 'out' | 'deaf' = 'good';
+  let reach = 'good' as 'good' | 'out' | 'deaf';
   let held: Promise<void> | null = null;
 
-  return {
-    world,
-    requests,
-    answers,
-    addRun: (id, settings = {}) => model.addRun(world, id, settings),
-    claim(key, worker) {
-      world.claims.set(key, { worker, permit: null });
-    },
-    setReach(to) {
-      reach = to;
-    },
-    hold() {
-      let release = () => undefined as undefined;
-      held = new Promise((resolve) => {
-        release = () => {
-          held = null;
-          resolve();
-        };
-      });
-      return () => release();
-    },
+  const ledger: Ledger = {
     async exchange(request, outcomes = []) {
       requests.push(request);
       answers.push(outcomes.map(({ key }) => key));
@@ -75,6 +41,36 @@ export function createModelLedger(clock: Clock): ModelLedger {
     async reset(account) {
       world.accounts.delete(account);
       for (const [id, permit] of world.permits) if (permit.account === account) world.permits.delete(id);
+    },
+  };
+  return {
+    ...ledger,
+    world,
+    /** Every requested exchange, failed ones included. */
+    requests: requests as readonly ExchangeRequest[],
+    /** The keys of the answers that came with each of them. */
+    answers: answers as readonly (readonly string[])[],
+    /** A run that lives for ever, with the settings that the ledger reads. */
+    addRun: (id: string, settings: Partial<model.ModelRun['settings']> = {}) =>
+      model.addRun(world, id, settings),
+    /** The worker that holds the claim on a key; by default the first that takes it. */
+    claim(key: string, worker: string) {
+      world.claims.set(key, { worker, permit: null });
+    },
+    /** `out`: nothing arrives. `deaf`: everything arrives, every answer is lost. */
+    setReach(to: typeof reach) {
+      reach = to;
+    },
+    /** Holds all answers back until the returned function is called. */
+    hold() {
+      let release = () => undefined as undefined;
+      held = new Promise((resolve) => {
+        release = () => {
+          held = null;
+          resolve();
+        };
+      });
+      return () => release();
     },
   };
 }

@@ -72,26 +72,28 @@ export interface SmallWorld {
   /** Spending by others that a reading proved. */
   provenOthers: number;
   /** How often each kind of accident may still happen. */
-  readonly left: Readonly<Record<Accident, number>>;
+  readonly left: Readonly<typeof NO_ACCIDENTS>;
   /** Nothing crashed, was lost or expired so far. */
   isClean: boolean;
   /** What the service does with requests of the last worker for its own domain; null: none. */
   readonly own: 'free' | 'billed' | null;
 }
 
-export type Accident =
-  | 'others'
-  | 'crash'
-  | 'loss'
-  | 'time'
-  | 'powerCut'
-  | 'turn'
-  | 'lie'
-  | 'look'
-  | 'row'
-  | 'glance'
-  | 'rest'
-  | 'correction';
+const NO_ACCIDENTS = {
+  others: 0,
+  crash: 0,
+  loss: 0,
+  time: 0,
+  powerCut: 0,
+  turn: 0,
+  lie: 0,
+  look: 0,
+  row: 0,
+  glance: 0,
+  rest: 0,
+  correction: 0,
+};
+export type Accident = keyof typeof NO_ACCIDENTS;
 
 export const IDLE: Worker = { phase: 'idle', permit: '', outbox: null, seen: null };
 
@@ -137,21 +139,7 @@ export function createSmallWorld(
     mayBeOurs: 0,
     oursBeyond: 0,
     provenOthers: 0,
-    left: {
-      others: 0,
-      crash: 0,
-      loss: 0,
-      time: 0,
-      powerCut: 0,
-      turn: 0,
-      lie: 0,
-      look: 0,
-      row: 0,
-      glance: 0,
-      rest: 0,
-      correction: 0,
-      ...left,
-    },
+    left: { ...NO_ACCIDENTS, ...left },
     isClean: own === null,
     own,
   };
