@@ -24,13 +24,13 @@ async function watcherWith(heartbeat: string | null, at: number): Promise<string
 describe('a watcher', () => {
   it.each([
     ['with a fresh heartbeat is alive', 0, processIdentity(), false],
-    ['of another machine is alive for 30 s', 30_000, GONE.replace(HOST, `${HOST}x`), false],
-    ['is dead after 30 s, whatever process has its number', 31_000, processIdentity(), true],
+    ['of another machine is alive for 24 s', 24_000, GONE.replace(HOST, `${HOST}x`), false],
+    ['is dead after 24 s, whatever process has its number', 25_000, processIdentity(), true],
     ['of this machine whose process is gone is dead at once', 0, GONE, true],
     ['of another container is judged by its heartbeat alone', 0, `${HOST} ${BOOT} other 999999999 1`, false],
     ['without a process identity is judged by its heartbeat alone', 0, '', false],
-    ['without a heartbeat is judged by the time of its folder: alive', 30_000, null, false],
-    ['without a heartbeat is judged by the time of its folder: dead', 31_000, null, true],
+    ['without a heartbeat is judged by the time of its folder: alive', 24_000, null, false],
+    ['without a heartbeat is judged by the time of its folder: dead', 25_000, null, true],
   ] as const)('%s', async (_, ageMs, heartbeat, expected) => {
     expect(await isDead(await watcherWith(heartbeat, NOW - ageMs), NOW)).toBe(expected);
   });
