@@ -73,10 +73,9 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       const found = settled.look(files, now);
       const { nextAt } = found;
       const ready = withSideFiles(files, found.ready);
-      for (const file of found.ready) {
-        const isAlone = !files.some((each) => sideFileOf(pathOf(each)) === pathOf(file));
-        if (isSideFile(file.name) && isAlone) warnOnce(pathOf(file), 'side');
-      }
+      const sideFiles = new Set(files.map((file) => sideFileOf(pathOf(file))));
+      for (const file of found.ready)
+        if (isSideFile(file.name) && !sideFiles.has(pathOf(file))) warnOnce(pathOf(file), 'side');
       const paths = ready.filter(({ kind }) => kind === 'file').map((file) => placeOf(folder, file));
       const writing = await openForWriting(paths);
       if (writing.size === 0) return { ready, nextAt };

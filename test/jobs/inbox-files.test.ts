@@ -77,6 +77,15 @@ describe('settings of one file', () => {
   });
 });
 
+it('a look takes time in step with the files: 4,000 take seconds, not minutes', async () => {
+  const folders = await openWatcher();
+  const files = createInboxFiles(folders.inbox, { settleMs: 0, log: silentLog() });
+  for (let nth = 0; nth < 4_000; nth += 1) await writeFile(join(folders.inbox, `${nth}.csv`), '');
+  const before = process.cpuUsage();
+  expect((await files.look(0)).ready).toHaveLength(4_000);
+  expect(process.cpuUsage(before).user / 1e6).toBeLessThan(3);
+});
+
 describe('a name that is not UTF-8', () => {
   it('is written as it is shown, never over another file, so that its file can be refused', async () => {
     const folders = await openWatcher();
