@@ -11,7 +11,7 @@ import { claim, type Job, jobFoldersIn, take, writeRecord } from './job-folder.j
 import { afterDeath } from './reading-turns.js';
 
 const HEARTBEAT_FILE = '.heartbeat';
-/** A watcher whose heartbeat is older than this is dead. Seen within 30 s: others look every 5 s. */
+/** A watcher whose heartbeat is older is dead: others, who look every 5 s, see it within 30 s. */
 const DEAD_AFTER_MS = 24_000;
 /** Through no link, and without waiting for a pipe's reader, where the system has such flags. */
 const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;

@@ -35,7 +35,7 @@ export async function createFakeTime() {
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
-    /** Sets the clock to this many milliseconds from the machine's. Takes effect within a second. */
+    /** Sets the clock this many milliseconds off the machine's. Takes effect within a second. */
     set,
   };
 }

@@ -1,4 +1,4 @@
-/** A server of the tests as a process: ready when it says so, and gone with the process of the tests. */
+/** A server of the tests as a process: ready when it says so, and gone with that of the tests. */
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 

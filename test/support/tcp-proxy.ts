@@ -74,7 +74,7 @@ export async function startTcpProxy(serverPort: number) {
     },
     /** Ends every connection at once. */
     cut: cutAll,
-    /** Swallows the server's next answer and cuts its connection. Resolves when that has happened. */
+    /** Swallows the server's next answer, cuts its connection, and resolves then. */
     cutNextAnswer: () =>
       new Promise<void>((resolve) => {
         onCut = resolve;
@@ -83,7 +83,7 @@ export async function startTcpProxy(serverPort: number) {
     halfClose(side: 'client' | 'server') {
       for (const pair of pairs) pair[side].end();
     },
-    /** Passes nothing on, in order kept, until `resume`: connections stay open, and are accepted. */
+    /** Passes nothing on until `resume`: connections stay open, and are accepted. */
     hang: () => setHangs(true),
     resume: () => setHangs(false),
   };
