@@ -10,10 +10,10 @@
  *   stopping     a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -92,8 +92,8 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       }
       const { ino } = await lstat(folders.inbox);
       if (ino !== watchedIno) {
-        await watching?.close();
-        watching = watchFolder(folders.inbox, pollMs, log, onChange);
+        watching?.close();
+        watching = watchFolder(folders.inbox, log, onChange);
         watchedIno = ino;
       }
       if (isUnavailable) {
@@ -182,24 +182,21 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
   });
 }
 
-/** The watch is a hint only: events get lost, so the folder is looked at now and then as well. */
-function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: () => void): FSWatcher {
-  let isReported = false;
-  const watcher = watch(folder, {
-    depth: 1,
-    ignoreInitial: true,
-    followSymlinks: false,
-    ignorePermissionErrors: true,
-    ...(pollMs === null ? {} : { usePolling: true, interval: pollMs, binaryInterval: pollMs }),
-  });
-  watcher.on('all', onChange);
-  watcher.on('error', (error) => {
-    // Such as a system that allows too few watches.
-    if (!isReported)
-      log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
-    isReported = true;
-  });
-  return watcher;
+/**
+ * The watch is a hint only: events get lost, so the folder is looked at now and then as well. null
+ * where none is possible, as on a system that allows too few.
+ */
+function watchFolder(folder: string, log: Log, onChange: () => void): FSWatcher | null {
+  const isLate = (error: unknown) =>
+    log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
+  try {
+    return watch(folder, onChange)
+      .once('error', isLate)
+      .on('error', () => undefined);
+  } catch (error) {
+    isLate(error);
+    return null;
+  }
 }
 
 function watcherName(): string {
