@@ -222,7 +222,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 12,
       functionsVersion: 1,
-      functions: 'c0861aca88e039fd',
+      functions: '55fb487fcbab453d',
     });
   });
 
