@@ -88,7 +88,7 @@ export function inOnePiece(text: string): string {
 }
 
 /** Why a brand is probably not a real one; null: its score is high enough. */
-export function doubtOf(score: number | null, { minQuality }: Pick<OutputPlan, 'minQuality'>): string | null {
+export function doubtOf(score: number | null, { minQuality }: Pick<Settings, 'minQuality'>): string | null {
   if (score === null || Number.isNaN(score) || minQuality === null || score >= minQuality) return null;
   return `quality score ${score} is below ${minQuality}: probably not a real brand`;
 }
