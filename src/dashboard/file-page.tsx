@@ -8,11 +8,10 @@ import type { StatusCounts } from '../core/outcome.js';
 import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
-import { CANCELLED } from '../jobs/job-folder.js';
-import { isAtWork } from '../run/facts/judge-runs.js';
 import { brandsText } from '../run/report/headline.js';
 import { htmlOf } from '../run/report/kit/page.js';
-import { Card, type Mark, Title } from '../run/report/kit/parts.js';
+import { Card, Title } from '../run/report/kit/parts.js';
+import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
 import { FailedActions } from './files-section.js';
 import type { Viewer } from './gate.js';
 import type { RunView } from './look-at-run.js';
@@ -30,7 +29,6 @@ import {
 import { livePage } from './render-dashboard.js';
 import { RowsCard, rowsQuery, type ShownRows } from './rows-card.js';
 import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
-import { markOf } from './runs-section.js';
 import { WaitingCard } from './waiting-card.js';
 
 /** What is known of a file; one of `file` and `run` is there. */
@@ -77,6 +75,7 @@ function nameOf({ file, run }: FileView): string {
 
 function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
   const { file, run, now } = seen;
+  const state = stateOf(seen);
   const stand = run?.view.data?.at ?? run?.view.now ?? now;
   return (
     <>
@@ -85,11 +84,11 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
           {file === null ? 'Run on ' : 'File of the inbox '}
           <bdi>{file?.root ?? run?.shown.run.label.host ?? 'an unknown machine'}</bdi>
         </Top>
-        <Title mark={stateOf(seen)} isPart>
+        <Title mark={MARKS[state]} isPart>
           <bdi>{nameOf(seen)}</bdi>
         </Title>
         <p class="headline" data-part="headline">
-          <Headline seen={seen} />
+          <Headline seen={seen} state={state} />
         </p>
         <NoticeBanner notice={viewer.notice} />
         {run !== null && <Banners view={run.view} viewer={viewer} />}
@@ -125,7 +124,7 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
         </div>
         {seen.result !== null && file !== null && <RowsCard path={filePath(file.id)} {...seen.result} />}
         {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
-        {isBefore(seen) ? (
+        {isBefore(seen, state) ? (
           <section class="card" data-empty="true">
             <p class="empty">Nothing is spent before its run begins.</p>
           </section>
@@ -151,36 +150,23 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
   );
 }
 
-/** True if the file waits only for its turn. */
-function isNext({ file, run, isPaused }: FileView): boolean {
-  if (file === null || (run !== null && isAtWork(run.shown))) return false;
-  return file.waitsFor === 'again' || (file.waitsFor === 'paused' && !isPaused);
+function stateOf({ file, run, isPaused }: FileView): FileState {
+  if (file !== null) return judgeFile(file, run?.shown ?? null, isPaused);
+  return run === null ? 'unknown' : judgeRun(run.shown);
 }
 
 /** True if the file is started, and has no run yet. */
-function isBefore(seen: FileView): boolean {
-  return seen.run === null && (isNext(seen) || seen.file?.place === 'processing');
+function isBefore({ file, run }: FileView, state: FileState): boolean {
+  return run === null && (state === 'queued' || file?.place === 'processing');
 }
 
-const PLACES = {
+const ENDS = {
   drafts: 'Sent',
   processing: 'Reading',
-  waiting: 'Waiting',
+  waiting: 'Began to wait',
   failed: 'Failed',
   done: 'Finished',
-};
-
-function stateOf(seen: FileView): Mark {
-  const { file, run } = seen;
-  if (isNext(seen)) return ['Starting', 'calm'];
-  if (file?.place === 'failed' && file.reason.code !== CANCELLED) return ['Failed', 'bad'];
-  if (run !== null) return markOf(run.shown, file?.waitsFor ?? null);
-  if (file === null) return ['Unknown', 'warn'];
-  if (seen.isPaused) return ['Paused', 'warn'];
-  return file.place === 'failed'
-    ? ['Cancelled', 'calm']
-    : [PLACES[file.place], file.place === 'waiting' ? 'warn' : 'calm'];
-}
+} as const;
 
 /** The button for what people come for. */
 function Download({ file: { id, place, files } }: { file: FoundFile }) {
@@ -196,23 +182,22 @@ function Download({ file: { id, place, files } }: { file: FoundFile }) {
 const IN_TURN = 'It is started as soon as there is room for it.';
 const IS_READ = 'Its file is being read.';
 
-function Headline({ seen }: { seen: FileView }) {
+function Headline({ seen, state }: { seen: FileView; state: FileState }) {
   const { file, run, closed, now } = seen;
-  const line = isNext(seen) ? IN_TURN : IS_READ;
-  if (isNext(seen) || isBefore(seen))
+  const line = state === 'queued' ? IN_TURN : IS_READ;
+  if (state === 'queued' || isBefore(seen, state))
     return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
+  if (state === 'tried') return <>These were tried first: look at them, then decide about the rest.</>;
   const rows = seen.result?.counts ?? run?.rows;
   if (file?.place === 'done' && rows) return <>{resultText(rows)}</>;
   const why = file?.reason.headline ?? '';
-  const isFault = file?.place === 'failed' && file.reason.code !== CANCELLED;
-  if (run !== null && !(isFault && why !== '')) return <>{headlineOf(run)}</>;
+  if (run !== null && !(state === 'failed' && why !== '')) return <>{headlineOf(run)}</>;
   if (file === null) return null;
   const away = file.isDismissed ? ' It was put away, and stays in its folder.' : '';
   if (why !== '' || away !== '') return <>{`${why}${away}`.trim()}</>;
   return (
     <>
-      {file.place === 'waiting' ? 'Began to wait' : PLACES[file.place]}{' '}
-      {file.endedAt > 0 ? <Moment at={file.endedAt} now={now} /> : 'some time ago'}.
+      {ENDS[file.place]} {file.endedAt > 0 ? <Moment at={file.endedAt} now={now} /> : 'some time ago'}.
     </>
   );
 }

@@ -18,7 +18,7 @@ import { PATIENCE_MS } from './file-actions.js';
 import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
-import type { RunView } from './look-at-run.js';
+import { type FileLook, isRunBehind, type RunLook } from './look-at-run.js';
 import { filePath, renderNotice } from './plain-pages.js';
 import { type ResultRows, rowsAsked } from './result-rows.js';
 import type { MoneyTerms } from './run-page.js';
@@ -27,7 +27,8 @@ import { renderUpload } from './upload-page.js';
 
 export interface FileRoutes {
   readonly look: () => Promise<Pick<DashboardView, 'data'>>;
-  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly lookAtRun: RunLook;
+  readonly lookAtFile: (id: string) => Promise<FileLook>;
   readonly finder: Pick<FileFinder, 'find' | 'findDraft'>;
   readonly plans: UploadPlans;
   readonly caps: Pick<FileCaps, 'read'>;
@@ -57,24 +58,24 @@ const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray
 export function addFileRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { look, lookAtRun, finder, plans, caps, terms, results, now }: FileRoutes,
+  { look, lookAtRun, lookAtFile, finder, plans, caps, terms, results, now }: FileRoutes,
 ): void {
   const refuse = (context: Context, refusal: readonly [string, string]) =>
     sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
 
-  async function lookAtFile(id: string, query: URLSearchParams): Promise<Seen> {
-    const file = await finder.find(id);
+  async function seeFile(id: string, query: URLSearchParams): Promise<Seen> {
+    const seen = await lookAtFile(id);
+    const { file, run } = seen;
     if (file === null) return NO_FILE;
-    const seen = file.runId === null ? null : await lookAtRun(file.runId);
     // What waits or has ended is shown without its run.
-    if (seen === 'unavailable' && file.place === 'processing') return NO_ANSWER;
+    if (run === 'unavailable' && file.place === 'processing') return NO_ANSWER;
     const { data } = await look();
     const asked = rowsAsked(query);
     const rows = await results.read(file, asked.status);
     return {
       file,
       result: rows === null ? null : { rows, asked, counts: await readRowCounts(file) },
-      run: seen === 'unavailable' ? null : seen,
+      run: run === 'unavailable' || isRunBehind(seen) ? null : run,
       caps: hasGoOn(file.waitsFor) || isUndecided(file.waitsFor) ? await caps.read(file) : null,
       closed: data?.inboxes.find(({ folder }) => folder === file.root)?.closed ?? null,
       isPaused: data?.pauses.some(({ owner }) => owner === id) === true,
@@ -82,7 +83,7 @@ export function addFileRoutes(
     };
   }
 
-  async function lookAtRunAlone(id: string): Promise<Seen> {
+  async function seeRun(id: string): Promise<Seen> {
     const run = await lookAtRun(id);
     if (run === null) return NO_RUN;
     if (run === 'unavailable') return NO_ANSWER;
@@ -100,26 +101,26 @@ export function addFileRoutes(
     const draft = await finder.findDraft(id);
     const isAsked = draft?.place === 'drafts' || context.req.query(READ) !== undefined;
     if (draft !== null && isAsked) return showPlan(context, draft);
-    const seen = await lookAtFile(id, new URL(context.req.url).searchParams);
+    const seen = await seeFile(id, new URL(context.req.url).searchParams);
     if (isRefused(seen)) return refuse(context, seen);
     return sendPage(context, renderFile(seen, await viewerOf(context), terms));
   });
   app.get('/runs/:id', async (context) => {
     const { id } = context.req.param();
     if (isJobId(id)) return context.redirect(filePath(id));
-    const seen = await lookAtRunAlone(id);
+    const seen = await seeRun(id);
     if (isRefused(seen)) return refuse(context, seen);
     const job = seen.run?.shown.run.job ?? '';
     // A run with a file here is shown with it.
     if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
     return sendPage(context, renderFile(seen, await viewerOf(context), terms));
   });
-  for (const [path, lookAt] of [
-    ['/parts/files/:id', lookAtFile],
-    ['/parts/runs/:id', lookAtRunAlone],
+  for (const [path, see] of [
+    ['/parts/files/:id', seeFile],
+    ['/parts/runs/:id', seeRun],
   ] as const)
     app.get(path, async (context) => {
-      const seen = await lookAt(context.req.param('id'), new URL(context.req.url).searchParams);
+      const seen = await see(context.req.param('id'), new URL(context.req.url).searchParams);
       if (isRefused(seen)) return refuse(context, seen);
       const viewer = { ...context.get('session'), notice: null };
       return sendPage(context, {

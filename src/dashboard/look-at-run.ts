@@ -135,6 +135,35 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
   };
 }
 
+export type RunLook = ReturnType<typeof createRunLook>;
+
+/** What is known of a file, and of its latest run. */
+export interface FileLook {
+  /** null: it is not there. */
+  readonly file: FoundFile | null;
+  readonly run: RunView | null | 'unavailable';
+}
+
+/** Looks at one file. `expire`: the next look at a run reads the engine. */
+export function createFileLook(finder: Pick<FileFinder, 'find'>, lookAtRun: RunLook, expire: () => void) {
+  async function lookOnce(id: string): Promise<FileLook> {
+    const file = await finder.find(id);
+    return { file, run: file === null || file.runId === null ? null : await lookAtRun(file.runId) };
+  }
+  return async (id: string): Promise<FileLook> => {
+    const seen = await lookOnce(id);
+    if (!isRunBehind(seen)) return seen;
+    expire();
+    return lookOnce(id);
+  };
+}
+
+/** True if the run was at work when it was looked at, and the file has left since. */
+export function isRunBehind({ file, run }: FileLook): boolean {
+  const isGone = file !== null && file.place !== 'processing';
+  return isGone && run !== null && run !== 'unavailable' && isAtWork(run.shown);
+}
+
 /** Live runs share the lowest limits, which the ledger has; of others, the run's own are shown. */
 function withTermsOf(run: RunRecord, state: LedgerState): LedgerState {
   const { overage, quotaCap } = run.settings;

@@ -32,7 +32,7 @@ import {
   type Viewer,
 } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
-import { createRunLook } from './look-at-run.js';
+import { createFileLook, createRunLook } from './look-at-run.js';
 import { addProgramRoutes, createRunReader } from './program-routes.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
@@ -110,7 +110,8 @@ export async function openDashboard(context: DashboardContext) {
   const { overagePrice, currency } = settings;
   const terms = { overagePrice, currency };
   const lookAtRun = createRunLook({ engine, look, finder });
-  const readRun = createRunReader(finder, lookAtRun, newest.expire);
+  const lookAtFile = createFileLook(finder, lookAtRun, newest.expire);
+  const readRun = createRunReader(lookAtRun, lookAtFile);
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
@@ -138,6 +139,7 @@ export async function openDashboard(context: DashboardContext) {
         ...uploads,
         look,
         lookAtRun,
+        lookAtFile,
         finder,
         caps,
         terms,

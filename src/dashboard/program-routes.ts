@@ -8,7 +8,7 @@ import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '
 import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { OrderStores } from '../jobs/file-orders.js';
-import type { FileFinder, FoundFile, JobFile } from '../jobs/find-files.js';
+import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
 import { isJobId } from '../jobs/job-folder.js';
 import { choiceOf } from '../jobs/plan-upload.js';
@@ -17,8 +17,9 @@ import type { Document } from '../run/documents.js';
 import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
 import { answerError, FORGED, mayAct } from './actions.js';
 import { downloadPath } from './file-page.js';
+import { type FileState, judgeFile, judgeRun } from './file-state.js';
 import { answerText, type GatedApp } from './gate.js';
-import type { RunView } from './look-at-run.js';
+import type { FileLook, RunLook } from './look-at-run.js';
 import { filePath } from './plain-pages.js';
 import type { UploadParts } from './upload-routes.js';
 
@@ -118,29 +119,22 @@ export function addProgramRoutes(app: GatedApp, parts: ProgramRoutes): void {
 /** Reads a run by its id, or that of its job. null: there is none. */
 export type RunReader = (id: string) => Promise<Document<'run'> | null | 'unavailable'>;
 
-/** `expire`: the next look reads the engine. */
 export function createRunReader(
-  finder: Pick<FileFinder, 'find'>,
-  lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>,
-  expire: () => void,
+  lookAtRun: RunLook,
+  lookAtFile: (id: string) => Promise<FileLook>,
 ): RunReader {
-  const seenOf = async (run: string | null) => (run === null ? null : lookAtRun(run));
+  async function lookAt(id: string): Promise<FileLook> {
+    if (isJobId(id)) return lookAtFile(id);
+    const run = await lookAtRun(id);
+    const job = run === null || run === 'unavailable' ? '' : run.shown.run.job;
+    const seen = isJobId(job) ? await lookAtFile(job) : null;
+    // The files of a job are those of its latest run.
+    return seen?.file?.runId === id ? seen : { file: null, run };
+  }
 
   return async (id) => {
-    const isJob = isJobId(id);
-    const sent = isJob ? await finder.find(id) : null;
-    let seen = await seenOf(isJob ? (sent?.runId ?? null) : id);
+    const { file, run: seen } = await lookAt(id);
     if (seen === 'unavailable') return seen;
-    // The files of a job are those of its latest run.
-    const job = seen?.shown.run.job ?? '';
-    const found = isJob || !isJobId(job) ? sent : await finder.find(job);
-    const file = isJob || (seen !== null && found?.runId === seen.shown.run.id) ? found : null;
-    // The file moves at the end of its run: what was known before has not all the counts.
-    if (file !== null && file.place !== 'processing' && seen !== null && isAtWork(seen.shown)) {
-      expire();
-      const anew = await seenOf(seen.shown.run.id);
-      if (anew !== 'unavailable') seen = anew;
-    }
     const shown = seen?.shown ?? null;
     if (file === null && shown === null) return null;
     const inbox = seen?.view.data?.inboxes.find(({ jobs }) => jobs.includes(shown?.run.job ?? ''));
@@ -184,21 +178,22 @@ export function programRun(
   };
 }
 
-/** The place of the file tells more than its last run, which may have ended a moment ago. */
+/** The states that programs know by another name. */
+const PROGRAM_STATES = {
+  reading: 'running',
+  starting: 'running',
+  draft: 'waiting',
+  tried: 'waiting',
+  'nothing matched': 'finished',
+  unknown: 'finished',
+} as const satisfies Partial<Record<FileState, Document<'run'>['state']>>;
+
 function stateOf(file: FoundFile | null, shown: JudgedRun | null): Document<'run'>['state'] {
-  const judged = shown === null || shown.state === 'nothing matched' ? 'finished' : shown.state;
-  switch (file?.place) {
-    case undefined:
-      return judged;
-    case 'processing':
-      return shown !== null && isAtWork(shown) ? judged : 'running';
-    case 'drafts':
-    case 'waiting':
-      if (shown === null && file.waitsFor === 'again') return 'queued';
-      return judged === 'paused' ? 'paused' : 'waiting';
-    case 'failed':
-      return judged === 'cancelled' ? 'cancelled' : 'failed';
-    case 'done':
-      return 'finished';
-  }
+  // The file moves when its run has ended.
+  if (file?.place === 'processing' && (shown === null || !isAtWork(shown))) return 'running';
+  const isPaused = shown?.state === 'paused';
+  const state =
+    file === null ? (shown === null ? 'unknown' : judgeRun(shown)) : judgeFile(file, shown, isPaused);
+  if (state === 'queued' && (shown !== null || file?.waitsFor === 'paused')) return 'waiting';
+  return PROGRAM_STATES[state as keyof typeof PROGRAM_STATES] ?? state;
 }

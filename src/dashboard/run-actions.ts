@@ -22,7 +22,7 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
 import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
-import type { RunView } from './look-at-run.js';
+import type { RunLook, RunView } from './look-at-run.js';
 import { filePath, runPath } from './plain-pages.js';
 import type { RunReader } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
@@ -31,7 +31,7 @@ import { planPath } from './upload-choices.js';
 export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues'>;
   readonly look: () => Promise<DashboardView>;
-  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly lookAtRun: RunLook;
   readonly readRun: RunReader;
   readonly terms: MoneyTerms;
   /** Where a finished file is sent again. */

@@ -66,11 +66,9 @@ function knownTerms({ isOnOwnAccount }: RunView, terms: MoneyTerms): MoneyTerms 
 }
 
 /** State and reason, in words. */
-export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
+export function headlineOf({ shown, storeNow, newer }: RunView): string {
   const { run, why, inFlight } = shown;
   const later = newer === null ? '' : ' The same file was started again later.';
-  if (job?.waitsFor === 'tried')
-    return `These were tried first: look at them, then decide about the rest.${later}`;
   const { whole, left } = partsOf(run);
   if (whole === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
   const far =

@@ -3,24 +3,14 @@ import { countOf, countText, spanText } from '../core/figures.js';
 import { isOfFile, pausedText, type RunRecord } from '../engine/stores/run-store.js';
 import type { ResultType } from '../jobs/find-files.js';
 import type { ParkState } from '../jobs/job-folder.js';
-import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../run/facts/judge-runs.js';
-import { Bar, Card, Dot, type Mark } from '../run/report/kit/parts.js';
+import { isAtWork, type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { Bar, Card, Dot } from '../run/report/kit/parts.js';
+import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
 /** With all that are at work; the others are folded. */
 const SHOWN = 5;
-
-const MARKS: Readonly<Record<RunState, Mark>> = {
-  running: ['Running', 'good'],
-  paused: ['Paused', 'warn'],
-  waiting: ['Waiting', 'warn'],
-  'nothing matched': ['Nothing matched', 'warn'],
-  dead: ['Dead', 'bad'],
-  finished: ['Finished', 'calm'],
-  stopped: ['Stopped', 'warn'],
-  cancelled: ['Cancelled', 'calm'],
-};
 
 export function RunsSection({
   view,
@@ -136,18 +126,10 @@ function Pauses({ data, viewer }: { data: DashboardData; viewer: Sender }) {
   );
 }
 
-/** The state of a run in a word. `waitsFor`: of its file; null: that does not wait. */
-export function markOf(shown: JudgedRun, waitsFor: ParkState['why'] | null): Mark {
-  if (waitsFor === 'tried') return ['Tried', 'warn'];
-  // Its file goes on in another run.
-  if (shown.state === 'stopped' && waitsFor !== null) return MARKS.waiting;
-  return isStarting(shown) ? ['Starting', 'calm'] : MARKS[shown.state];
-}
-
-/** Its process works, and nothing has been sent for it yet. */
-function isStarting({ run, standing, why }: JudgedRun): boolean {
-  if (standing !== 'running' || why !== null || run.tally.requests > 0) return false;
-  return run.identifiers === null || partsOf(run).left > 0;
+/** `waitsFor`: what its file waits for; null if that does not. */
+function stateOf(shown: JudgedRun, waitsFor: ParkState['why'] | null): FileState {
+  if (waitsFor === null) return judgeRun(shown);
+  return judgeFile({ place: 'waiting', waitsFor, reason: {} }, shown, shown.run.paused !== null);
 }
 
 /** Of stored answers alone it is not known here how many are brands. */
@@ -176,7 +158,7 @@ function RunItem({ shown, waitsFor, now, result, viewer }: ShownRun) {
           <bdi>{name}</bdi>
         </a>
       </strong>
-      <State mark={markOf(shown, waitsFor)} />
+      <State mark={MARKS[stateOf(shown, waitsFor)]} />
       {whole > 0 ? <OutcomeBar run={run} /> : <div class="outcome-bar" />}
       <span class="run-matched">
         {whole > 0 ? foundText(matched, stored) : isAtWork(shown) ? 'reading the file' : 'not read'}

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { fileActions } from '../../src/dashboard/file-actions.js';
 import { addFileRoutes, attachmentOf, contentTypeOf } from '../../src/dashboard/file-routes.js';
-import { createRunLook } from '../../src/dashboard/look-at-run.js';
+import { createFileLook, createRunLook } from '../../src/dashboard/look-at-run.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { derivedId, readRecord, writeRecord } from '../../src/jobs/job-folder.js';
@@ -18,18 +18,22 @@ import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
 import { NO_CAPS, PASSWORD, ROUTES, startDashboard } from './served.js';
-import { dashboardView, NOW } from './views.js';
+import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
 
 /** A dashboard with one inbox; `get` asks as a program does. */
-async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test'))) {
+async function served(
+  plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test')),
+  look = async () => dashboardView(),
+  expire: () => void = () => undefined,
+) {
   const folders = await openFolders(await temporaryFolder());
   const finder = createFileFinder([folders.root]);
   const engine = NO_ORDERS as never;
-  const look = async () => dashboardView();
   const lookAtRun = createRunLook({ engine, look, finder });
-  const parts = { ...ROUTES, look, lookAtRun, finder, engine, plans: { ...ROUTES.plans, plan } };
+  const lookAtFile = createFileLook(finder, lookAtRun, expire);
+  const parts = { ...ROUTES, look, lookAtRun, lookAtFile, finder, engine, plans: { ...ROUTES.plans, plan } };
   const dashboard = await startDashboard({
     actions: fileActions(parts),
     addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
@@ -250,6 +254,43 @@ describe('from the start of a file to its run', () => {
     await rename(queued, join(done, FOLDER));
     await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
     expect((await get(path)).text).toContain('>Finished<');
+  });
+});
+
+describe('a file whose record is newer than what is known of its run', () => {
+  const trial = { id: 'r-20261120-8ce9ee49', job: 'j-0123456789abcdef', owner: 'j-0123456789abcdef' };
+  const tally = { matched: 1, requests: 1, billed: 1 };
+  const viewOf = (run: Parameters<typeof runRecord>[0]) =>
+    dashboardView({ data: dashboardData({ runs: [runRecord({ ...trial, tally, ...run })] }) });
+  const declined = { status: 'stopped', stop: { type: 'declined' } } as const;
+
+  it.each([
+    ['by looking at the run anew', viewOf(declined), true],
+    ['by its record, if the engine is silent', viewOf({}), false],
+  ])('has one state: %s', async (_, later, hasRest) => {
+    let view = viewOf({});
+    const scene = await served(
+      undefined,
+      async () => view,
+      () => {
+        view = later;
+      },
+    );
+    const folder = join(scene.folders.waiting, 'list-2026-11-20T11-22-48Z');
+    await mkdir(folder);
+    await writeFile(join(folder, 'list.csv'), 'x');
+    const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
+    const ids = { id: trial.job, run: trial.id, file: 'list.csv' };
+    const reason = {
+      headline: 'These were tried first: look at them, then decide about the rest.',
+      details: '',
+    };
+    await writeRecord(folder, { ...ids, reason, parked });
+    const { text } = await scene.get(`/files/${trial.job}`);
+    expect(text).toContain('>Tried<');
+    expect(text).toContain('then decide about the rest.');
+    expect(text.includes('>Look up the rest</button>')).toBe(hasRest);
+    for (const words of ['1 of 1,400', '>Pause<', '>Running<']) expect(text).not.toContain(words);
   });
 });
 

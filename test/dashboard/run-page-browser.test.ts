@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fileActions } from '../../src/dashboard/file-actions.js';
 import { addFileRoutes } from '../../src/dashboard/file-routes.js';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
-import { createRunLook } from '../../src/dashboard/look-at-run.js';
+import { createFileLook, createRunLook } from '../../src/dashboard/look-at-run.js';
 import { runActions } from '../../src/dashboard/run-actions.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
@@ -83,7 +83,8 @@ async function serve() {
   } as never;
   const lookAtRun = createRunLook({ engine, look, finder });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
-  const parts = { ...ROUTES, engine, look, lookAtRun, finder, caps, terms };
+  const lookAtFile = createFileLook(finder, lookAtRun, () => undefined);
+  const parts = { ...ROUTES, engine, look, lookAtRun, lookAtFile, finder, caps, terms };
   const served = await startDashboard({
     view: await look(),
     actions: [...runActions({ ...parts, look, readRun: async () => null }), ...fileActions(parts)],

@@ -313,7 +313,7 @@ describe('the files', () => {
 const NO_CAP = { own: null, most: null };
 
 it.each<[string, Partial<FileView>, string[]]>([
-  ['that was tried', waitingFor('tried'), ['>Waiting<', 'then decide about the rest', '>Go on<']],
+  ['that was tried', waitingFor('tried'), ['>Tried<', 'then decide about the rest', '>Go on<']],
   ['that is paused', { ...waitingFor('paused'), isPaused: true }, ['>Paused<', '>Resume<']],
   ['that was resumed', waitingFor('paused'), ['>Starting<', 'as soon as there is room']],
   [

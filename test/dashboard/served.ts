@@ -6,7 +6,7 @@ import { type Log, silentLog } from '../../src/core/log.js';
 import type { Action } from '../../src/dashboard/actions.js';
 import { addFileRoutes, type FileRoutes } from '../../src/dashboard/file-routes.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
-import type { RunView } from '../../src/dashboard/look-at-run.js';
+import type { FileLook, RunView } from '../../src/dashboard/look-at-run.js';
 import type { DashboardContext } from '../../src/dashboard/open-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
 import { createResultRows } from '../../src/dashboard/result-rows.js';
@@ -61,6 +61,7 @@ export const ROUTES = {
   ...noUploads(),
   look: async (): Promise<Pick<DashboardView, 'data'>> => ({ data: null }),
   lookAtRun: async (): Promise<RunView | null | 'unavailable'> => null,
+  lookAtFile: async (): Promise<FileLook> => ({ file: null, run: null }),
   finder: NO_FILES,
   caps: NO_CAPS,
   terms: { overagePrice: '0.1', currency: null },
