@@ -1,72 +1,245 @@
-/** Files of inboxes that failed or wait, with their reasons: the first three, the others folded. */
+/**
+ * Files and runs, a line each: at work first, then what failed or waits, with its reason and what
+ * can be done, then what has ended.
+ */
 import type { Child } from 'hono/jsx';
-import { countOf, spanText } from '../core/figures.js';
+import { countOf, countText, sentenceOf, spanText } from '../core/figures.js';
+import { isOfFile, type Pause, pausedText } from '../engine/stores/run-store.js';
 import type { FailedFile } from '../jobs/find-files.js';
-import { CANCELLED, isUndecided } from '../jobs/job-folder.js';
+import { isUndecided } from '../jobs/job-folder.js';
+import { isAtWork, type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
+import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
-import { ActionButton, type Fields, Folded, filePath, ItemHead, Moment, type Sender } from './plain-pages.js';
+import { Legend, OutcomeBar } from './outcome-bar.js';
+import {
+  ActionButton,
+  type Fields,
+  Folded,
+  filePath,
+  Moment,
+  runPath,
+  type Sender,
+  State,
+} from './plain-pages.js';
 import { isHopeless, planPath } from './upload-choices.js';
 
-const SHOWN = 3;
+/** With all that are at work, but without what failed or waits; the others are folded. */
+const RUNS_SHOWN = 5;
+/** Of the failed files, and of those that wait. */
+const SHOWN = 2;
 /** Waiting files of each folder: thousands would bury the page. */
 const LISTED = 20;
 
-/** Empty where there is nothing to say. */
+/** A line of the list, with what stands below it. */
+interface Line {
+  readonly name: string;
+  /** Its page; null: it has none. */
+  readonly path: string | null;
+  readonly state: FileState;
+  /** null: no run of it is known. */
+  readonly run: JudgedRun | null;
+  readonly when: Child;
+  readonly end: Child;
+  readonly why?: Child;
+  readonly actions?: Child;
+}
+
 export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
-  const { inboxes, at } = data;
-  const failed = data.failed.flatMap(({ files }) =>
-    files.map((file) => <FailedItem failed={file} now={at} viewer={viewer} />),
-  );
-  const waiting = waitingOf(data).flatMap((files) =>
-    files.slice(0, LISTED).map((file) => <WaitingItem waits={file} now={at} />),
-  );
-  const notes = inboxes.map((inbox) => <InboxNote inbox={inbox} />);
-  const hasNotes = inboxes.some((inbox) => noteOf(inbox) !== null);
-  // Some of both, when there are both.
-  const ofFailed = Math.max(SHOWN - waiting.length, Math.min(failed.length, SHOWN - 1));
-  const ofWaiting = SHOWN - Math.min(ofFailed, failed.length);
-  const first = [...failed.slice(0, ofFailed), ...waiting.slice(0, ofWaiting)];
-  const others = [...failed.slice(ofFailed), ...waiting.slice(ofWaiting)];
-  const all = countOfFailed(data) + waitingOf(data).flat().length;
-  const unlisted = all - first.length - others.length;
+  const runs = judgeRuns(data);
+  const waiting = data.inboxes.flatMap((inbox) => (inbox.waiting ?? []).slice(0, LISTED));
+  const failed = data.failed.flatMap(({ files }) => files);
+  const known = new Set([...waiting.map(({ job }) => job), ...failed.map(({ id }) => id)]);
+  // The latest run of each file stands in the line of the file.
+  const latest = new Map(runs.toReversed().map((shown) => [shown.run.job, shown]));
+  const others = runs.filter((shown) => !known.has(shown.run.job) || latest.get(shown.run.job) !== shown);
+  const owners = new Set([...runs.map(({ run }) => run.owner), ...known]);
+  const pauses = data.pauses.filter((pause) => isOfFile(pause) && !owners.has(pause.owner));
+  const groups = [
+    failed.map((file) => failedLine(file, latest.get(file.id) ?? null, data, viewer)),
+    waiting.map((file) => waitingLine(file, latest.get(file.job) ?? null, data, viewer)),
+    pauses.map((pause) => pausedLine(pause, viewer)),
+  ];
+  const atWork = others.filter(isAtWork);
+  const ended = others.slice(atWork.length).map((shown) => runLine(shown, data, viewer));
+  const endedShown = Math.max(0, RUNS_SHOWN - atWork.length);
+  const first = [
+    ...atWork.map((shown) => runLine(shown, data, viewer)),
+    ...groups.flatMap((lines) => lines.slice(0, SHOWN)),
+    ...ended.slice(0, endedShown),
+  ];
+  const folded = [...groups.flatMap((lines) => lines.slice(SHOWN)), ...ended.slice(endedShown)];
+  const unlisted =
+    data.failed.reduce((sum, { count }) => sum + count, 0) -
+    failed.length +
+    data.inboxes.reduce((sum, inbox) => sum + Math.max(0, (inbox.waiting?.length ?? 0) - LISTED), 0);
   return (
-    <div data-part="files">
-      {(hasNotes || first.length > 0) && (
-        <Card id="files" title="Files that wait or ended early">
-          {notes}
-          <ul class="things">{first}</ul>
-          {others.length > 0 && (
-            <Folded id="more-files" summary={countOf(others.length + unlisted, 'more file')}>
-              <ul class="things">{others}</ul>
-              <Unlisted count={unlisted} />
-            </Folded>
-          )}
-        </Card>
+    <Card id="files" title="Files" isPart>
+      {data.inboxes.map((inbox) => (
+        <InboxNote inbox={inbox} />
+      ))}
+      {first.length === 0 ? (
+        <p class="empty">No files yet. Drop one above.</p>
+      ) : (
+        <>
+          <Legend />
+          <Lines lines={first} />
+        </>
       )}
-    </div>
+      {folded.length > 0 && (
+        <Folded id="more-files" summary={countOf(folded.length + unlisted, 'more file')}>
+          <Lines lines={folded} />
+          {unlisted > 0 && (
+            <p class="note">{countOf(unlisted, 'more file is', 'more files are')} not listed.</p>
+          )}
+        </Folded>
+      )}
+    </Card>
   );
 }
 
-function Unlisted({ count }: { count: number }) {
-  return count > 0 && <p class="note">{countOf(count, 'more file is', 'more files are')} not listed.</p>;
+function Lines({ lines }: { lines: readonly Line[] }) {
+  return (
+    <ul class="runs">
+      {lines.map(({ name, path, state, run, when, end, why, actions }) => (
+        <li class="run">
+          <strong class="run-name" title={name}>
+            {path === null ? (
+              <bdi>{name}</bdi>
+            ) : (
+              <a href={path}>
+                <bdi>{name}</bdi>
+              </a>
+            )}
+          </strong>
+          <State mark={MARKS[state]} />
+          {run !== null && partsOf(run.run).whole > 0 ? (
+            <OutcomeBar run={run.run} />
+          ) : (
+            <div class="outcome-bar" />
+          )}
+          <span class="run-matched">{run && foundText(run)}</span>
+          <span class="run-when">{when}</span>
+          <span class="run-end">{end}</span>
+          {why && <p class="why">{why}</p>}
+          {actions && <div class="actions">{actions}</div>}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-function countOfFailed({ failed }: Pick<DashboardData, 'failed'>): number {
-  return failed.reduce((sum, { count }) => sum + count, 0);
+/** Of stored answers alone it is not known here how many are brands. */
+function foundText(shown: JudgedRun): string {
+  const { whole, matched, stored } = partsOf(shown.run);
+  if (whole === 0) return isAtWork(shown) ? 'reading the file' : 'not read';
+  return matched === 0 && stored > 0 ? `${countText(stored)} stored` : `${countText(matched)} matched`;
+}
+
+function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer: Sender): Line {
+  const { run } = shown;
+  const { name } = run.label;
+  const result = results.get(run.id);
+  const path = runPath(run.id);
+  return {
+    name,
+    path,
+    state: judgeRun(shown),
+    run: shown,
+    when: isAtWork(shown) ? <Since at={run.asOf} now={storeNow} /> : <Moment at={run.asOf} now={storeNow} />,
+    end:
+      run.paused !== null ? (
+        <ActionButton by={viewer} path={`${path}/resume`} fields={BACK}>
+          Resume<span class="unseen"> {name}</span>
+        </ActionButton>
+      ) : result === undefined ? (
+        <span class="muted">
+          {isAtWork(shown) ? 'no result yet' : run.status === 'completed' ? 'not here' : 'no result'}
+        </span>
+      ) : (
+        <a href={`${path}/result`}>
+          {result === 'output' ? 'Download' : 'Partial'}
+          <span class="unseen"> result of {name}</span>
+        </a>
+      ),
+  };
+}
+
+const BACK: Fields = [['back', '/#files']];
+
+/** For how long something has been so. */
+function Since({ at, now }: { at: number; now: number }) {
+  return (
+    <>
+      for <Moment at={at} now={now} words={spanText(now - at)} />
+    </>
+  );
+}
+
+function failedLine(failed: FailedFile, run: JudgedRun | null, data: DashboardData, viewer: Sender): Line {
+  const { id, file, folder, failedAt, reason } = failed;
+  const lost = reason.details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
+  const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
+  return {
+    name: file ?? folder,
+    path: filePath(id),
+    state: judgeFile({ place: 'failed', waitsFor: null, reason }, run, false),
+    run,
+    when: failedAt > 0 && <Moment at={failedAt} now={data.at} />,
+    end: run && runLine(run, data, viewer).end,
+    why: reason.headline || unknown,
+    actions: file !== null && <FailedActions {...{ id, file, reason, viewer }} back="/#files" />,
+  };
+}
+
+function waitingLine(waits: WaitingFile, run: JudgedRun | null, data: DashboardData, viewer: Sender): Line {
+  const { job, file, since, reason, state } = waits;
+  const path = filePath(job);
+  const pause = data.pauses.find(({ owner }) => owner === job);
+  const isPaused = pause !== undefined || run?.run.paused != null;
+  const step =
+    isUndecided(state.why) && waits.run !== null
+      ? [path, 'See them and decide']
+      : state.why === 'crashed'
+        ? [`${path}#caps`, 'See it and decide']
+        : state.capMark !== null && [`${path}#caps`, 'Raise its cap'];
+  return {
+    name: file,
+    path,
+    state: judgeFile({ place: 'waiting', waitsFor: state.why, reason: {} }, run, isPaused),
+    run,
+    when: since > 0 && <Since at={since} now={data.at} />,
+    end: run === null ? pause && pausedLine(pause, viewer).end : runLine(run, data, viewer).end,
+    why: reason,
+    actions: step && (
+      <a href={step[0]}>
+        {step[1]}
+        <span class="unseen">: {file}</span>
+      </a>
+    ),
+  };
+}
+
+/** What is paused, and is neither a run nor a file that waits. */
+function pausedLine({ owner, label: { name }, ...order }: Pause, viewer: Sender): Line {
+  return {
+    name,
+    path: null,
+    state: 'paused',
+    run: null,
+    when: null,
+    end: (
+      <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', owner], ...BACK]}>
+        Resume<span class="unseen"> {name}</span>
+      </ActionButton>
+    ),
+    why: sentenceOf(pausedText(order)),
+  };
 }
 
 /** Those that nobody cancelled. */
 export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
   return data.failed.reduce((sum, { count, cancelled }) => sum + count - cancelled, 0);
-}
-
-const isCancelled = ({ reason }: FailedFile) => reason.code === CANCELLED;
-
-/** The waiting files of each inbox; one that is paused stands among the runs if it has one. */
-function waitingOf({ inboxes, runs }: DashboardData): WaitingFile[][] {
-  const paused = new Set(runs.flatMap(({ job, paused: order }) => (order === null ? [] : [job])));
-  return inboxes.map(({ waiting }) => (waiting ?? []).filter(({ job }) => !paused.has(job)));
 }
 
 function InboxNote({ inbox }: { inbox: ShownInbox }) {
@@ -93,29 +266,6 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
       : []),
   ];
   return notes.join(' ') || null;
-}
-
-function FailedItem({ failed, now, viewer }: { failed: FailedFile; now: number; viewer: Sender }) {
-  const { id, file, folder, failedAt, reason } = failed;
-  const { headline, details } = reason;
-  const lost = details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
-  const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
-  return (
-    <li class="file">
-      <ItemHead
-        name={file ?? folder}
-        path={filePath(id)}
-        mark={isCancelled(failed) ? ['Cancelled', 'calm'] : ['Failed', 'bad']}
-        when={failedAt > 0 && <Moment at={failedAt} now={now} />}
-      />
-      <p class="why">{headline || unknown}</p>
-      {file !== null && (
-        <div class="actions">
-          <FailedActions {...{ id, file, reason, viewer }} back="/#files" />
-        </div>
-      )}
-    </li>
-  );
 }
 
 /** What a person can do with a failed file. */
@@ -148,42 +298,5 @@ export function FailedActions(failed: {
         </a>
       )}
     </>
-  );
-}
-
-function WaitingItem({ waits, now }: { waits: WaitingFile; now: number }) {
-  const { job, run, file, since, reason, state } = waits;
-  const path = filePath(job);
-  return (
-    <li class="file">
-      <ItemHead
-        name={file}
-        path={path}
-        mark={['Waiting', 'warn']}
-        when={
-          since > 0 && (
-            <>
-              for <Moment at={since} now={now} words={spanText(now - since)} />
-            </>
-          )
-        }
-      />
-      <p class="why">{reason}</p>
-      {isUndecided(state.why) && run !== null && (
-        <div class="actions">
-          <a href={path}>
-            See them and decide<span class="unseen">: {file}</span>
-          </a>
-        </div>
-      )}
-      {(state.capMark !== null || state.why === 'crashed') && (
-        <div class="actions">
-          <a href={`${path}#caps`}>
-            {state.why === 'crashed' ? 'See it and decide' : 'Raise its cap'}
-            <span class="unseen">: {file}</span>
-          </a>
-        </div>
-      )}
-    </li>
   );
 }

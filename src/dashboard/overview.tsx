@@ -103,7 +103,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
     [
       dead.length,
       countOf(dead.length, 'run is dead', 'runs are dead'),
-      onlyDead !== undefined && dead.length === 1 ? runPath(onlyDead.run.id) : '#runs',
+      onlyDead !== undefined && dead.length === 1 ? runPath(onlyDead.run.id) : '#files',
       'bad',
     ],
     [closed, countOf(closed, 'inbox is closed', 'inboxes are closed'), '#files', 'bad'],
@@ -118,8 +118,8 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
       '#files',
       'warn',
     ],
-    [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#runs', 'warn'],
-    [paused, countOf(paused, 'file is paused', 'files are paused'), '#runs', 'warn'],
+    [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#files', 'warn'],
+    [paused, countOf(paused, 'file is paused', 'files are paused'), '#files', 'warn'],
     [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
     [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
   ];

@@ -14,10 +14,10 @@ import {
   NoticeBanner,
   type Page,
   page,
+  type Sender,
   SkipLink,
   UPLOAD_SCRIPT,
 } from './plain-pages.js';
-import { RunsSection, SpendingButton } from './runs-section.js';
 import { SchedulesSection } from './schedules-section.js';
 import { TechnicalSection } from './technical-section.js';
 import { UploadCard } from './upload-card.js';
@@ -114,11 +114,23 @@ function Sections({ view, viewer }: { view: DashboardView & { data: DashboardDat
   return (
     <>
       <UploadCard uploads={view.uploads} now={view.now} viewer={viewer} />
-      <RunsSection view={view} viewer={viewer} />
       <FilesSection data={data} viewer={viewer} />
       {accountSection(data, view.currency, check)}
       <SchedulesSection data={data} viewer={viewer} />
       <TechnicalSection data={data} />
     </>
+  );
+}
+
+/** The button that stops all spending, or allows it again. */
+function SpendingButton({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  return data.ledger?.isPaused === true ? (
+    <ActionButton by={viewer} path="/resume">
+      Resume spending
+    </ActionButton>
+  ) : (
+    <ActionButton by={viewer} path="/pause">
+      Pause all spending
+    </ActionButton>
   );
 }

@@ -19,8 +19,8 @@ import { Badge } from '../run/report/brands-section.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures } from '../run/report/kit/parts.js';
 import { sayRun } from '../run/words/say-reason.js';
 import type { RunView } from './look-at-run.js';
+import { Counts } from './outcome-bar.js';
 import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
-import { Counts } from './runs-section.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {

@@ -280,7 +280,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('on a phone a file is sent first, and the Tab key follows what is seen', LONG, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Files that wait or ended early']);
+    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Files', 'Quota and extra cost']);
     const stops: { name: string; top: number; left: number; hasOutline: boolean }[] = [];
     for (;;) {
       await page.keyboard.press('Tab');
@@ -294,11 +294,11 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       '1 file waits at a cap',
       '',
       'customers.csv',
+      'Kunden März.csv',
+      'Raise its cap: Kunden März.csv',
       'newsletter subscribers (Q4).csv',
       'partners.csv',
       'funds.csv',
-      'Kunden März.csv',
-      'Raise its cap: Kunden März.csv',
       'Run now',
       'Pause',
       'Last 2 runs',
@@ -311,20 +311,20 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops).toEqual(seen);
   });
 
-  it('shows at once on a desk what needs a person, where to drop a file, runs, and files', LONG, async () => {
+  it('shows at once on a desk what needs a person, where to drop a file, and files', LONG, async () => {
     const { page } = await show(crowdedView(), { viewport: DESK });
-    for (const id of ['upload-card', 'runs', 'files']) {
+    for (const id of ['upload-card', 'files']) {
       const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
       expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
     }
     expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
     expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
     expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
-    await page.getByText('13 more runs').click();
+    await page.getByText('16 more files').click();
     expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
     // A line each: the name, the bar and the result stand beside each other.
     const lines = await page
-      .locator('.run')
+      .locator('.run:not(:has(.why))')
       .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
     expect(Math.max(...lines)).toBeLessThan(40);
   });
@@ -378,7 +378,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByRole('button', { name: 'Sign out' }).focus();
     await renewed(4);
     expect(await page.getByLabel('name').inputValue()).toBe('half a na');
-    expect(await page.locator('[data-part=runs]').textContent()).toContain('4 matched');
+    expect(await page.locator('[data-part=files]').textContent()).toContain('4 matched');
     // Emptied, it is in nobody's way.
     await page.getByLabel('name').fill('');
     await page.getByRole('button', { name: 'Sign out' }).focus();
@@ -410,10 +410,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await renew(page);
     await page.getByText('brand-enrich does not answer').waitFor();
     expect(await page.getByText('customers.csv').first().isVisible()).toBe(true);
-    served.show(dashboardView({ data: dashboardData({ runs: [] }) }));
+    served.show(dashboardView({ data: dashboardData({ runs: [], inboxes: [] }) }));
     await page.unroute('**/parts');
     await renew(page);
-    await page.getByText('No runs yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     expect(await page.getByText('brand-enrich does not answer').isVisible()).toBe(false);
   });
 });

@@ -85,7 +85,7 @@ describe('what needs a person', () => {
       ],
     ],
     ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
-    ['two dead runs', { runs: [dead, { ...dead, id: 'r-2', key: 'b' }] }, ['2 runs are dead: #runs, bad']],
+    ['two dead runs', { runs: [dead, { ...dead, id: 'r-2', key: 'b' }] }, ['2 runs are dead: #files, bad']],
     ['no dead run whose file was started again', { runs: [runRecord({ asOf: NOW }), dead] }, []],
     [
       'an inbox that takes nothing',
@@ -101,7 +101,7 @@ describe('what needs a person', () => {
           return { by: 'ada', at: NOW, owner, label: { host: 'etl-1', name: 'a.csv' }, run: null };
         }),
       },
-      ['1 file is paused: #runs, warn'],
+      ['1 file is paused: #files, warn'],
     ],
     [
       'schedules that did not do their work',
@@ -218,6 +218,6 @@ describe('a run without a match', () => {
       runs: [runRecord({ status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } })],
     });
     const needs = needsOf({ data, uploads: { roots: [], received: [] } });
-    expect(needs).toContainEqual({ text: '1 run waits for your word', path: '#runs', tone: 'warn' });
+    expect(needs).toContainEqual({ text: '1 run waits for your word', path: '#files', tone: 'warn' });
   });
 });
