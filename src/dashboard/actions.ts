@@ -33,7 +33,7 @@ export interface Action {
   readonly readRun?: (input: ActionInput) => Promise<Document<'run'> | null>;
 }
 
-interface Done {
+export interface Done {
   /** Our own path to go on to. */
   readonly path: string;
   /** What was done, shown there and logged. */

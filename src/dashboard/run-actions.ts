@@ -20,10 +20,10 @@ import { liftHold } from '../run/lookups/match-check.js';
 import { accountOfRun, estimateSpending } from '../run/lookups/spending.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
-import { type Action, noEngine, RefusedAction } from './actions.js';
+import { type Action, type Done, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunLook, RunView } from './look-at-run.js';
-import { filePath, runPath } from './plain-pages.js';
+import { filePath, type Question, runPath } from './plain-pages.js';
 import type { RunReader } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
 import { planPath } from './upload-choices.js';
@@ -38,6 +38,12 @@ export interface RunActionContext {
   readonly uploads: Uploads;
 }
 
+/** What is asked before something is done with a run, and its doing. */
+interface RunStep extends Pick<Action, 'path'> {
+  readonly ask?: (seen: RunView) => Promise<Question>;
+  readonly carryOut: (seen: RunView, user: string) => Promise<Done>;
+}
+
 /** Pause, resume, cancel or go on with one run; pause and resume all. */
 export function runActions(context: RunActionContext): Action[] {
   const { engine, look, lookAtRun, terms, uploads } = context;
@@ -48,22 +54,19 @@ export function runActions(context: RunActionContext): Action[] {
     const found = await context.readRun(id);
     if (found === 'unavailable') throw noEngine(id);
     if (found === null) throw unknownRun(id);
-    if (found.run === null)
-      throw new RefusedAction('not-now', 'its run has not begun', id, 'try again when it has');
+    if (found.run === null) throw refusal('not-now', 'its run has not begun', id, 'try again when it has');
     return found.run.id;
   }
 
   /** The run, if this can be done with it now. */
-  async function openTo(action: RunAction, asked: string): Promise<RunView> {
+  async function openTo(action: RunAction, asked = ''): Promise<RunView> {
     const id = await runIdOf(asked);
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
     if (seen === null) throw unknownRun(id);
     const { shown, job, failedRows } = seen;
-    if (!actionsOf(shown, job?.waitsFor ?? null, failedRows).includes(action)) {
-      const what = `this run cannot be ${DONE[action]} now`;
-      throw new RefusedAction('not-now', what, `${id} (${shown.state})`, LOOK_AGAIN);
-    }
+    if (!actionsOf(shown, job?.waitsFor ?? null, failedRows).includes(action))
+      throw refusal('not-now', `this run cannot be ${DONE[action]} now`, `${id} (${shown.state})`);
     return seen;
   }
 
@@ -79,7 +82,7 @@ export function runActions(context: RunActionContext): Action[] {
   async function findPause(owner: string | null): Promise<Pause> {
     await assertEngine();
     const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
-    if (found === undefined) throw new RefusedAction('not-now', 'it is not paused', owner ?? '', LOOK_AGAIN);
+    if (found === undefined) throw refusal('not-now', 'it is not paused', owner ?? '');
     return found;
   }
 
@@ -87,98 +90,89 @@ export function runActions(context: RunActionContext): Action[] {
   const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
     settings.account === data?.account ? terms : null;
 
-  async function setPaused(asked: string, user: string, isPaused: boolean) {
-    const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
-    const { run } = shown;
-    const { id } = run;
-    const end = await (isPaused ? pause(engine, { run: id }, user) : resume(engine, run.owner));
-    if (end !== 'done') throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
-    const { name } = run.label;
-    const sentence = isPaused
-      ? `${name} is paused: nothing more is sent for it`
-      : `${name} is resumed${(await look()).data?.ledger?.isPaused ? ', but all spending is paused' : ''}`;
-    const path = job === null ? runPath(id) : filePath(run.job);
-    return { path, sentence, subject: id };
-  }
+  const costOf = async (run: RunRecord) => costLine(engine, run, termsOf(run, await look()));
 
-  return [
-    {
+  const steps: Readonly<Record<RunAction, RunStep>> = {
+    pause: {
       path: '/runs/:id/pause',
-      readRun,
-      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, true),
-    },
-    {
-      path: '/runs/:id/resume',
-      readRun,
-      async ask({ params: { id = '' } }) {
-        const { run } = (await openTo('resume', id)).shown;
-        const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
-        return { title: `Resume ${run.label.name}?`, lines, yes: 'Resume' };
+      async carryOut({ shown: { run }, job }, user) {
+        if ((await pause(engine, { run: run.id }, user)) !== 'done') throw hasEnded(run.id);
+        const path = job === null ? runPath(run.id) : filePath(run.job);
+        return { path, sentence: `${run.label.name} is paused: nothing more is sent for it` };
       },
-      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, false),
     },
-    {
+    resume: {
+      path: '/runs/:id/resume',
+      async ask({ shown: { run } }) {
+        return { title: `Resume ${run.label.name}?`, lines: [await costOf(run), STORED], yes: 'Resume' };
+      },
+      async carryOut({ shown: { run }, job }) {
+        if ((await resume(engine, run.owner)) !== 'done') throw hasEnded(run.id);
+        const isHeldUp = (await look()).data?.ledger?.isPaused;
+        return {
+          path: job === null ? runPath(run.id) : filePath(run.job),
+          sentence: `${run.label.name} is resumed${isHeldUp ? ', but all spending is paused' : ''}`,
+        };
+      },
+    },
+    cancel: {
       path: '/runs/:id/cancel',
-      readRun,
-      async ask({ params: { id = '' } }) {
-        const { shown } = await openTo('cancel', id);
+      async ask({ shown }) {
         const { run } = shown;
         const goesOn = isAtWork(shown) && run.paused === null ? [GOES_ON] : [];
-        return {
-          title: `Cancel ${run.label.name}?`,
-          lines: [leftLine(run), ENDS, ...goesOn],
-          yes: 'Cancel the run',
-          isFinal: true,
-        };
+        const lines = [leftLine(run), ENDS, ...goesOn];
+        return { title: `Cancel ${run.label.name}?`, lines, yes: 'Cancel the run', isFinal: true };
       },
-      async carryOut({ params, user }) {
-        const { run } = (await openTo('cancel', params.id ?? '')).shown;
-        const { id } = run;
-        if ((await cancel(engine, { run: id }, user)) !== 'done')
-          throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
-        const { name } = run.label;
-        return {
-          path: runPath(id),
-          sentence: `${name} is cancelled; its paid answers stay stored`,
-          subject: id,
-        };
+      async carryOut({ shown: { run } }, user) {
+        if ((await cancel(engine, { run: run.id }, user)) !== 'done') throw hasEnded(run.id);
+        const sentence = `${run.label.name} is cancelled; its paid answers stay stored`;
+        return { path: runPath(run.id), sentence };
       },
     },
-    {
+    rest: {
       path: '/runs/:id/rest',
-      readRun,
-      async ask({ params: { id = '' } }) {
-        const { run } = (await openTo('rest', id)).shown;
+      async ask({ shown: { run } }) {
         // The cap was that of the trial.
         const uncapped = isHeld(run) ? run : { ...run, settings: { ...run.settings, maxRequests: null } };
-        const lines = [await costLine(engine, uncapped, termsOf(run, await look())), STORED];
-        return { title: `Look up the rest of ${run.label.name}?`, lines, yes: 'Look up the rest' };
+        const title = `Look up the rest of ${run.label.name}?`;
+        return { title, lines: [await costOf(uncapped), STORED], yes: 'Look up the rest' };
       },
-      async carryOut({ params: { id = '' } }) {
-        const { shown, job } = await openTo('rest', id);
-        const { run } = shown;
-        if (isHeld(run) && job === null) {
-          await liftHold(engine, run);
-          const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
-          const sentence = `The rest of ${run.label.name} is looked up ${when}`;
-          return { path: runPath(run.id), sentence, subject: id };
+      async carryOut({ shown: { run }, job }) {
+        if (job !== null) {
+          const { file } = await goOn(job.root, job.folder);
+          return { path: filePath(job.id), sentence: `The rest of ${file} is looked up` };
         }
-        if (job === null)
-          throw new RefusedAction('not-now', 'its file does not wait any more', id, LOOK_AGAIN);
-        const { file } = await goOn(job.root, job.folder);
-        return { path: filePath(job.id), sentence: `The rest of ${file} is looked up`, subject: id };
+        if (!isHeld(run)) throw refusal('not-now', 'its file does not wait any more', run.id);
+        await liftHold(engine, run);
+        const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
+        const sentence = `The rest of ${run.label.name} is looked up ${when}`;
+        return { path: runPath(run.id), sentence };
       },
     },
-    {
+    again: {
       path: '/runs/:id/again',
-      async carryOut({ params: { id = '' } }) {
-        const { job } = await openTo('again', id);
-        if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', id, LOOK_AGAIN);
+      async carryOut({ shown: { run }, job }) {
+        if (job === null) throw refusal('not-found', 'its file is no longer there', run.id);
         const { upload, fields } = await sendAgain(uploads, job);
         const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
-        return { path: planPath(upload, fields), sentence, subject: upload.file };
+        return { path: planPath(upload, fields), sentence };
       },
     },
+  };
+
+  const actionOf = ([name, { path, ask, carryOut }]: [RunAction, RunStep]): Action => ({
+    path,
+    // What is sent again is another file.
+    ...(name !== 'again' && { readRun }),
+    ...(ask && { ask: async ({ params }) => ask(await openTo(name, params.id)) }),
+    async carryOut({ params, user }) {
+      const seen = await openTo(name, params.id);
+      return { ...(await carryOut(seen, user)), subject: seen.shown.run.id };
+    },
+  });
+
+  return [
+    ...(Object.entries(steps) as [RunAction, RunStep][]).map(actionOf),
     {
       path: '/pauses/resume',
       async ask({ fields }) {
@@ -276,13 +270,13 @@ const GOES_ON = 'It goes on until you confirm this. To look at it first, go back
 
 const LOOK_AGAIN = 'look at its state again';
 
+function refusal(why: 'not-found' | 'not-now', what: string, subject: string, todo = LOOK_AGAIN) {
+  return new RefusedAction(why, what, subject, todo);
+}
+
 const unknownRun = (id: string) =>
-  new RefusedAction(
-    'not-found',
-    'the engine knows no such run',
-    id,
-    'the dashboard lists those that there are',
-  );
+  refusal('not-found', 'the engine knows no such run', id, 'the dashboard lists those that there are');
+const hasEnded = (id: string) => refusal('not-now', 'this run has ended', id);
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);

@@ -28,30 +28,17 @@ export function scheduleActions(
     const state = await find(params);
     const { name, host } = state;
     const obstacle = obstacleOf(state);
-    switch (obstacle?.why) {
-      case 'missing':
-        throw new RefusedAction(
-          'not-now',
-          `definition missing on ${host}`,
-          name,
-          'add it there, or remove it',
-        );
-      case 'paused':
-        throw new RefusedAction(
-          'not-now',
-          `the schedule is ${pausedText(obstacle.order)}`,
-          name,
-          'resume it first',
-        );
-      case 'running':
-        throw new RefusedAction('not-now', 'the schedule is running', name, 'wait until it has ended');
-      case 'offline': {
-        const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
-        throw new RefusedAction('not-now', 'its machine is offline', `${name} on ${host}`, todo);
-      }
-      case undefined:
-        return state;
-    }
+    if (obstacle === null) return state;
+    const order = obstacle.why === 'paused' ? pausedText(obstacle.order) : '';
+    const subject = obstacle.why === 'offline' ? `${name} on ${host}` : name;
+    const refusals = {
+      missing: [`definition missing on ${host}`, 'add it there, or remove it'],
+      paused: [`the schedule is ${order}`, 'resume it first'],
+      running: ['the schedule is running', 'wait until it has ended'],
+      offline: ['its machine is offline', 'start `brand-enrich up` or `brand-enrich schedule serve` there'],
+    } as const;
+    const [what, todo] = refusals[obstacle.why];
+    throw new RefusedAction('not-now', what, subject, todo);
   }
   return [
     {
