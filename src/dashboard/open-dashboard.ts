@@ -33,7 +33,7 @@ import {
 } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createFileLook, createRunLook } from './look-at-run.js';
-import { addProgramRoutes, createRunReader } from './program-routes.js';
+import { addRunDocuments, createRunReader } from './program-routes.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
@@ -134,7 +134,7 @@ export async function openDashboard(context: DashboardContext) {
     look,
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
-      addProgramRoutes(app, { ...uploads, engine, readRun, log });
+      addRunDocuments(app, readRun);
       addFileRoutes(app, viewerOf, {
         ...uploads,
         look,
@@ -146,7 +146,7 @@ export async function openDashboard(context: DashboardContext) {
         results: createResultRows(() => openSpoolFolder(stateFolder), stop),
         now: systemClock.now,
       });
-      addUploads(app, { ...uploads, log });
+      addUploads(app, { ...uploads, engine, log });
     },
     onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
   });

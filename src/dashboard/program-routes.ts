@@ -1,105 +1,21 @@
-/** For programs: one request sends and starts a file, and its run is read as JSON. */
-import type { IncomingMessage } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
-import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context } from 'hono';
+/** For programs: a run and its files as JSON. */
 import { runDocument } from '../app/account-status.js';
-import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
-import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
-import type { OrderStores } from '../jobs/file-orders.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
-import { isSideFile, sideFileOf, uploadName } from '../jobs/inbox-file.js';
 import { isJobId } from '../jobs/job-folder.js';
-import { choiceOf } from '../jobs/plan-upload.js';
-import { discard, startFile } from '../jobs/start-file.js';
 import type { Document } from '../run/documents.js';
 import { isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
-import { answerError, FORGED, mayAct } from './actions.js';
 import { downloadPath } from './file-page.js';
 import { type FileState, judgeFile, judgeRun } from './file-state.js';
 import { answerText, type GatedApp } from './gate.js';
 import type { FileLook, RunLook } from './look-at-run.js';
 import { filePath } from './plain-pages.js';
-import type { UploadParts } from './upload-routes.js';
 
-export interface ProgramRoutes extends UploadParts {
-  readonly engine: OrderStores;
-  readonly readRun: RunReader;
-  readonly log: Log;
-}
+/** Where a program reads a run. */
+export const runDocumentPath = (id: string) => `/runs/${id}.json`;
 
-/** What a request says that is not a setting of the file. */
-const OF_THE_REQUEST = ['start', 'inbox', 'name'];
-
-const runPath = (id: string) => `/runs/${id}.json`;
-
-/** Adds them to an app behind the gate, before pages with the same paths. */
-export function addProgramRoutes(app: GatedApp, parts: ProgramRoutes): void {
-  const { engine, uploads, plans, readRun, log } = parts;
-  /** Nothing is received for a name or settings that cannot be. */
-  async function receiveAndStart(context: Context, sentBy: string) {
-    const { searchParams } = new URL(context.req.url);
-    const inbox = Number(searchParams.get('inbox') ?? 0);
-    const given = searchParams.get('name') ?? '';
-    for (const key of OF_THE_REQUEST) searchParams.delete(key);
-    const name = uploadName(given);
-    if (given.trim() === '' || !isSideFile(sideFileOf(name))) {
-      const what = 'the name of the file has no ending of a table';
-      const todo = 'set name in the address to one that ends with .csv, .jsonl, .xlsx or the like';
-      throw new NeverStartError(usageProblem(what, given || 'name', todo));
-    }
-    const length = context.req.header('content-length');
-    const asked = { inbox, name, sentBy, length: length === undefined ? null : Number(length) };
-    await uploads.check(inbox, name, asked.length);
-    const values = [...new Set(searchParams.keys())].map((key) => {
-      const [first, ...others] = searchParams.getAll(key);
-      return [key, others.length > 0 ? [first, ...others] : first];
-    });
-    await plans.check(uploads.roots[inbox] ?? '', Object.fromEntries(values));
-    const { incoming } = context.env as unknown as HttpBindings;
-    const upload = await uploads.receive(asked, incoming as IncomingMessage);
-    const { id, root, folder, file, size: bytes } = upload;
-    const start = { settings: choiceOf(searchParams), by: sentBy };
-    await startFile(engine, root, folder, Date.now(), start).catch(async (error: unknown) => {
-      await discard(upload).catch(() => undefined);
-      if (!(error instanceof FailFileError)) throw error;
-      const words = { what: 'the file cannot be stored now', todo: 'look at the inbox, then send it again' };
-      throw new FailFileError({ ...error.detail, ...words });
-    });
-    return { id, file, bytes };
-  }
-
-  app.post('/uploads', async (context, next) => {
-    const start = context.req.queries('start')?.join() ?? '0';
-    if (start === '0') return next();
-    const session = context.get('session');
-    if (!mayAct(context, session, context.req.header('x-form-token') ?? null))
-      return answerText(context, FORGED, 403, 'form-foreign');
-    try {
-      if (start !== '1')
-        throw new NeverStartError(
-          usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
-        );
-      const { id, file, bytes } = await receiveAndStart(context, session.user);
-      const by = { by: session.user, address: getConnInfo(context).remote.address };
-      log.info({ ...by, file, bytes, job: id }, 'a file was sent and started by a program');
-      const links = { run: runPath(id), page: filePath(id) };
-      const document: Document<'upload'> = { id, file, links };
-      context.header('location', runPath(id));
-      return context.json({ version: DOCUMENT_VERSION, ...document }, 201);
-    } catch (error) {
-      const { incoming } = context.env as unknown as HttpBindings;
-      if (!(error instanceof BrandEnrichError)) {
-        // The sender has gone and does not read this.
-        if (incoming.destroyed)
-          return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
-        throw error;
-      }
-      return answerError(context, error);
-    }
-  });
-
+/** Adds the document of a run to an app behind the gate, before pages with the same paths. */
+export function addRunDocuments(app: GatedApp, readRun: RunReader): void {
   app.get('/runs/:name{.+\\.json}', async (context) => {
     const run = await readRun(context.req.param('name').slice(0, -'.json'.length));
     if (run === 'unavailable')
@@ -167,7 +83,7 @@ export function programRun(
     reason: (!isTaken && file?.reason.headline) || (closed ?? run?.reason ?? null),
     run,
     links: {
-      run: runPath(id),
+      run: runDocumentPath(id),
       page: file === null ? `/runs/${run?.id ?? id}` : filePath(file.id),
       output: linkTo('output'),
       partial: linkTo('partial'),

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
-import { addProgramRoutes, programRun } from '../../src/dashboard/program-routes.js';
+import { programRun } from '../../src/dashboard/program-routes.js';
 import { addUploads } from '../../src/dashboard/upload-routes.js';
 import type { FoundFile } from '../../src/jobs/find-files.js';
 import { DRAFTS_FOLDER } from '../../src/jobs/job-folder.js';
@@ -97,7 +97,6 @@ describe('a file that a program sends', () => {
     const parts = { ...noUploads(), uploads, engine: NO_ORDERS, log: silentLog() };
     const served = await startDashboard({
       addPages(app) {
-        addProgramRoutes(app, { ...parts, readRun: async () => null });
         addUploads(app, parts);
       },
     });

@@ -14,6 +14,7 @@ import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.
 import type { FileCaps } from '../../src/jobs/file-caps.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
 import { createUploads, type Uploads } from '../../src/jobs/uploads.js';
+import { NO_ORDERS } from '../support/no-orders.js';
 import { ask, basic, sessionOf, signIn } from './asking.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -73,7 +74,7 @@ export const ROUTES = {
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
   return (app, viewerOf) => {
     addFileRoutes(app, viewerOf, { ...ROUTES, finder: createFileFinder(uploads.roots) });
-    addUploads(app, { uploads, log: silentLog() });
+    addUploads(app, { ...ROUTES, engine: NO_ORDERS, uploads, log: silentLog() });
   };
 }
 

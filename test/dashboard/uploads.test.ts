@@ -192,7 +192,7 @@ describe('an upload', () => {
     const elsewhere = await temporaryFolder();
     await symlink(elsewhere, join(root, DRAFTS_FOLDER));
     const answer = await send(served, 'a.csv', 'x');
-    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('not a folder')]);
+    expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('not a folder')]);
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
