@@ -38,7 +38,6 @@ export interface Done {
   readonly path: string;
   /** What was done, shown there and logged. */
   readonly sentence: string;
-  /** For the log: the run or file. */
   readonly subject?: string;
   /** Nothing was done: the page there shows why. */
   readonly isRefused?: boolean;
@@ -79,7 +78,6 @@ export function answerError(context: Context, error: BrandEnrichError): Response
 const LONGEST_FORM = 16_384;
 const NOTICE_MS = 30_000;
 
-/** Adds actions to an app behind the gate. */
 export function addActions(
   app: GatedApp,
   actions: readonly Action[],

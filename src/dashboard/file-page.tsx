@@ -64,7 +64,6 @@ export function renderFile(seen: FileView, viewer: Viewer, terms: MoneyTerms): P
   return livePage(title, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
 }
 
-/** The content of the body, without scripts. */
 export function renderFileParts(seen: FileView, viewer: Viewer, terms: MoneyTerms): string {
   return htmlOf(bodyOf(seen, viewer, terms));
 }
@@ -168,7 +167,6 @@ const ENDS = {
   done: 'Finished',
 } as const;
 
-/** The button for what people come for. */
 function Download({ file: { id, place, files } }: { file: FoundFile }) {
   const result = files.find(({ type }) => type === 'output' || type === 'partial');
   if (result === undefined || place === 'processing') return null;

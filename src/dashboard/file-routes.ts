@@ -157,7 +157,6 @@ export function addFileRoutes(
   });
 }
 
-/** Opens a listed file of a job that has ended or waits; null without one of this name. */
 async function openNamed(found: FoundFile, name: string) {
   const file = found.place === 'processing' ? undefined : found.files.find((each) => each.name === name);
   const opened = file && (await openJobFile(found, file));

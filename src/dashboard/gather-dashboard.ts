@@ -27,7 +27,6 @@ export type ShownInbox = DashboardData['inboxes'][number];
 /** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
 export type WaitingFile = ReturnType<typeof shownWaiting>;
 
-/** What the dashboard shows of uploads. */
 export interface UploadsView {
   /** The watched folders, absolute. */
   readonly roots: readonly string[];
@@ -53,7 +52,6 @@ export interface DashboardView {
   readonly currency: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
-  /** This process is stopping. */
   readonly isStopping: boolean;
   /** A person may order a check of the account here; absent: no. */
   readonly canCheck?: boolean;

@@ -137,7 +137,6 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
 
 export type RunLook = ReturnType<typeof createRunLook>;
 
-/** What is known of a file, and of its latest run. */
 export interface FileLook {
   /** null: it is not there. */
   readonly file: FoundFile | null;

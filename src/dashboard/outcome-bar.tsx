@@ -45,7 +45,6 @@ export function OutcomeBar({ run }: { run: RunRecord }) {
   );
 }
 
-/** The identifiers of a run by outcome: a bar, and the counts. */
 export function Counts({ run }: { run: RunRecord }) {
   return (
     <>

@@ -157,7 +157,6 @@ export function Headline({ view }: { view: DashboardView }) {
   );
 }
 
-/** The current work, in one sentence. */
 export function headlineOf(data: DashboardData): string {
   const alive = judgeRuns(data).filter(isAtWork).length;
   const work = alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active');

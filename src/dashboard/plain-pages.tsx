@@ -14,10 +14,8 @@ const ICON =
 /** The style sheet of every page, and that of the dashboard's. */
 export const DASHBOARD_STYLE = STYLE + fileText('dashboard.css');
 
-/** The scripts of its pages. */
 export const [DASHBOARD_SCRIPT, UPLOAD_SCRIPT] = [fileText('dashboard.js'), fileText('upload.js')];
 
-/** A file beside this one. */
 function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
@@ -43,7 +41,6 @@ export function page(
   };
 }
 
-/** Where the page of a run is. */
 export function runPath(id: string): string {
   return `/runs/${encodeURIComponent(id)}`;
 }
@@ -88,7 +85,6 @@ export function Folded({ id, summary, children }: PropsWithChildren<{ id: string
   );
 }
 
-/** What the last action did; null: nothing is said. */
 export function NoticeBanner({ notice }: { notice: string | null }) {
   if (notice === null) return null;
   return (
@@ -128,7 +124,6 @@ export function HiddenFields({ fields }: { fields: Fields }) {
   );
 }
 
-/** The session that sends a form. */
 export interface Sender {
   readonly formToken: string;
 }

@@ -11,7 +11,6 @@ import { answerText, type GatedApp } from './gate.js';
 import type { FileLook, RunLook } from './look-at-run.js';
 import { filePath } from './plain-pages.js';
 
-/** Where a program reads a run. */
 export const runDocumentPath = (id: string) => `/runs/${id}.json`;
 
 /** Adds the document of a run to an app behind the gate, before pages with the same paths. */

@@ -50,7 +50,6 @@ export function livePage(
   return page(title, body, { head, scripts });
 }
 
-/** The content of the body, without scripts. */
 export function renderParts(view: DashboardView, viewer: Viewer): string {
   return htmlOf(bodyOf(view, viewer));
 }

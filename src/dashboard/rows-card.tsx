@@ -31,7 +31,6 @@ const WORDS: Readonly<Record<OutcomeStatus, string>> = {
   deferred: 'not looked up yet',
 };
 
-/** `path`: of the page. */
 export function RowsCard(shown: ShownRows & { path: string }) {
   const { rows, asked, counts, path } = shown;
   const from = (asked.page - 1) * ROWS_ON_PAGE;

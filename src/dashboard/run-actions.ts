@@ -38,13 +38,11 @@ export interface RunActionContext {
   readonly uploads: Uploads;
 }
 
-/** What is asked before something is done with a run, and its doing. */
 interface RunStep extends Pick<Action, 'path'> {
   readonly ask?: (seen: RunView) => Promise<Question>;
   readonly carryOut: (seen: RunView, user: string) => Promise<Done>;
 }
 
-/** Pause, resume, cancel or go on with one run; pause and resume all. */
 export function runActions(context: RunActionContext): Action[] {
   const { engine, look, lookAtRun, terms, uploads } = context;
 

@@ -29,7 +29,6 @@ export interface MoneyTerms {
   readonly currency: string | null;
 }
 
-/** The figures and the progress of a run. */
 export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }) {
   const { run } = seen.shown;
   return (
@@ -49,7 +48,6 @@ export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }
   );
 }
 
-/** What is known of a run besides. `hasRows`: the page lists its rows. */
 export function RunCards(given: { seen: RunView; terms: MoneyTerms; hasRows: boolean }) {
   const { seen, terms, hasRows } = given;
   return (
@@ -65,7 +63,6 @@ function knownTerms({ isOnOwnAccount }: RunView, terms: MoneyTerms): MoneyTerms 
   return isOnOwnAccount ? terms : null;
 }
 
-/** State and reason, in words. */
 export function headlineOf({ shown, storeNow, newer }: RunView): string {
   const { run, why, inFlight } = shown;
   const later = newer === null ? '' : ' The same file was started again later.';

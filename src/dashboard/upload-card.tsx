@@ -135,7 +135,6 @@ export async function shownUploads(finder: FileFinder, fields: URLSearchParams):
   return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);
 }
 
-/** "Discard all": of the files that the page showed. */
 export function discardAllAction(finder: FileFinder): Action {
   return {
     path: DISCARD_PATH,

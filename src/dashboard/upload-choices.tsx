@@ -17,7 +17,6 @@ import { FIELD_LABELS, meaningOf } from '../run/words/page-words.js';
 import { readCondition } from '../settings/column-value.js';
 import { filePath, HiddenFields } from './plain-pages.js';
 
-/** The path of its plan, with these choices. */
 export function planPath(
   { id, place }: Pick<Draft, 'id' | 'place'>,
   fields: readonly [string, string][] = [],
@@ -61,7 +60,6 @@ export function Remedies(shown: {
 
 const MIXTURE = 'a mixture: each value is judged alone';
 
-/** The label of a choice, for people who know no names of settings. */
 function chosenText({ column, kind, ...others }: Choice): string {
   const known = IDENTIFIER_KINDS.find((each) => each === kind);
   const kindText = known === undefined ? '' : ` (${known === 'auto' ? MIXTURE : KIND_WORDS[known]})`;
@@ -91,7 +89,6 @@ function columnAt([chosen, ...others]: readonly string[], columns: readonly Show
   return more.length === 0 ? at : null;
 }
 
-/** Whether another way of reading it could help. */
 export function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
   return !isHopeless(refusal?.code) || reading.sheets.length > 1 || Object.keys(choice).length > 0;
 }

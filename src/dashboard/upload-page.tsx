@@ -31,7 +31,6 @@ export interface ShownUpload {
   readonly plan: UploadPlan | null;
 }
 
-/** The page of one upload. Works without script. */
 export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const { upload, plan } = shown;
   const body = (

@@ -1,6 +1,6 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
 import { countOf, countText, moneyText } from '../core/figures.js';
-import type { FileCap } from '../jobs/file-caps.js';
+import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { Draft } from '../jobs/find-files.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';
 import type { Plan } from '../run/plan-file.js';
@@ -65,10 +65,15 @@ export function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | '
 
 export type Found = NonNullable<UploadPlan['found']>;
 
-interface Started {
+type Columns = UploadPlan['reading']['columns'];
+
+/** A file that can be started as it is read. */
+interface Planned {
   readonly upload: Draft;
   readonly choice: Choice;
   readonly viewer: Viewer;
+  readonly found: Found;
+  readonly columns: Columns;
 }
 
 /** The field of the start's form that has the money that its page showed. */
@@ -80,9 +85,7 @@ export const SHOWN_READING = 'shown-reading';
 /** Identifiers of a try. */
 const TRIED = 20;
 
-/** Cost, options and buttons of a file that can be started. */
-export function StartCard(shown: Started & { found: Found; columns: UploadPlan['reading']['columns'] }) {
-  const { upload, choice, viewer, found, columns } = shown;
+export function StartCard({ upload, choice, viewer, found, columns }: Planned) {
   const { plan } = found;
   const most = costText(plan, found.settings.maxRequests);
   const query = new URLSearchParams([
@@ -122,7 +125,7 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
 }
 
 /** A failed file stays where it is. */
-export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
+export function Discard({ upload, viewer }: Pick<Planned, 'upload' | 'viewer'>) {
   if (upload.place === 'failed') return null;
   return (
     <div class="ends">
@@ -189,89 +192,56 @@ function waitText(plan: Plan, cap: number | null): string {
   );
 }
 
+/** Settings as boxes: their names, what a ticked one sets, and its words. */
+const BOXES = [
+  ['format', 'xlsx', 'The result as an Excel workbook'],
+  ['sort', 'none', 'The rows in the order of the file, not the best brands first'],
+  ['errorsInclude', 'not_found', 'Rows that are not found also into the file of rows without an answer'],
+] as const;
+
 /**
  * The settings that have a field beside the button of the start. A choice that the field could not
  * show, such as one of an address, has none: it stays as it is.
  */
-export function runFieldsOf(
-  choice: Choice,
-  found: Found,
-  columns: UploadPlan['reading']['columns'],
-): readonly string[] {
+export function runFieldsOf(choice: Choice, found: Found, columns: Columns): readonly string[] {
   const { plan, settings, format, overage } = found;
   if (plan.rows.total === 0) return [];
-  const isFree = (key: string, shown: string) => choice[key] === undefined || choice[key] === shown;
-  const fields = {
-    try: settings.trial !== null || plan.requests.most > TRIED,
-    maxRequests: true,
-    maxCost: overage > 0,
-    priority: !Array.isArray(choice.priority) && ordersOf(choice, found, columns).length > 0,
-    format: format !== 'xlsx' && isFree('format', 'xlsx'),
-    sort: isFree('sort', 'none'),
-    errorsInclude: isFree('errorsInclude', 'not_found'),
-  };
-  return Object.entries(fields).flatMap(([key, isThere]) => (isThere ? [key] : []));
+  const boxes = BOXES.filter(([name, value]) => choice[name] === undefined || choice[name] === value);
+  const fields = [
+    (settings.trial !== null || plan.requests.most > TRIED) && 'try',
+    'maxRequests',
+    overage > 0 && 'maxCost',
+    !Array.isArray(choice.priority) && ordersOf(choice, found, columns).length > 0 && 'priority',
+    ...boxes.map(([name]) => (name !== 'format' || format !== 'xlsx') && name),
+  ];
+  return fields.filter((each) => each !== false);
 }
 
-/** How much to buy, in which order, and what to write. */
-function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
-  const { choice, found, columns } = shown;
+function Options({ choice, found, columns }: Pick<Planned, 'choice' | 'found' | 'columns'>) {
   const { plan, settings } = found;
-  const { trial } = settings;
   const fields = runFieldsOf(choice, found, columns);
-  const tried = trial ?? TRIED;
+  const tried = settings.trial ?? TRIED;
   const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
     const [own, known] = [choice[key], settings[key]];
     return { own: typeof own === 'string' ? own : null, most: known === null ? null : String(known) };
   };
-  const unit = plan.currency === null ? '' : ` in ${plan.currency}`;
+  const maxCost = fields.includes('maxCost') ? capOf('maxCost') : null;
+  const caps = { maxRequests: capOf('maxRequests'), maxCost };
   return (
     <>
       {fields.includes('try') && (
-        <Check choice={choice} name="try" value={String(tried)} isOn={trial !== null}>
+        <Check choice={choice} name="try" value={String(tried)} isOn={settings.trial !== null}>
           Try {countText(tried)} first, for at most {countOf(tried, 'paid lookup')}: you see them, and decide
           about the rest
         </Check>
       )}
-      <div class="fields">
-        <Cap
-          name="maxRequests"
-          label={FIELD_LABELS.maxRequests}
-          step="1"
-          form={PLAN_FORM}
-          {...capOf('maxRequests')}
-        />
-        {fields.includes('maxCost') && (
-          <Cap
-            name="maxCost"
-            label={`Extra cost${unit}, at most`}
-            step="any"
-            form={PLAN_FORM}
-            {...capOf('maxCost')}
-          />
-        )}
-      </div>
+      <CapFields caps={caps} currency={plan.currency} form={PLAN_FORM} />
       {fields.includes('priority') && <Order choice={choice} options={ordersOf(choice, found, columns)} />}
-      {fields.includes('format') && (
-        <Check choice={choice} name="format" value="xlsx" isOn={settings.format === 'xlsx'}>
-          The result as an Excel workbook
+      {BOXES.filter(([name]) => fields.includes(name)).map(([name, value, words]) => (
+        <Check choice={choice} name={name} value={value} isOn={[settings[name]].flat().includes(value)}>
+          {words}
         </Check>
-      )}
-      {fields.includes('sort') && (
-        <Check choice={choice} name="sort" value="none" isOn={settings.sort === 'none'}>
-          The rows in the order of the file, not the best brands first
-        </Check>
-      )}
-      {fields.includes('errorsInclude') && (
-        <Check
-          choice={choice}
-          name="errorsInclude"
-          value="not_found"
-          isOn={settings.errorsInclude.includes('not_found')}
-        >
-          Rows that are not found also into the file of rows without an answer
-        </Check>
-      )}
+      ))}
     </>
   );
 }
@@ -299,10 +269,10 @@ function Check(shown: { choice: Choice; name: string; value: string; isOn: boole
   );
 }
 
-/** A field for a cap: `own` of the file, `most` of its inbox. */
-export function Cap(shown: FileCap & { name: string; label: string; step: string; form?: string }) {
-  const { own, most, name, label, step, form } = shown;
-  return (
+/** The fields for the caps of a file. `form`: one that they stand outside of. */
+export function CapFields(shown: { caps: ShownCaps; currency: string | null; form?: string }) {
+  const { caps, currency, form } = shown;
+  const field = (name: keyof ShownCaps, label: string, step: string, cap: FileCap) => (
     <div>
       <label for={`run-${name}`}>{label}</label>
       <input
@@ -312,9 +282,16 @@ export function Cap(shown: FileCap & { name: string; label: string; step: string
         form={form}
         min="0"
         step={step}
-        value={own ?? ''}
-        placeholder={most ?? 'no cap'}
+        value={cap.own ?? ''}
+        placeholder={cap.most ?? 'no cap'}
       />
+    </div>
+  );
+  const cost = `Extra cost${currency === null ? '' : ` in ${currency}`}, at most`;
+  return (
+    <div class="fields">
+      {field('maxRequests', FIELD_LABELS.maxRequests, '1', caps.maxRequests)}
+      {caps.maxCost && field('maxCost', cost, 'any', caps.maxCost)}
     </div>
   );
 }
@@ -327,7 +304,7 @@ function isRanked(cell: string): boolean {
 const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
 
 /** The columns whose highest values can be looked up first. */
-function ordersOf(choice: Choice, found: Found, columns: UploadPlan['reading']['columns']): Option[] {
+function ordersOf(choice: Choice, found: Found, columns: Columns): Option[] {
   const chosen = new Set(found.chosen.map(({ column }) => column));
   return columns.flatMap(({ name, values }, column): Option[] => {
     if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
@@ -337,7 +314,6 @@ function ordersOf(choice: Choice, found: Found, columns: UploadPlan['reading']['
   });
 }
 
-/** Which rows are looked up first. */
 function Order({ choice, options }: { choice: Choice; options: readonly Option[] }) {
   const own = typeof choice.priority === 'string' ? choice.priority : '';
   const isOther = own !== '' && options.every(([value]) => value !== own);

@@ -6,9 +6,8 @@ import type { FoundFile } from '../jobs/find-files.js';
 import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
-import { FIELD_LABELS } from '../run/words/page-words.js';
 import { filePath, HiddenFields, type Sender } from './plain-pages.js';
-import { Cap } from './upload-start.js';
+import { CapFields } from './upload-start.js';
 
 /** `run`: null where none is known. `caps`: null where its settings cannot be read. */
 export function WaitingCard(shown: {
@@ -24,38 +23,25 @@ export function WaitingCard(shown: {
   if (!(hasGoOn(file.waitsFor) || isForgotten) || caps === null || file.file === null) return null;
   const isCrashed = file.waitsFor === 'crashed';
   const { maxRequests, maxCost } = caps;
+  const [title, words] =
+    WORDS[isForgotten ? 'forgotten' : isCrashed ? 'crashed' : file.isAtOwnCap ? 'capped' : 'limited'];
   const fields = [
     ['back', `${filePath(file.id)}#caps`],
     ['token', viewer.formToken],
   ] as const;
-  const unit = currency === null ? '' : ` in ${currency}`;
   const bounds = [
     mostText(maxRequests, 'paid lookups'),
     maxCost && mostText(maxCost, currency ?? 'extra cost'),
   ].filter((text) => text !== null);
   return (
-    <Card
-      id="caps"
-      title={
-        isForgotten
-          ? 'Look up the rest'
-          : isCrashed
-            ? 'Read it again'
-            : file.isAtOwnCap
-              ? 'Raise its cap'
-              : 'Its caps'
-      }
-    >
+    <Card id="caps" title={title}>
       <p class="note">
         {run !== null && `${countOf(partsOf(run).left, 'company', 'companies')} of it are left. `}
-        {isForgotten ? TRIED : isCrashed ? CRASHED : file.isAtOwnCap ? AT_CAP : AT_LIMIT}
+        {words}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
         <HiddenFields fields={fields} />
-        <div class="fields">
-          <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
-          {maxCost && <Cap name="maxCost" label={`Extra cost${unit}, at most`} step="any" {...maxCost} />}
-        </div>
+        <CapFields caps={caps} currency={currency} />
         {bounds.length > 0 && (
           <p class="note">
             Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise
@@ -70,16 +56,28 @@ export function WaitingCard(shown: {
   );
 }
 
-const TRIED = 'Its first answers are in the result so far: look at them, then decide about the rest.';
-const AT_CAP =
-  'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
-  'towards it. An empty field is no cap.';
-const CRASHED =
-  'The program ended three times while it read this file and no other. It is read again while no ' +
-  'other large file is read. Look at the file first: it may end the program again.';
-const AT_LIMIT =
-  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. ' +
-  'What it has bought is stored and counts towards its cap.';
+/** The title of the card, and what it says. */
+const WORDS = {
+  forgotten: [
+    'Look up the rest',
+    'Its first answers are in the result so far: look at them, then decide about the rest.',
+  ],
+  crashed: [
+    'Read it again',
+    'The program ended three times while it read this file and no other. It is read again while no ' +
+      'other large file is read. Look at the file first: it may end the program again.',
+  ],
+  capped: [
+    'Raise its cap',
+    'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
+      'towards it. An empty field is no cap.',
+  ],
+  limited: [
+    'Its caps',
+    'It waits for quota or budget, which are not set here, and goes on by itself when they allow ' +
+      'it. What it has bought is stored and counts towards its cap.',
+  ],
+} as const;
 
 function mostText({ most }: FileCap, unit: string): string | null {
   return most === null ? null : `${most} ${unit}`;
