@@ -3,14 +3,14 @@
  * can be done, then what has ended.
  */
 import type { Child } from 'hono/jsx';
-import { countOf, countText, sentenceOf, spanText } from '../core/figures.js';
+import { countOf, countText, sentenceOf, sizeText, spanText } from '../core/figures.js';
 import { isOfFile, type Pause, pausedText } from '../engine/stores/run-store.js';
-import type { FailedFile } from '../jobs/find-files.js';
+import type { Draft, FailedFile } from '../jobs/find-files.js';
 import { isUndecided } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
-import { Card } from '../run/report/kit/parts.js';
-import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
-import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
+import { Card, type Mark } from '../run/report/kit/parts.js';
+import { judgeFile, judgeRun, MARKS } from './file-state.js';
+import type { DashboardData, DashboardView, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { Legend, OutcomeBar } from './outcome-bar.js';
 import {
   ActionButton,
@@ -22,6 +22,7 @@ import {
   type Sender,
   State,
 } from './plain-pages.js';
+import { SentFiles } from './upload-card.js';
 import { isHopeless, planPath } from './upload-choices.js';
 
 /** With all that are at work, but without what failed or waits; the others are folded. */
@@ -36,16 +37,20 @@ interface Line {
   readonly name: string;
   /** Its page; null: it has none. */
   readonly path: string | null;
-  readonly state: FileState;
+  readonly mark: Mark;
   /** null: no run of it is known. */
   readonly run: JudgedRun | null;
+  /** Where no run has one. */
+  readonly figure?: string;
   readonly when: Child;
-  readonly end: Child;
+  readonly end?: Child;
   readonly why?: Child;
   readonly actions?: Child;
 }
 
-export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+export function FilesSection(shown: { view: DashboardView & { data: DashboardData }; viewer: Sender }) {
+  const { viewer } = shown;
+  const { data, uploads, now } = shown.view;
   const runs = judgeRuns(data);
   const waiting = data.inboxes.flatMap((inbox) => (inbox.waiting ?? []).slice(0, LISTED));
   const failed = data.failed.flatMap(({ files }) => files);
@@ -56,6 +61,7 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
   const owners = new Set([...runs.map(({ run }) => run.owner), ...known]);
   const pauses = data.pauses.filter((pause) => isOfFile(pause) && !owners.has(pause.owner));
   const groups = [
+    uploads.received.map((upload) => draftLine(upload, now)),
     failed.map((file) => failedLine(file, latest.get(file.id) ?? null, data, viewer)),
     waiting.map((file) => waitingLine(file, latest.get(file.job) ?? null, data, viewer)),
     pauses.map((pause) => pausedLine(pause, viewer)),
@@ -75,17 +81,12 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
     data.inboxes.reduce((sum, inbox) => sum + Math.max(0, (inbox.waiting?.length ?? 0) - LISTED), 0);
   return (
     <Card id="files" title="Files" isPart>
+      {first.length > 0 && <Legend />}
       {data.inboxes.map((inbox) => (
         <InboxNote inbox={inbox} />
       ))}
-      {first.length === 0 ? (
-        <p class="empty">No files yet. Drop one above.</p>
-      ) : (
-        <>
-          <Legend />
-          <Lines lines={first} />
-        </>
-      )}
+      {uploads.received.length > 0 && <SentFiles received={uploads.received} viewer={viewer} />}
+      {first.length === 0 ? <p class="empty">No files yet. Drop one above.</p> : <Lines lines={first} />}
       {folded.length > 0 && (
         <Folded id="more-files" summary={countOf(folded.length + unlisted, 'more file')}>
           <Lines lines={folded} />
@@ -101,7 +102,7 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
 function Lines({ lines }: { lines: readonly Line[] }) {
   return (
     <ul class="runs">
-      {lines.map(({ name, path, state, run, when, end, why, actions }) => (
+      {lines.map(({ name, path, mark, figure, run, when, end, why, actions }) => (
         <li class="run">
           <strong class="run-name" title={name}>
             {path === null ? (
@@ -112,13 +113,13 @@ function Lines({ lines }: { lines: readonly Line[] }) {
               </a>
             )}
           </strong>
-          <State mark={MARKS[state]} />
+          <State mark={mark} />
           {run !== null && partsOf(run.run).whole > 0 ? (
             <OutcomeBar run={run.run} />
           ) : (
             <div class="outcome-bar" />
           )}
-          <span class="run-matched">{run && foundText(run)}</span>
+          <span class="run-matched">{run === null ? figure : foundText(run)}</span>
           <span class="run-when">{when}</span>
           <span class="run-end">{end}</span>
           {why && <p class="why">{why}</p>}
@@ -144,7 +145,7 @@ function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer:
   return {
     name,
     path,
-    state: judgeRun(shown),
+    mark: MARKS[judgeRun(shown)],
     run: shown,
     when: isAtWork(shown) ? <Since at={run.asOf} now={storeNow} /> : <Moment at={run.asOf} now={storeNow} />,
     end:
@@ -165,6 +166,11 @@ function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer:
   };
 }
 
+function draftLine({ file: name, id, size, changedAt: at }: Draft, now: number): Line {
+  const when = <Moment at={at} now={now} />;
+  return { name, path: filePath(id), mark: MARKS.draft, run: null, figure: sizeText(size), when };
+}
+
 const BACK: Fields = [['back', '/#files']];
 
 /** For how long something has been so. */
@@ -183,7 +189,7 @@ function failedLine(failed: FailedFile, run: JudgedRun | null, data: DashboardDa
   return {
     name: file ?? folder,
     path: filePath(id),
-    state: judgeFile({ place: 'failed', waitsFor: null, reason }, run, false),
+    mark: MARKS[judgeFile({ place: 'failed', waitsFor: null, reason }, run, false)],
     run,
     when: failedAt > 0 && <Moment at={failedAt} now={data.at} />,
     end: run && runLine(run, data, viewer).end,
@@ -206,7 +212,7 @@ function waitingLine(waits: WaitingFile, run: JudgedRun | null, data: DashboardD
   return {
     name: file,
     path,
-    state: judgeFile({ place: 'waiting', waitsFor: state.why, reason: {} }, run, isPaused),
+    mark: MARKS[judgeFile({ place: 'waiting', waitsFor: state.why, reason: {} }, run, isPaused)],
     run,
     when: since > 0 && <Since at={since} now={data.at} />,
     end: run === null ? pause && pausedLine(pause, viewer).end : runLine(run, data, viewer).end,
@@ -225,7 +231,7 @@ function pausedLine({ owner, label: { name }, ...order }: Pause, viewer: Sender)
   return {
     name,
     path: null,
-    state: 'paused',
+    mark: MARKS.paused,
     run: null,
     when: null,
     end: (

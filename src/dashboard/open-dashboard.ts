@@ -38,8 +38,7 @@ import { renderDashboard, renderParts } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { scheduleActions } from './schedule-actions.js';
-import { startAllAction } from './start-all.js';
-import { discardAllAction } from './upload-card.js';
+import { discardAllAction, startAllAction } from './sent-files.js';
 import { addUploads, type UploadParts } from './upload-routes.js';
 
 export interface DashboardContext {

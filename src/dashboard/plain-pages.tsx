@@ -94,19 +94,6 @@ export function NoticeBanner({ notice }: { notice: string | null }) {
   );
 }
 
-/** The first line of an item: its name, with `path` as a link, its state, and `when`. */
-export function ItemHead(item: { name: string; path?: string; mark?: Mark; when?: Child }) {
-  const { name, path, mark, when } = item;
-  const shown = <bdi>{name}</bdi>;
-  return (
-    <p class="run-head">
-      <strong class="run-name">{path === undefined ? shown : <a href={path}>{shown}</a>}</strong>
-      {mark && <State mark={mark} />}
-      {when && <span class="run-when">{when}</span>}
-    </p>
-  );
-}
-
 export function State({ mark: [label, tone] }: { mark: Mark }) {
   return <span class={`state ${tone}`}>{label}</span>;
 }

@@ -112,8 +112,8 @@ function Sections({ view, viewer }: { view: DashboardView & { data: DashboardDat
   );
   return (
     <>
-      <UploadCard uploads={view.uploads} now={view.now} viewer={viewer} />
-      <FilesSection data={data} viewer={viewer} />
+      <UploadCard uploads={view.uploads} />
+      <FilesSection view={view} viewer={viewer} />
       {accountSection(data, view.currency, check)}
       <SchedulesSection data={data} viewer={viewer} />
       <TechnicalSection data={data} />

@@ -4,7 +4,7 @@ import { pausedText } from '../engine/stores/run-store.js';
 import { type EndedRun, obstacleOf, type ScheduleState } from '../jobs/schedules/schedule-book.js';
 import { Card, Facts, type Mark, Table } from '../run/report/kit/parts.js';
 import type { DashboardData } from './gather-dashboard.js';
-import { ActionButton, Folded, ItemHead, runPath, type Sender, State } from './plain-pages.js';
+import { ActionButton, Folded, runPath, type Sender, State } from './plain-pages.js';
 import { schedulePath } from './schedule-actions.js';
 
 const SHOWN = 3;
@@ -55,7 +55,12 @@ function ScheduleItem({ state, now, viewer }: { state: ScheduleState; now: numbe
   );
   return (
     <li>
-      <ItemHead name={name} mark={markOf(state)} />
+      <p class="run-head">
+        <strong class="run-name">
+          <bdi>{name}</bdi>
+        </strong>
+        <State mark={markOf(state)} />
+      </p>
       <Facts
         rows={[['Next', nextText(state, now)], ['Last', lastText(state, now)], passedTick(state, now)]}
         name="facts"

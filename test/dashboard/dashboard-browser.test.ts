@@ -320,7 +320,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
     expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
     expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
-    await page.getByText('16 more files').click();
+    await page.getByText('19 more files').click();
     expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
     // A line each: the name, the bar and the result stand beside each other.
     const lines = await page

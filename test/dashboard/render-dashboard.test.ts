@@ -61,12 +61,12 @@ it.each<[string, DashboardView, string[]]>([
     [
       'customers.csv Running 610 matched for 5\u00a0min',
       'newsletter subscribers (Q4).csv Finished 1,100 matched 3\u00a0h ago not here',
-      '16 more files',
+      '19 more files',
       '40 matched 10\u00a0h ago Download result of export 2 of the shop.csv',
       'supplier list 1.csv Failed 1\u00a0h ago Several columns can hold the identifiers: website, mail. Try again',
       'Kunden März.csv Waiting for 2\u00a0h maxRequests 40 is reached for this run.',
-      'Sent, not started Removed after a day. See the cost of all Discard all new customers 1.xlsx 48\u00a0kB, 1\u00a0min ago',
-      '144\u00a0kB, 3\u00a0min ago 2 more files new customers 4.xlsx',
+      'Sent, not started Removed after a day. See the cost of all Discard all customers.csv Running',
+      'new customers 1.xlsx Not started 48\u00a0kB 1\u00a0min ago',
     ],
   ],
   [

@@ -3,7 +3,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { discardAllAction } from '../../src/dashboard/upload-card.js';
+import { discardAllAction } from '../../src/dashboard/sent-files.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
 import { DRAFTS_FOLDER } from '../../src/jobs/job-folder.js';
 import { startFile } from '../../src/jobs/start-file.js';

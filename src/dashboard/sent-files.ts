@@ -1,12 +1,15 @@
-/** Files that were sent together: what they cost, and their start in one go. */
+/** Files that were sent together: what they cost, and their start or end in one go. */
 import { costOf } from '../core/decimal.js';
 import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
-import type { Draft } from '../jobs/find-files.js';
+import type { Draft, FileFinder } from '../jobs/find-files.js';
+import { discard } from '../jobs/start-file.js';
 import { type Action, RefusedAction } from './actions.js';
 import { type FileActionContext, startDraft } from './file-actions.js';
-import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
+import { DISCARD_PATH, START_ALL_PATH, UNTIL } from './upload-card.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
+
+const NAMED = 10;
 
 /** How long a question waits for the plans of its files. */
 const PATIENCE_MS = 10_000;
@@ -92,4 +95,44 @@ function totalText(ready: readonly Ready[]): string {
   const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
   const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
   return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} extra cost`;
+}
+
+/** `a.csv, b.csv and 3 others` */
+function namesOf(shown: readonly Draft[]): string {
+  const names = shown.slice(0, NAMED).map(({ file }) => file);
+  const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
+  return `${names.join(', ')}${rest}`;
+}
+
+/** The files that the page showed. */
+async function shownUploads(finder: FileFinder, fields: URLSearchParams): Promise<Draft[]> {
+  const until = Number(fields.get(UNTIL) ?? Number.NaN);
+  return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);
+}
+
+export function discardAllAction(finder: FileFinder): Action {
+  return {
+    path: DISCARD_PATH,
+    async ask({ fields }) {
+      const shown = await shownUploads(finder, fields);
+      if (shown.length === 0) return null;
+      return {
+        title: `Discard ${countOf(shown.length, 'file')}?`,
+        lines: [`They were sent and not started: ${namesOf(shown)}.`],
+        yes: 'Discard all',
+        isFinal: true,
+      };
+    },
+    async carryOut({ fields }) {
+      let count = 0;
+      for (const upload of await shownUploads(finder, fields)) {
+        // One that somebody has started since stays.
+        if ((await finder.findDraft(upload.id)) === null) continue;
+        await discard(upload);
+        count += 1;
+      }
+      const sentence = `${countOf(count, 'file was', 'files were')} discarded.`;
+      return { path: '/', sentence, subject: String(count) };
+    },
+  };
 }
