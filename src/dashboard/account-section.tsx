@@ -4,7 +4,7 @@ import { DAY_MS } from '../core/clock.js';
 import { countOf, countText, dayText, moneyText, sentenceOf, shareText } from '../core/figures.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { periodStart } from '../ledger/period.js';
-import { type Hold, overageOf, sayWait } from '../ledger/policy.js';
+import { overageOf, sayWait } from '../ledger/policy.js';
 import type { Projection } from '../ledger/projection.js';
 import { judgeAccount } from '../run/facts/judge-account.js';
 import { Chart, percentOf, scaleTo } from '../run/report/kit/chart.js';
@@ -108,12 +108,6 @@ function AccountBar({ use: { segments, length, marks } }: { use: AccountUse }) {
   );
 }
 
-const HELD: Readonly<Record<Hold, string>> = {
-  paused: 'Spending is paused: nothing more is looked up.',
-  closed: 'The service refuses further lookups.',
-  'used up': 'The limit is used up.',
-};
-
 function AccountFigures(shown: { data: DashboardData; currency: string | null; check: Child }) {
   const { data, currency, check } = shown;
   const { account, ledger, budget, projection } = data;
@@ -169,7 +163,6 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
         {limit !== null && limit > 0 && <span class="muted">{shareText(use.used, limit)}</span>}
       </p>
       {(limit !== null || use.used > 0) && <AccountBar use={use} />}
-      {hold !== null && <p class="reached">{HELD[hold]}</p>}
       {use.waitsUntil !== null && <p class="reached">{sentenceOf(sayWait(use.waitsUntil))}</p>}
       {(hold === 'used up' || hold === 'closed') && check}
       <Facts rows={rows} />

@@ -50,20 +50,18 @@ const REFUSALS = { 'not-found': 404, 'not-now': 409, 'engine-unreachable': 503 }
 export class RefusedAction extends NeverStartError {
   constructor(
     readonly why: keyof typeof REFUSALS,
-    ...problem: Parameters<typeof usageProblem>
+    what: string,
+    subject: string,
+    todo = 'reload the page',
   ) {
-    super(usageProblem(...problem));
+    super(usageProblem(what, subject, todo));
   }
 }
 
 /** An order would take effect when the engine is back, unexpectedly. */
 export function noEngine(subject: string): RefusedAction {
-  return new RefusedAction(
-    'engine-unreachable',
-    'the engine does not answer',
-    subject,
-    'try again when it does',
-  );
+  const what = 'the engine does not answer';
+  return new RefusedAction('engine-unreachable', what, subject, 'try again when it does');
 }
 
 /** To a program: 400 is what it can correct. */

@@ -41,8 +41,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
   async function findFailed(id: string): Promise<FoundFile> {
     const file = await finder.find(id);
     if (file?.place === 'failed') return file;
-    const what = 'this file is no longer among the failed ones';
-    throw new RefusedAction('not-found', what, id, 'reload the page');
+    throw new RefusedAction('not-found', 'this file is no longer among the failed ones', id);
   }
 
   /** What a failed file would cost as things are now. */
@@ -65,7 +64,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
   async function findWaiting(id: string, fields: URLSearchParams) {
     const file = await finder.find(id);
     if (file?.file == null || !(hasGoOn(file.waitsFor) || isUndecided(file.waitsFor)))
-      throw new RefusedAction('not-now', 'this file does not wait for that any more', id, 'reload the page');
+      throw new RefusedAction('not-now', 'this file does not wait for that any more', id);
     const given = capsOf(fields);
     const settings = await caps.check(file, given);
     const read = async () => {

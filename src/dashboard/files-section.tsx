@@ -1,6 +1,6 @@
 /**
- * Files and runs, a line each: at work first, then what failed or waits, with its reason and what
- * can be done, then what has ended.
+ * Files and runs, a line each: what is not started, what is at work, what failed or waits, with its
+ * reason and what can be done, and what has ended.
  */
 import type { Child } from 'hono/jsx';
 import { countOf, countText, sentenceOf, sizeText, spanText } from '../core/figures.js';
@@ -27,7 +27,7 @@ import { isHopeless, planPath } from './upload-choices.js';
 
 /** With all that are at work, but without what failed or waits; the others are folded. */
 const RUNS_SHOWN = 5;
-/** Of the failed files, and of those that wait. */
+/** Of the files that are not started, of the failed ones, and of those that wait. */
 const SHOWN = 2;
 /** Waiting files of each folder: thousands would bury the page. */
 const LISTED = 20;
@@ -60,8 +60,8 @@ export function FilesSection(shown: { view: DashboardView & { data: DashboardDat
   const others = runs.filter((shown) => !known.has(shown.run.job) || latest.get(shown.run.job) !== shown);
   const owners = new Set([...runs.map(({ run }) => run.owner), ...known]);
   const pauses = data.pauses.filter((pause) => isOfFile(pause) && !owners.has(pause.owner));
+  const drafts = uploads.received.map((upload) => draftLine(upload, now));
   const groups = [
-    uploads.received.map((upload) => draftLine(upload, now)),
     failed.map((file) => failedLine(file, latest.get(file.id) ?? null, data, viewer)),
     waiting.map((file) => waitingLine(file, latest.get(file.job) ?? null, data, viewer)),
     pauses.map((pause) => pausedLine(pause, viewer)),
@@ -70,11 +70,16 @@ export function FilesSection(shown: { view: DashboardView & { data: DashboardDat
   const ended = others.slice(atWork.length).map((shown) => runLine(shown, data, viewer));
   const endedShown = Math.max(0, RUNS_SHOWN - atWork.length);
   const first = [
+    ...drafts.slice(0, SHOWN),
     ...atWork.map((shown) => runLine(shown, data, viewer)),
     ...groups.flatMap((lines) => lines.slice(0, SHOWN)),
     ...ended.slice(0, endedShown),
   ];
-  const folded = [...groups.flatMap((lines) => lines.slice(SHOWN)), ...ended.slice(endedShown)];
+  const folded = [
+    ...drafts.slice(SHOWN),
+    ...groups.flatMap((lines) => lines.slice(SHOWN)),
+    ...ended.slice(endedShown),
+  ];
   const unlisted =
     data.failed.reduce((sum, { count }) => sum + count, 0) -
     failed.length +

@@ -52,7 +52,8 @@ export function runActions(context: RunActionContext): Action[] {
     const found = await context.readRun(id);
     if (found === 'unavailable') throw noEngine(id);
     if (found === null) throw unknownRun(id);
-    if (found.run === null) throw refusal('not-now', 'its run has not begun', id, 'try again when it has');
+    if (found.run === null)
+      throw new RefusedAction('not-now', 'its run has not begun', id, 'try again when it has');
     return found.run.id;
   }
 
@@ -64,7 +65,7 @@ export function runActions(context: RunActionContext): Action[] {
     if (seen === null) throw unknownRun(id);
     const { shown, job, failedRows } = seen;
     if (!actionsOf(shown, job?.waitsFor ?? null, failedRows).includes(action))
-      throw refusal('not-now', `this run cannot be ${DONE[action]} now`, `${id} (${shown.state})`);
+      throw new RefusedAction('not-now', `this run cannot be ${DONE[action]} now`, `${id} (${shown.state})`);
     return seen;
   }
 
@@ -80,7 +81,7 @@ export function runActions(context: RunActionContext): Action[] {
   async function findPause(owner: string | null): Promise<Pause> {
     await assertEngine();
     const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
-    if (found === undefined) throw refusal('not-now', 'it is not paused', owner ?? '');
+    if (found === undefined) throw new RefusedAction('not-now', 'it is not paused', owner ?? '');
     return found;
   }
 
@@ -140,7 +141,7 @@ export function runActions(context: RunActionContext): Action[] {
           const { file } = await goOn(job.root, job.folder);
           return { path: filePath(job.id), sentence: `The rest of ${file} is looked up` };
         }
-        if (!isHeld(run)) throw refusal('not-now', 'its file does not wait any more', run.id);
+        if (!isHeld(run)) throw new RefusedAction('not-now', 'its file does not wait any more', run.id);
         await liftHold(engine, run);
         const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
         const sentence = `The rest of ${run.label.name} is looked up ${when}`;
@@ -150,7 +151,7 @@ export function runActions(context: RunActionContext): Action[] {
     again: {
       path: '/runs/:id/again',
       async carryOut({ shown: { run }, job }) {
-        if (job === null) throw refusal('not-found', 'its file is no longer there', run.id);
+        if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', run.id);
         const { upload, fields } = await sendAgain(uploads, job);
         const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
         return { path: planPath(upload, fields), sentence };
@@ -266,15 +267,14 @@ const ENDS =
 
 const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
 
-const LOOK_AGAIN = 'look at its state again';
-
-function refusal(why: 'not-found' | 'not-now', what: string, subject: string, todo = LOOK_AGAIN) {
-  return new RefusedAction(why, what, subject, todo);
-}
-
 const unknownRun = (id: string) =>
-  refusal('not-found', 'the engine knows no such run', id, 'the dashboard lists those that there are');
-const hasEnded = (id: string) => refusal('not-now', 'this run has ended', id);
+  new RefusedAction(
+    'not-found',
+    'the engine knows no such run',
+    id,
+    'the dashboard lists those that there are',
+  );
+const hasEnded = (id: string) => new RefusedAction('not-now', 'this run has ended', id);
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);

@@ -86,21 +86,6 @@ function inFlightText(count: number): string {
   return countOf(count, 'answer is on its way', 'answers are on their way');
 }
 
-function labelOf(action: RunAction, failedRows: number): string {
-  switch (action) {
-    case 'resume':
-      return 'Resume';
-    case 'pause':
-      return 'Pause';
-    case 'cancel':
-      return 'Cancel the run';
-    case 'rest':
-      return 'Look up the rest';
-    case 'again':
-      return `Run the ${countOf(failedRows, 'failed row')} again`;
-  }
-}
-
 /** `back`: the page that has the buttons. */
 export function RunActions(given: { seen: RunView; viewer: Sender; back: string }) {
   const { shown, storeNow, job, failedRows } = given.seen;
@@ -110,7 +95,7 @@ export function RunActions(given: { seen: RunView; viewer: Sender; back: string 
     <>
       {actionsOf(shown, job?.waitsFor ?? null, failedRows).map((action) => (
         <ActionButton by={given.viewer} path={`${path}/${action}`} fields={[['back', given.back]]}>
-          {labelOf(action, failedRows)}
+          {action === 'again' ? `Run the ${countOf(failedRows, 'failed row')} again` : LABELS[action]}
         </ActionButton>
       ))}
       {standing === 'dead' && (
@@ -123,8 +108,11 @@ export function RunActions(given: { seen: RunView; viewer: Sender; back: string 
   );
 }
 
+/** What the buttons say. */
+const LABELS = { pause: 'Pause', resume: 'Resume', cancel: 'Cancel the run', rest: 'Look up the rest' };
+
 /** `rest`: after its trial, or of a held run. `again`: a finished one, for what failed. */
-export type RunAction = 'pause' | 'resume' | 'cancel' | 'rest' | 'again';
+export type RunAction = keyof typeof LABELS | 'again';
 
 /** What can be done with a run now. `waitsFor`: of its file; null: that does not wait. Pure. */
 export function actionsOf(

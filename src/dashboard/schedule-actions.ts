@@ -21,7 +21,7 @@ export function scheduleActions(
   async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
     if ((await look()).outageNoticedAt !== null) throw noEngine(name);
     const state = chooseSchedule(await book.list(), name);
-    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', name, 'reload the page');
+    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', name);
     return state;
   }
   async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {

@@ -15,6 +15,7 @@ const NAMED = 10;
 const PATIENCE_MS = 10_000;
 /** The field for each file that is started: its id, and the money that the question named. */
 const FILE = 'file';
+const CANNOT_START = 'none of them can be started as it is';
 
 interface Ready {
   readonly upload: Draft;
@@ -41,12 +42,7 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
       const shown = await shownUploads(finder, fields);
       const { ready, others } = await readyAmong(shown);
       if (ready.length === 0)
-        throw new RefusedAction(
-          'not-now',
-          'none of them can be started as it is',
-          namesOf(others),
-          'open each to see why',
-        );
+        throw new RefusedAction('not-now', CANNOT_START, namesOf(others), 'open each to see why');
       return {
         title: `Start ${countOf(ready.length, 'file')}?`,
         lines: [

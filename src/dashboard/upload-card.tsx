@@ -1,4 +1,5 @@
 /** Where a file is dropped or chosen, and what can be done with all that were sent. */
+import { countOf } from '../core/figures.js';
 import type { Draft } from '../jobs/find-files.js';
 import type { UploadsView } from './gather-dashboard.js';
 import { ActionButton, type Fields, type Sender } from './plain-pages.js';
@@ -70,7 +71,9 @@ export function SentFiles({ received, viewer }: { received: readonly Draft[]; vi
   ];
   return (
     <div class="sent-head">
-      <h3 id="sent">Sent, not started</h3>
+      <h3 id="sent">
+        {countOf(received.length, 'file is sent and not started', 'files are sent and not started')}
+      </h3>
       <p class="note">Removed after a day.</p>
       {received.length > 1 && (
         <div class="both">

@@ -229,8 +229,13 @@ function ConditionFields(shown: {
     <>
       <label for="only">{FIELD_LABELS.where}</label>
       <div class="condition">
-        <SelectBox id="only" options={[['', 'all rows are looked up', condition === null], ...options]} />
-        <SelectBox id="only-is" label="must be" options={wanted} />
+        <Select
+          id="only"
+          label={FIELD_LABELS.where}
+          isBare
+          options={[['', 'all rows are looked up', condition === null], ...options]}
+        />
+        <Select id="only-is" label="must be" isBare options={wanted} />
         <input name="only-value" aria-label="the value" maxlength={200} value={condition?.value ?? ''} />
       </div>
       {half !== null && <p class="banner warn">{sentenceOf(`${half.subject}: ${half.todo}`)}</p>}
@@ -246,41 +251,29 @@ const WANTS = [
 
 export type Option = readonly [value: string, label: string, isChosen: boolean];
 
-/** `id`: also the name of its field. */
+/** `id`: also the name of its field. `isBare`: its label is only read aloud. */
 export function Select(shown: {
   id: string;
   label: string;
   options: readonly (Option | false)[];
   form?: string;
+  isBare?: boolean;
 }) {
-  const { label, ...box } = shown;
+  const { id, label, options, form, isBare = false } = shown;
   return (
     <>
-      <label for={box.id}>{label}</label>
-      <SelectBox {...box} />
+      {!isBare && <label for={id}>{label}</label>}
+      <select id={id} name={id} form={form} aria-label={isBare ? label : undefined}>
+        {options.map(
+          (option) =>
+            option && (
+              <option value={option[0]} selected={option[2]}>
+                {option[1]}
+              </option>
+            ),
+        )}
+      </select>
     </>
-  );
-}
-
-/** `label`: for who does not see what stands beside it. */
-function SelectBox(shown: {
-  id: string;
-  options: readonly (Option | false)[];
-  form?: string;
-  label?: string;
-}) {
-  const { id, options, form, label } = shown;
-  return (
-    <select id={id} name={id} form={form} aria-label={label}>
-      {options.map(
-        (option) =>
-          option && (
-            <option value={option[0]} selected={option[2]}>
-              {option[1]}
-            </option>
-          ),
-      )}
-    </select>
   );
 }
 

@@ -10,7 +10,7 @@ import { REMOTE_RATE } from '../ledger/pace.js';
 import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table, Title } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, page, SkipLink, UPLOAD_SCRIPT } from './plain-pages.js';
+import { NoticeBanner, type Page, page, Top, UPLOAD_SCRIPT } from './plain-pages.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
@@ -36,12 +36,9 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const body = (
     <>
       <header>
-        <SkipLink />
-        <p class="top">
-          <a class="tall" href="/">
-            Dashboard
-          </a>
-        </p>
+        <Top>
+          File sent to the inbox <bdi>{upload.root}</bdi>
+        </Top>
         <Title>
           <bdi>{upload.file}</bdi>
         </Title>
@@ -56,7 +53,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </main>
       <footer class="foot">
         <p class="note">
-          {sizeText(upload.size)}, for the inbox <code>{upload.root}</code>.{' '}
+          {sizeText(upload.size)}.{' '}
           {upload.place === 'drafts'
             ? 'A file that is not started is removed after a day.'
             : 'A file that is not started stays among the failed ones.'}{' '}

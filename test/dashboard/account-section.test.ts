@@ -97,17 +97,17 @@ describe('the numbers', () => {
     [
       'no budget, and more used than the quota',
       accountParts({ quota: 10, sent: 8, others: 7 }, 'free'),
-      `15 of 10 used 150 % The limit is used up. by brand-enrich 8 by others 7 left of the quota 0 beyond the limit 5 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+      `15 of 10 used 150 % by brand-enrich 8 by others 7 left of the quota 0 beyond the limit 5 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
     ],
     [
       'paused',
       accountParts({ quota: 10, sent: 1, isPaused: true }, 'free'),
-      `1 of 10 used 10 % Spending is paused: nothing more is looked up. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+      `1 of 10 used 10 % by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
     ],
     [
       '--quota below the quota',
       accountParts({ quota: 100_000, quotaCap: 50, sent: 53 }),
-      '53 of 50 used 106 % The limit is used up. by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. At most 100.00 EUR extra cost, at 0.10 EUR a lookup beyond the quota. Nothing extra is paid: brand-enrich stops at the cap.',
+      '53 of 50 used 106 % by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. At most 100.00 EUR extra cost, at 0.10 EUR a lookup beyond the quota. Nothing extra is paid: brand-enrich stops at the cap.',
     ],
     [
       '--quota above the quota',

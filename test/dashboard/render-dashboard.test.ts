@@ -65,7 +65,7 @@ it.each<[string, DashboardView, string[]]>([
       '40 matched 10\u00a0h ago Download result of export 2 of the shop.csv',
       'supplier list 1.csv Failed 1\u00a0h ago Several columns can hold the identifiers: website, mail. Try again',
       'Kunden März.csv Waiting for 2\u00a0h maxRequests 40 is reached for this run.',
-      'Sent, not started Removed after a day. See the cost of all Discard all customers.csv Running',
+      '5 files are sent and not started Removed after a day. See the cost of all Discard all new customers 1.xlsx',
       'new customers 1.xlsx Not started 48\u00a0kB 1\u00a0min ago',
     ],
   ],
