@@ -55,7 +55,9 @@ export function judgeFile(
       if (isPaused || run?.state === 'paused') return 'paused';
       return file.waitsFor === 'tried' ? 'tried' : 'waiting';
     case 'processing':
-      return run === null ? (isPaused ? 'paused' : 'reading') : judgeRun(run);
+      if (run === null) return isPaused ? 'paused' : 'reading';
+      // At its own cap it moves to the files that wait in a moment, and its results with it.
+      return run.why?.type === 'held' && run.why.hold === 'capped' ? 'running' : judgeRun(run);
   }
 }
 

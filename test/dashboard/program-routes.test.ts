@@ -52,8 +52,9 @@ describe('a run for programs', () => {
     ['running', false, PROCESSING, null],
     ['running', false, PROCESSING, LIVE],
     ['paused', false, PROCESSING, judged({ paused: ORDER })],
-    // As its page says: it is held by its cap, or by the account.
-    ['waiting', false, PROCESSING, judged({ settings: { maxRequests: 5 }, tally: { requests: 5 } })],
+    // At its own cap it has no result before it has moved.
+    ['running', false, PROCESSING, judged({ settings: { maxRequests: 5 }, tally: { requests: 5 } })],
+    // As its page says: it is held by the account.
     ['waiting', false, PROCESSING, HELD],
     // Its file has not moved yet.
     ['running', false, PROCESSING, DONE],
