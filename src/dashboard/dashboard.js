@@ -93,7 +93,8 @@ async function renew() {
   isAsking = false;
 }
 
-// A form loads the page anew: the focus comes back to what was pressed, else to what took its place.
+// A form loads a page: the focus comes back to what was pressed, else to what took its place, else
+// to the content.
 const PRESSED = 'brand-enrich-pressed';
 
 // Of an item in a list: what it is about.
@@ -111,11 +112,21 @@ document.addEventListener('submit', ({ target, submitter }) => {
 function returnFocus() {
   const { pathname, name, item, part: partName } = JSON.parse(sessionStorage.getItem(PRESSED) ?? '{}');
   sessionStorage.removeItem(PRESSED);
-  if (pathname !== location.pathname) return;
+  if (pathname === undefined) return;
+  if (pathname !== location.pathname) return focusContent();
   const same = controlsIn(document).find((each) => nameOf(each) === name);
   const near = partName === undefined ? [] : controlsIn(part(partName) ?? document.createElement('p'));
   const next = near.find((each) => item !== undefined && each.matches('button') && itemOf(each) === item);
-  (same ?? next ?? near[0])?.focus();
+  const control = same ?? next ?? near[0];
+  if (control) control.focus();
+  else focusContent();
+}
+
+// Unless something of the page has the focus, or its address says where to go.
+function focusContent() {
+  const main = document.querySelector('main');
+  if (!main || location.hash || document.activeElement !== document.body) return;
+  main.focus({ preventScroll: true });
 }
 
 // Browsers go to the fragment of an address until then.
