@@ -40,7 +40,8 @@ export interface RenderedAnswer {
   readonly name?: string;
 }
 
-type OutputSettings = Pick<
+/** The settings that say what is written. */
+export type OutputSettings = Pick<
   Settings,
   'fields' | 'prefix' | 'outputHeader' | 'escapeFormulas' | 'errorsInclude' | 'minQuality'
 >;

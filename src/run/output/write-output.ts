@@ -12,7 +12,14 @@ import { createRowRenderer, type JoinedRow, joinRow, nameMatchOf, RowRanking } f
 import { nameDoubtOf } from './name-match.js';
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
-import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import {
+  type AnswerView,
+  doubtOf,
+  NOTHING_ASKED,
+  type OutputPlan,
+  type OutputSettings,
+  type Renderer,
+} from './output-plan.js';
 import { createRenderer } from './render.js';
 import { formatsOf, parquetPlan, typesOfRows } from './render-typed.js';
 
@@ -205,7 +212,7 @@ const NOT_KNOWN = 'the service has no such brand, or withholds it';
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
 /** Whether all rows with this status go to the errors file. */
-function isListed(status: OutcomeStatus, { errorsInclude }: OutputPlan): boolean {
+function isListed(status: OutcomeStatus, { errorsInclude }: OutputSettings): boolean {
   return IN_ERRORS_FILE.includes(status) || errorsInclude.some((each) => each === status);
 }
 

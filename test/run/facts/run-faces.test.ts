@@ -54,6 +54,7 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
   const run = runRecord(parts);
   const data = dashboardData({
     runs: [run],
+    inboxes: [],
     ...(account && accountParts(account, 'free')),
     otherHolds: new Map(Object.entries(others)),
     gone: new Set(isGone ? [run.id] : []),
