@@ -234,6 +234,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   pause: async (call) => (await import('./commands/orders.js')).runOrder(call),
   resume: async (call) => (await import('./commands/orders.js')).runOrder(call),
   cancel: async (call) => (await import('./commands/orders.js')).runOrder(call),
+  mcp: async (call) => (await import('./commands/mcp.js')).runMcp(call),
   'ledger check': async (call) => (await import('./commands/ledger-check.js')).runLedgerCheck(call),
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),

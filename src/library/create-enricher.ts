@@ -6,12 +6,13 @@ import { logOpened, openContext, openLookupWorker, openStateFolder } from '../ap
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
-import { forwardingLog, silentLog } from '../core/log.js';
+import { forwardingLog, type Log, silentLog } from '../core/log.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
+import { loadOptions } from '../settings/load-settings.js';
 import { readToken } from '../settings/secrets.js';
+import type { Settings } from '../settings/settings.js';
 import { enrichRows, findBrand, holdUnmatched } from './enrich-rows.js';
 import type {
   Candidates,
@@ -21,7 +22,7 @@ import type {
   EnrichOptions,
   FileOptions,
 } from './enricher.js';
-import { planOneFile, runOneFile } from './file-run.js';
+import { type FileHooks, planOneFile, runOneFile, settingsOfFile } from './file-run.js';
 import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';
@@ -32,21 +33,48 @@ import { createWaiters, forProgram } from './waiters.js';
  * engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {
+  const { log: target, name = null, ...given } = options;
+  // All files are of one account, whatever else they are given.
+  const { baseUrl, token, tokenFile, account, sample, env } = given;
+  const own = { baseUrl, token, tokenFile, account, sample, env };
+  const frame = () => ({
+    settings: loadOptions({ ...given }),
+    settingsOf: (input: string, file: FileOptions) => settingsOfFile(input, { ...given, ...file, ...own }),
+    log: target === undefined ? silentLog() : forwardingLog(target),
+    name,
+  });
   try {
-    return await keepRunning(orRelease((releasers) => openEnricher(options, releasers)));
+    const opened = await keepRunning(orRelease(async (releasers) => openEnricher(frame(), releasers)));
+    return opened.enricher;
   } catch (error) {
     throw forProgram(error);
   }
 }
 
-async function openEnricher(
-  { log: target, name, ...given }: EnricherOptions,
+/** What an enricher and its files are made of. */
+export interface EnricherFrame {
+  readonly settings: Settings;
+  /** The settings of one file, of the same service, token and account. */
+  readonly settingsOf: (input: string, file: FileOptions) => Settings;
+  readonly log: Log;
+  /** See `EnricherOptions`. */
+  readonly name: string | null;
+  /**
+   * Whose runs these are: a pause of one holds all. Files and lookups then share the caps, which
+   * begin anew each day. Default: the runs have no owner, and each file has caps of its own.
+   */
+  readonly owner?: string | null;
+}
+
+export type OpenedEnricher = Awaited<ReturnType<typeof openEnricher>>;
+
+/** Opens an enricher by settings; closing it runs the releasers. Throws as `createEnricher` does. */
+export async function openEnricher(
+  { settings: loaded, settingsOf, log, name, owner = null }: EnricherFrame,
   releasers: Releasers,
-): Promise<Enricher> {
-  const loaded = loadOptions({ ...given });
+) {
   // Read once: files ask with the token whose account was opened. A program serves its own metrics.
   const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
-  const log = target === undefined ? silentLog() : forwardingLog(target);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const graceMs = (timeoutMs: number) => timeoutMs;
@@ -70,7 +98,8 @@ async function openEnricher(
     clock,
     log,
     stateFolder,
-    name: name ?? null,
+    name,
+    owner,
     settings: runSettings,
     pace: openingPace(settings.rate, service.isLoopback),
     storeTime: (await engine.ledger.show(service.account)).now,
@@ -79,9 +108,6 @@ async function openEnricher(
   const waits = settings.onLimit === 'wait';
   const parts = { engine, worker, waiters, runs, keyOf, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts);
-  // All files are of one account, whatever else they are given.
-  const { baseUrl, token, tokenFile, account, sample, env } = given;
-  const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
   const askers = new WeakMap<AbortSignal, Ask>();
 
@@ -118,13 +144,13 @@ async function openEnricher(
 
   /** What a file is worked on with, until it ends, its signal or the enricher. */
   async function withFile<Result>(
+    path: string,
     file: FileOptions,
-    work: (options: ProgramOptions & FileOptions, stop: AbortSignal) => Promise<Result>,
+    work: (settings: Settings, stop: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     closing.signal.throwIfAborted();
     const { stop, leave } = follow(file.signal, closing.signal);
-    // One enricher has one account, whatever is given for a file.
-    const working = work({ ...given, ...file, ...own }, stop);
+    const working = (async () => work(settingsOf(path, file), stop))();
     files.add(working);
     try {
       return await keepRunning(working);
@@ -135,6 +161,12 @@ async function openEnricher(
       files.delete(working);
     }
   }
+
+  const runFile = (path: string, file: FileOptions, hooks: FileHooks = {}) =>
+    withFile(path, file, (ofFile, stop) => {
+      const own = { ...hooks, ...(owner !== null && { key: runs.key() }) };
+      return runOneFile(path, ofFile, { ...context, stop }, settings.token, file.onProgress, own);
+    });
 
   let closed: Promise<void> | null = null;
   async function end(): Promise<void> {
@@ -148,17 +180,16 @@ async function openEnricher(
   }
   const close = () => (closed ??= keepRunning(end()));
 
-  return {
+  const enricher: Enricher = {
     async lookup(identifier, { kind, signal } = {}) {
       const judged = judgedAs(kind);
       signal?.throwIfAborted();
       return findBrand(identifier, (each) => each, judged, askUntil(signal));
     },
     enrich,
-    runFile: (path, file = {}) =>
-      withFile(file, (options, stop) => runOneFile(path, options, { ...context, stop }, settings.token)),
+    runFile: (path, file = {}) => runFile(path, file),
     plan: (path, file = {}) =>
-      withFile(file, (options, stop) => planOneFile(path, options, { ...context, stop })),
+      withFile(path, file, (ofFile, stop) => planOneFile(path, ofFile, { ...context, stop })),
     async account() {
       closing.signal.throwIfAborted();
       return accountDocument(service.account, await readOwnAccount(engine, service.account, settings));
@@ -166,6 +197,7 @@ async function openEnricher(
     close,
     [Symbol.asyncDispose]: close,
   };
+  return { enricher, engine, service, runFile, capsKey: runs.key };
 }
 
 const CLOSED = {

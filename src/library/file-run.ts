@@ -9,7 +9,7 @@ import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planDocument, planFile } from '../run/plan-file.js';
 import { stopOf } from '../run/run-end.js';
-import { type FileEvent, type FinishedRun, runFile } from '../run/run-file.js';
+import { type FileEvent, type FileRun, type FinishedRun, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../run/words/say-reason.js';
 import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
@@ -18,17 +18,18 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { FilePlan } from './documents.js';
 import type { FileOptions, FileProgress, FileResult } from './enricher.js';
 
-/**
- * `options`: of the enricher and, over them, of the file. `token`: null for the sample service,
- * which needs none. Throws as `runFile` does.
- */
+/** What a caller decides about a run besides its settings. See `EnrichRuntime`. */
+export type FileHooks = Pick<FileRun, 'job' | 'key' | 'confirm'>;
+
+/** `token`: null for the sample service, which needs none. Throws as `runFile` does. */
 export async function runOneFile(
   input: string,
-  options: ProgramOptions & FileOptions,
+  settings: Settings,
   shared: Omit<OpenedContext, 'notifier'>,
   token: string | null,
+  onProgress: FileOptions['onProgress'],
+  hooks: FileHooks,
 ): Promise<FileResult> {
-  const settings = settingsOf(input, options);
   const { engine, stateFolder, log } = shared;
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
@@ -39,9 +40,11 @@ export async function runOneFile(
     const open = (listener: WorkerListener) =>
       openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
     const worker = { type: 'own', open } as const;
-    const readers = [show, reporter(options.onProgress)];
+    const readers = [show, reporter(onProgress)];
     const context = { ...shared, service, graceMs: () => settings.timeoutMs };
-    return resultOf(await runFile({ input, settings, reader: 'program', worker, readers }, context));
+    return resultOf(
+      await runFile({ input, settings, reader: 'program', worker, readers, ...hooks }, context),
+    );
   });
 }
 
@@ -61,13 +64,12 @@ function reporter(report: FileOptions['onProgress']): (event: FileEvent) => void
   };
 }
 
-/** `options`: as for `runOneFile`. Throws what reading the file and choosing columns throw. */
+/** Throws what reading the file and choosing columns throw. */
 export async function planOneFile(
   input: string,
-  options: ProgramOptions & FileOptions,
+  settings: Settings,
   { engine, service, stateFolder, stop }: Pick<OpenedContext, 'engine' | 'service' | 'stateFolder' | 'stop'>,
 ): Promise<FilePlan> {
-  const settings = settingsOf(input, options);
   return withReleasers(async (releasers) => {
     const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
@@ -79,7 +81,7 @@ export async function planOneFile(
 }
 
 /** Throws `NeverStartError`, also for standard input and output: they belong to the program. */
-function settingsOf(input: string, options: ProgramOptions & FileOptions): Settings {
+export function settingsOfFile(input: string, options: ProgramOptions & FileOptions): Settings {
   const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
   if (![input, output, errors, report].includes('-')) return loadOptions(given, { output, errors, report });
   const what = 'standard input and output belong to the program';

@@ -11,10 +11,12 @@ import { createReleasers, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Freshness } from '../core/outcome.js';
 import type { Phrase } from '../core/phrase.js';
+import { userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
 import type { RunHalt, RunStop } from '../engine/stores/run-reasons.js';
 import {
   freshnessOf,
+  keyOfDay,
   type LookupFailure,
   type RunRecord,
   type RunSettings,
@@ -71,6 +73,8 @@ export interface ProgramRunsOptions extends Pick<EnrichRequest, 'pace'> {
   readonly stateFolder: string;
   /** Caps are kept under it; null: under nothing that another process could know. */
   readonly name: string | null;
+  /** See `EnricherFrame`. The day is that of the store's clock (UTC). */
+  readonly owner: string | null;
   /** The store's clock at this moment. */
   readonly storeTime: number;
 }
@@ -78,9 +82,11 @@ export interface ProgramRunsOptions extends Pick<EnrichRequest, 'pace'> {
 export type ProgramRuns = ReturnType<typeof createProgramRuns>;
 
 export function createProgramRuns(options: ProgramRunsOptions) {
-  const { engine, worker, clock, log, settings, name, storeTime } = options;
+  const { engine, worker, clock, log, settings, name, owner, storeTime } = options;
   const openedAt = clock.monotonic();
-  const key = runKeyOf(settings, name ?? randomUUID());
+  const storeNow = () => storeTime + clock.monotonic() - openedAt;
+  const whole = runKeyOf(settings, name ?? randomUUID());
+  const key = () => (owner === null ? whole : keyOfDay(owner, settings, storeNow()));
   // Without any of these nothing is kept under the key: each run may complete.
   const keepsKey = settings.refresh || settings.maxRequests !== null || settings.maxOverageRequests !== null;
   let current: OpenRun | null = null;
@@ -94,7 +100,9 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     await assertEngineRoom(engine);
     await assertDiskRoom([options.stateFolder]);
     const releasers = createReleasers();
-    const started = { id: newRunId(clock.now()), key, name: name ?? 'a program', settings };
+    const id = newRunId(clock.now());
+    const own = owner !== null && { job: id, owner, startedBy: userAtHost() };
+    const started = { id, key: key(), name: name ?? 'a program', settings, ...own };
     const record = await startRun(started, { engine, log }, releasers);
     const run: OpenRun = {
       record,
@@ -153,10 +161,13 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   }
 
   return {
+    /** Under which caps are counted now. */
+    key,
     /** A run to look up with; `leave` it afterwards. Throws what beginning one throws. */
     async enter(): Promise<ProgramRun> {
       const old = current;
-      if (old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS) {
+      const isOld = old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS;
+      if (old !== null && (isOld || old.record.key !== key())) {
         current = null;
         finishUnused(old);
       }
@@ -199,7 +210,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     },
     /** By which stored answers are judged at this moment. */
     freshness(): Freshness {
-      const asOf = storeTime + clock.monotonic() - openedAt;
+      const asOf = storeNow();
       return freshnessOf(current?.record ?? { asOf, keyStartedAt: storeTime, settings });
     },
     /** Ends what is open. `isWhole`: no caller was still waiting. */

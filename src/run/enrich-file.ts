@@ -105,7 +105,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
             return file;
           },
         });
-  const key = runKey(scan.contentHash, request);
+  const { key = runKey(scan.contentHash, request) } = runtime;
   const name = basename(input.name);
   if (job === undefined) await assertNotPaused(key, name, runtime);
   // Files of an inbox move: people find them by their job.

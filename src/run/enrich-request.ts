@@ -50,6 +50,8 @@ export interface EnrichRuntime {
    * of the job begins another one when it is resumed. Absent: the run is its own job, and waits.
    */
   readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'> & { readonly startedBy?: string | undefined };
+  /** Under which its caps are counted; absent: that of its command and content (`runKey`). */
+  readonly key?: string;
   /** Whether this run opens the account in the ledger, asked just before; default: it does. */
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */

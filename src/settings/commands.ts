@@ -116,6 +116,22 @@ const TABLE = {
         'print what each account used and owes for November',
     },
   },
+  mcp: {
+    argument: {
+      name: 'NAME',
+      description: 'of the server: its calls of a day count together (default: mcp)',
+      isOptional: true,
+    },
+    summary: 'serve lookups and files to an agent, over standard input and output (MCP)',
+    exits: STAYING,
+    notes: [
+      'Without --plan paid or --overage-budget no call costs anything beyond the quota. `pause` stops it.',
+    ],
+    examples: {
+      'mcp --sample': 'try it out: no token, no cost',
+      'mcp crm --max-requests 500 --root /data/lists': 'at most 500 requests a day, files below this folder',
+    },
+  },
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
   pause: {
     argument: { ...RUN, isOptional: true },

@@ -50,7 +50,7 @@ const engine = linesOf('Engine', WITH_ENGINE);
 /** Commands that wait for requests in flight at SIGTERM. */
 const stopping = linesOf('Engine', [...LOOKING_UP, 'ledger check', 'config']);
 const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
-const watched = linesOf('Logging and monitoring', [...LOOKING_UP, 'config']);
+const watched = linesOf('Logging and monitoring', [...LOOKING_UP.filter((name) => name !== 'mcp'), 'config']);
 const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
@@ -182,7 +182,7 @@ export const PROCESS_SETTINGS = {
 
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and the reason why a run stopped',
-    { commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'config'] },
+    { commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'mcp', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(

@@ -31,7 +31,8 @@ import {
 import { tokenValue } from './secrets.js';
 import { type CommandName, LOOKING_UP, linesOf, RUNNING } from './setting.js';
 
-const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'ledger check', 'config'];
+const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'ledger check', 'mcp', 'config'];
+const SPENDING: readonly CommandName[] = [...RUNNING, 'mcp'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger check', 'ledger reset'];
 const ACCOUNT: readonly CommandName[] = [...LOOKING_UP, 'status', ...LEDGER, 'init', 'config'];
 
@@ -41,10 +42,10 @@ const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** Only `run`: a watcher cannot ask a person and parks unfinished files. */
 const asking = linesOf('Money', ['run', 'config']);
-const spending = linesOf('Money', RUNNING);
-const limiting = linesOf('Limits', RUNNING);
+const spending = linesOf('Money', SPENDING);
+const limiting = linesOf('Limits', SPENDING);
 const working = linesOf('Limits', WORKING);
-const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'ledger check', 'init', 'config']);
+const money = linesOf('Money', [...SPENDING, 'status', 'ledger check', 'init']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -72,7 +73,7 @@ export const RUN_SETTINGS = {
   ),
   sample: input('--sample', yesOrNo).describe(
     'try it with sample brands from the built-in service: no token, no cost',
-    { isMain: true },
+    { isMain: true, commands: SPENDING },
   ),
   columns: column('--column', columnChoices, '').describe(
     'the column that holds the identifiers, by name or position:N; repeat it for fallback columns',
@@ -122,11 +123,11 @@ export const RUN_SETTINGS = {
   ),
   allowNsfw: service('--allow-nsfw', choice(['true', 'false']), () => 'unset' as const).describe(
     'always (true) or never (false) return brands with adult content',
-    { commands: RUNNING, note: 'the service decides' },
+    { commands: SPENDING, note: 'the service decides' },
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own domain: looking it up shows quota and usage, free once that is proven",
-    { commands: ['run', 'watch', 'serve', 'up', 'init', 'config'] },
+    { commands: [...SPENDING, 'serve', 'init'] },
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'time limit for one request, in total',
@@ -165,7 +166,11 @@ export const RUN_SETTINGS = {
   ).describe('the currency of all amounts, as a label only: nothing is converted'),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, restarts included',
-    { isMain: true, note: 'no cap' },
+    { isMain: true, note: 'no cap; mcp: 100 a day, for all calls of a server' },
+  ),
+  perCall: spending('--per-call', count(1, 100_000), '100').describe(
+    'billable requests that one call of an agent may need',
+    { isMain: true, commands: ['mcp', 'config'] },
   ),
   maxCost: spending('--max-cost', decimal('5', 'not negative')).describe(
     'amount that this run may spend on overage, restarts included',
@@ -173,7 +178,7 @@ export const RUN_SETTINGS = {
   ),
   priority: spending('--priority', priorityValue).describe(
     'if the limit does not cover the file, look up the highest (or lowest) values of this column first',
-    { isMain: true, note: 'the order of the file' },
+    { isMain: true, commands: RUNNING, note: 'the order of the file' },
   ),
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
     'on a terminal, ask before starting a run that may cost more than this, or use most of the quota left',
@@ -186,6 +191,10 @@ export const RUN_SETTINGS = {
     isMain: true,
     commands: ['run', 'ledger check', 'init', 'config'],
   }),
+  root: input('--root', path('DIR'), '.').describe(
+    'folder of the files that an agent may read and write; its links are not followed',
+    { isMain: true, commands: ['mcp', 'config'] },
+  ),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
     isMain: true,
     commands: ['run'],
@@ -214,6 +223,7 @@ export const RUN_SETTINGS = {
   ),
   refresh: spending('--refresh', yesOrNo).describe(
     'buy every answer again, but only once even if the run is restarted',
+    { commands: RUNNING },
   ),
 
   output: output('--output', path('FILE')).describe(

@@ -103,7 +103,7 @@ export function findFieldProblems(
 const NEEDS_TOKEN: readonly CommandName[] = [...LOOKING_UP, 'ledger check'];
 const NEEDS_SERVICE: readonly CommandName[] = [...NEEDS_TOKEN, 'outcomes forget'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
-const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
+const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up', 'mcp'];
 
 const SAMPLE = { setting: 'sample' };
 const CHANGES = { setting: 'changes' };

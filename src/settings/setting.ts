@@ -23,7 +23,7 @@ export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.incl
 /** They run files. */
 export const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 /** They may look up many identifiers. */
-export const LOOKING_UP: readonly CommandName[] = ['run', 'watch', 'worker', 'schedule serve', 'up'];
+export const LOOKING_UP: readonly CommandName[] = ['run', 'watch', 'worker', 'schedule serve', 'up', 'mcp'];
 
 /** Headings of `--help`, in the order in which they are shown. */
 export const SETTING_GROUPS = [

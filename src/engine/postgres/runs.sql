@@ -190,7 +190,8 @@ BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
-    DELETE FROM brand_enrich.run_key WHERE key = r.key AND generation = r.generation;
+    DELETE FROM brand_enrich.run_key
+     WHERE key = r.key AND generation = r.generation AND r.key NOT LIKE 'day:%';
     DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner = r.job;
   ELSIF r.status = 'running' AND p_stop::jsonb->>'type' <> 'killed' THEN PERFORM brand_enrich.rejoin(r);
   END IF;

@@ -304,7 +304,8 @@ function operations.end_run()
       redis.call('SREM', root .. 'live:' .. fields.account, id)
       if status == 'completed' then
         local key = root .. 'key:' .. fields.key
-        if redis.call('GET', key) == fields.generation then redis.call('DEL', key) end
+        local isOfDay = string.sub(fields.key, 1, 4) == 'day:'
+        if not isOfDay and redis.call('GET', key) == fields.generation then redis.call('DEL', key) end
         redis.call('PEXPIRE', root .. 'generation:' .. fields.generation, rules.runKeptMs)
         -- A job does not come back; a command or a schedule does, and is still paused.
         if fields.owner == fields.job then redis.call('HDEL', root .. 'pauses', fields.owner) end

@@ -2,6 +2,7 @@
  * The `RunStore` seam: what the engine knows of runs, so that workers know whether a process still
  * waits, and the run how far they are. Each call is atomic and on the store's own clock.
  */
+import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import { momentText } from '../../core/figures.js';
 import type { Freshness } from '../../core/outcome.js';
@@ -122,6 +123,17 @@ export type Tally = Shaped<typeof tally>;
 
 export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
+/**
+ * The key of all runs of a name and account on a day (UTC): they share caps, and no completion
+ * begins them anew. `now`: by the store's clock.
+ */
+export function keyOfDay(name: string, { service, account }: RunSettings, now: number): string {
+  const whose = createHash('sha256')
+    .update(JSON.stringify([name, service, account]))
+    .digest('hex');
+  return `day:${new Date(now).toISOString().slice(0, 10)}:${whose.slice(0, 20)}`;
+}
+
 const NEW_RUN = {
   /** Made by the caller: a job's record names it before the run begins. */
   id: text,
@@ -230,7 +242,10 @@ export interface RunStore {
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;
-  /** Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew. */
+  /**
+   * Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew, except
+   * under a `keyOfDay`.
+   */
   end(id: string, stop: RunStop | null): Promise<void>;
   /**
    * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.

@@ -1,0 +1,130 @@
+/**
+ * `mcp`: a server of the Model Context Protocol over standard input and output, which belong to the
+ * protocol. The ledger holds its agents to `--max-requests` a day, over all servers of the name.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { McpServer } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { z } from 'zod';
+import { EXIT, type ExitCode } from '../core/errors.js';
+import { orRelease, untilAborted } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { openEnricher } from '../library/create-enricher.js';
+import type { Settings } from '../settings/settings.js';
+import { CALLS, createAgentCalls, errorForAgent } from './agent-calls.js';
+import { openAgentFiles } from './agent-files.js';
+import type { CommandCall } from './answer.js';
+
+const REQUESTS_A_DAY = 100;
+
+/** Serves until standard input ends or a signal comes. Throws what opening the engine throws. */
+export async function runMcp(call: CommandCall): Promise<ExitCode> {
+  const { settings, log, stop } = call;
+  const [name = 'mcp'] = call.args;
+  const { sample } = settings;
+  const perDay = settings.maxRequests ?? REQUESTS_A_DAY;
+  const terms = { name, owner: `agent:${name}`, perDay, perCall: settings.perCall };
+  const allowed = (each: Settings): Settings => ({
+    ...each,
+    maxRequests: perDay,
+    // A free plan would ask beyond the quota whether it was raised, which may cost money.
+    ...(settings.plan !== 'paid' && { plan: 'paid', overageBudget: '0' }),
+  });
+  const files = await openAgentFiles(settings.root);
+  const opened = await orRelease((releasers) =>
+    openEnricher(
+      {
+        settings: allowed(settings),
+        settingsOf: (_, given) => allowed(call.load('run', { sample, ...flagsOf({ ...given }) }).settings),
+        log,
+        ...terms,
+      },
+      releasers,
+    ),
+  );
+  const left = new AbortController();
+  const calls = createAgentCalls(opened, terms, files, { log, stop: left.signal });
+  const transport = new StdioServerTransport(call.stdin as Readable, call.stdout as Writable);
+  const server = serveStdio(() => serverOf(calls, terms.perDay, log), {
+    transport,
+    onerror: (err) => log.warn({ err }, 'the protocol of the agent'),
+  });
+  for (const event of ['end', 'close'] as const) call.stdin.once(event, () => left.abort());
+  log.info({ name, root: files.folder, perDay }, 'serving an agent');
+  await untilAborted(AbortSignal.any([left.signal, stop]));
+  left.abort();
+  await server.close();
+  await opened.enricher.close();
+  return EXIT.done;
+}
+
+/** Options of a file as flags of `run`. */
+function flagsOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { column, where, sheet, limit, output, nameColumn } = given;
+  const flags = { column, where, sheet, limit: limit?.toString(), output, nameColumn };
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+type Calls = ReturnType<typeof createAgentCalls>;
+
+function serverOf(calls: Calls, perDay: number, log: Log): McpServer {
+  const instructions =
+    'Finds the brand behind a domain, ticker, ISIN, crypto symbol or brand id. Stored answers are free, ' +
+    `others are paid for: at most ${perDay} requests a day. Plan a file before you enrich it.`;
+  const server = new McpServer({ name: 'brand-enrich', version: '0' }, { instructions });
+
+  function tool<Input extends z.ZodType<object>>(
+    name: string,
+    description: string,
+    { input, output }: { readonly input: Input; readonly output: z.ZodType<object> },
+    work: (given: z.infer<Input>) => Promise<object>,
+  ): void {
+    const readOnlyHint = name === 'plan_file' || name === 'run_status' || name === 'account';
+    const annotations = { readOnlyHint, destructiveHint: false };
+    const config = { description, inputSchema: input, outputSchema: output, annotations };
+    server.registerTool<z.ZodType<object>, z.ZodType<object>>(name, config, async (given) => {
+      try {
+        const answer = await work(given as z.infer<Input>);
+        const structuredContent = answer as Record<string, unknown>;
+        return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent };
+      } catch (error) {
+        return { isError: true, content: [{ type: 'text', text: errorForAgent(error, log) }] };
+      }
+    });
+  }
+
+  const { lookupBrand, lookupBrands, planFile, enrichFile, runStatus, account } = CALLS;
+  tool(
+    'lookup_brand',
+    'Look up the brand of one identifier, for at most one paid request.',
+    lookupBrand,
+    calls.lookupBrand,
+  );
+  tool(
+    'lookup_brands',
+    'Look up up to 100 identifiers; equal and stored ones cost nothing.',
+    lookupBrands,
+    calls.lookupBrands,
+  );
+  tool(
+    'plan_file',
+    'Read a CSV, JSON, Excel or Parquet file: what enriching it would need. Spends nothing.',
+    planFile,
+    calls.planFile,
+  );
+  tool(
+    'enrich_file',
+    'Write a new file with the rows of a file and the brand of each, best first. While it is running, ' +
+      'run_status says how far it is. Call it again to continue a run that stopped.',
+    { input: enrichFile.input, output: runStatus.output },
+    calls.enrichFile,
+  );
+  tool('run_status', 'How far a run of enrich_file is, and what came of it.', runStatus, calls.runStatus);
+  tool(
+    'account',
+    'Use and quota of the account, and what is left for today. Sends nothing.',
+    account,
+    calls.account,
+  );
+  return server;
+}
