@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_830,
-  'brand-api': 800,
-  settings: 2_825,
+  core: 2_825,
+  'brand-api': 785,
+  settings: 2_795,
   notify: 355,
-  input: 8_625,
-  'local-service': 1_730,
-  ledger: 1_800,
-  engine: 9_150,
-  worker: 2_255,
-  run: 10_520,
-  app: 1_010,
-  jobs: 4_950,
-  library: 1_740,
-  dashboard: 6_625,
-  commands: 2_285,
+  input: 8_415,
+  'local-service': 1_695,
+  ledger: 1_780,
+  engine: 9_085,
+  worker: 2_210,
+  run: 10_435,
+  app: 1_005,
+  jobs: 4_905,
+  library: 1_760,
+  dashboard: 6_465,
+  commands: 2_785,
   roots: 355,
 };
-const CEILING_OF_ALL = 57_810;
+const CEILING_OF_ALL = 57_600;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

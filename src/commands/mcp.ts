@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { orRelease, untilAborted } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { openEnricher } from '../library/create-enricher.js';
+import { openEnricher } from '../library/open-enricher.js';
 import type { Settings } from '../settings/settings.js';
 import { CALLS, createAgentCalls, errorForAgent } from './agent-calls.js';
 import { openAgentFiles } from './agent-files.js';

@@ -125,7 +125,8 @@ const TABLE = {
     summary: 'serve lookups and files to an agent, over standard input and output (MCP)',
     exits: STAYING,
     notes: [
-      'Without --plan paid or --overage-budget no call costs anything beyond the quota. `pause` stops it.',
+      'All servers of a name send at most --max-requests in a day (UTC; 100 without it), and nothing',
+      'beyond the quota without --plan paid or --overage-budget. brand-enrich pause stops them.',
     ],
     examples: {
       'mcp --sample': 'try it out: no token, no cost',

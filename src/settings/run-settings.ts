@@ -166,7 +166,7 @@ export const RUN_SETTINGS = {
   ).describe('the currency of all amounts, as a label only: nothing is converted'),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, restarts included',
-    { isMain: true, note: 'no cap; mcp: 100 a day, for all calls of a server' },
+    { isMain: true, note: 'no cap' },
   ),
   perCall: spending('--per-call', count(1, 100_000), '100').describe(
     'billable requests that one call of an agent may need',

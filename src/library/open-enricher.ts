@@ -1,0 +1,197 @@
+/** Opens what the lookups of a program or an agent need, and closes it. */
+import { setMaxListeners } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { accountDocument, readOwnAccount } from '../app/account-status.js';
+import { logOpened, openContext, openLookupWorker, openStateFolder } from '../app/open-context.js';
+import { InterruptedError, NeverStartError } from '../core/errors.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { keepRunning, type Releasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { outcomeKeys } from '../engine/stores/outcome-key.js';
+import { openingPace } from '../ledger/pace.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import { readToken } from '../settings/secrets.js';
+import type { Settings } from '../settings/settings.js';
+import { enrichRows, findBrand, holdUnmatched } from './enrich-rows.js';
+import type { Candidates, Enriched, Enricher, EnrichOptions, FileOptions } from './enricher.js';
+import { type FileHooks, planOneFile, runOneFile } from './file-run.js';
+import { type Ask, createLookups } from './lookups.js';
+import { createProgramRuns } from './program-runs.js';
+import { createWaiters, forProgram } from './waiters.js';
+
+/** What an enricher and its files are made of. */
+export interface EnricherFrame {
+  readonly settings: Settings;
+  /** The settings of one file, of the same service, token and account. */
+  readonly settingsOf: (input: string, file: FileOptions) => Settings;
+  readonly log: Log;
+  /** See `EnricherOptions`. */
+  readonly name: string | null;
+  /**
+   * Whose runs these are: a pause of one holds all. Files and lookups then share the caps, which
+   * begin anew each day. Default: the runs have no owner, and each file has caps of its own.
+   */
+  readonly owner?: string | null;
+}
+
+export type OpenedEnricher = Awaited<ReturnType<typeof openEnricher>>;
+
+/** Opens an enricher; closing it runs the releasers. Throws as `createEnricher` does. */
+export async function openEnricher(
+  { settings: loaded, settingsOf, log, name, owner = null }: EnricherFrame,
+  releasers: Releasers,
+) {
+  // Read once: files ask with the token whose account was opened. A program serves its own metrics.
+  const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const graceMs = (timeoutMs: number) => timeoutMs;
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const command = { ...streams, log, stop: closing.signal, graceMs };
+  const state = { stateFolder: await openStateFolder(settings, releasers) };
+  const context = await openContext(settings, state, command, releasers);
+  const { engine, service, stateFolder, clock } = context;
+  logOpened(context, settings.sample, log);
+  const waiters = createWaiters();
+  const worker = openLookupWorker(
+    { engine, service, settings, stateFolder, log, takesChunks: false },
+    waiters.listener,
+  );
+  releasers.push(() => worker.stop(settings.timeoutMs));
+  await worker.start();
+  const runSettings = runSettingsOf(settings, service);
+  const runs = createProgramRuns({
+    engine,
+    worker,
+    clock,
+    log,
+    stateFolder,
+    name,
+    owner,
+    settings: runSettings,
+    pace: openingPace(settings.rate, service.isLoopback),
+    storeTime: (await engine.ledger.show(service.account)).now,
+  });
+  const keyOf = outcomeKeys(service.service, settings.allowNsfw);
+  const waits = settings.onLimit === 'wait';
+  const parts = { engine, worker, waiters, runs, keyOf, waits, clock, log, closing: closing.signal };
+  const lookups = createLookups(parts);
+  const files = new Set<Promise<unknown>>();
+  const askers = new WeakMap<AbortSignal, Ask>();
+
+  function askUntil(signal = closing.signal): Ask {
+    const ask = askers.get(signal) ?? lookups.open(signal);
+    askers.set(signal, ask);
+    return ask;
+  }
+
+  const judgedAs = (kind = settings.kind ?? 'auto') => {
+    if (!IDENTIFIER_KINDS.includes(kind)) throw unusable('kind', `one of ${IDENTIFIER_KINDS.join(', ')}`);
+    return { kind, waterfall: settings.waterfall };
+  };
+
+  async function* enrich<Row>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    { identifier, kind, signal, lookAhead = settings.concurrency * 2 }: EnrichOptions<Row> = {},
+  ): AsyncGenerator<Enriched<Row>, void, undefined> {
+    // Its characters would be looked up, and paid for.
+    if (typeof rows === 'string') throw unusable('rows', 'a list of texts, not one');
+    if (!Number.isInteger(lookAhead) || lookAhead < 1)
+      throw unusable('lookAhead', 'a whole number of 1 or more');
+    const judged = judgedAs(kind);
+    const { stop, leave } = follow(signal, closing.signal);
+    const ask = holdUnmatched(lookups.open(stop), settings.minMatch);
+    const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
+    const find = async (row: Row) => findBrand(row, candidatesOf, judged, ask);
+    try {
+      yield* enrichRows(rows, find, lookAhead, stop);
+    } finally {
+      leave();
+    }
+  }
+
+  /** What a file is worked on with, until it ends, its signal or the enricher. */
+  async function withFile<Result>(
+    path: string,
+    file: FileOptions,
+    work: (settings: Settings, stop: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    closing.signal.throwIfAborted();
+    const { stop, leave } = follow(file.signal, closing.signal);
+    const working = (async () => work(settingsOf(path, file), stop))();
+    files.add(working);
+    try {
+      return await keepRunning(working);
+    } catch (error) {
+      throw forProgram(error);
+    } finally {
+      leave();
+      files.delete(working);
+    }
+  }
+
+  const runFile = (path: string, file: FileOptions, hooks: FileHooks = {}) =>
+    withFile(path, file, (ofFile, stop) => {
+      const own = { ...hooks, ...(owner !== null && { key: runs.key() }) };
+      return runOneFile(path, ofFile, { ...context, stop }, settings.token, file.onProgress, own);
+    });
+
+  let closed: Promise<void> | null = null;
+  async function end(): Promise<void> {
+    const isWhole = lookups.underWay === 0;
+    closing.abort(new InterruptedError(CLOSED));
+    await Promise.allSettled(files);
+    await worker.stop(settings.timeoutMs);
+    await lookups.ended();
+    await runs.close(isWhole);
+    await releasers.releaseAll();
+  }
+  const close = () => (closed ??= keepRunning(end()));
+
+  const enricher: Enricher = {
+    async lookup(identifier, { kind, signal } = {}) {
+      const judged = judgedAs(kind);
+      signal?.throwIfAborted();
+      return findBrand(identifier, (each) => each, judged, askUntil(signal));
+    },
+    enrich,
+    runFile: (path, file = {}) => runFile(path, file),
+    plan: (path, file = {}) =>
+      withFile(path, file, (ofFile, stop) => planOneFile(path, ofFile, { ...context, stop })),
+    async account() {
+      closing.signal.throwIfAborted();
+      return accountDocument(service.account, await readOwnAccount(engine, service.account, settings));
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return { enricher, engine, service, runFile, capsKey: runs.key };
+}
+
+const CLOSED = {
+  code: 'interrupted',
+  what: 'the enricher was closed',
+  subject: 'close()',
+  todo: 'create another one to go on: every paid answer is kept',
+} as const;
+
+/**
+ * A signal that ends with the caller's, with ours, or by `leave`. The caller's is listened to
+ * itself: a time-out on which only other signals depend may be collected before it rings.
+ */
+function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
+  const leaving = new AbortController();
+  const onAbort = () => leaving.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const leave = () => {
+    signal?.removeEventListener('abort', onAbort);
+    leaving.abort();
+  };
+  return { stop: AbortSignal.any([leaving.signal, closing]), leave };
+}
+
+function unusable(option: string, write: string): NeverStartError {
+  const what = 'this option has no such value';
+  return new NeverStartError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });
+}
