@@ -48,7 +48,7 @@ interface Known {
 }
 
 /** Those of them that do not say so themselves. */
-const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve'];
+const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve', 'mcp'];
 
 const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS_WRITE = 0o022;

@@ -182,8 +182,10 @@ export function createFileFinder(roots: readonly string[]) {
   const read = (listed: Listed) => readFound(roots[listed.inbox] ?? '', listed);
 
   async function findNow(id: string, run: string | null): Promise<FoundFile | null> {
-    const found = chosenOf(await list(), id, run);
-    return found === undefined ? null : read(found);
+    const chosen = chosenOf(await list(), id, run);
+    if (chosen === undefined) return null;
+    const found = await read(chosen);
+    return (await lookAt(chosen.folder)) === null ? null : found;
   }
 
   /** Without a record a file is still being received. */
@@ -199,7 +201,7 @@ export function createFileFinder(roots: readonly string[]) {
 
     /** The file of a job; null if it is not there. `run`: of several copies, that of this run. */
     async find(id: string, run: string | null = null): Promise<FoundFile | null> {
-      // It may have moved to a place that was looked at just before.
+      // It may have moved to a place that was looked at just before, or while it was read.
       return (await findNow(id, run)) ?? findNow(id, run);
     },
 

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createFileFinder, endedAtOf, openJobFile, typeOf } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
@@ -102,6 +103,21 @@ describe('the folder of a run', () => {
     expect(await finder.find(job)).toMatchObject({ place: 'done' });
     await rm(join(folders.done, basename(folder)), { recursive: true });
     expect(await finder.find(job)).toBeNull();
+  });
+
+  it('has its file while it moves', async () => {
+    const folder = await arrived('done');
+    const job = await noteRun(folder, 'r-1');
+    const places = [join(folders.waiting, 'moving'), join(folders.done, 'moving')];
+    let at = folder;
+    for (let look = 0; look < 100; look += 1) {
+      const next = places[look % 2] ?? '';
+      const finding = find({ id: 'r-1', job });
+      for (let turn = 0; turn < look % 25; turn += 1) await nextTurn();
+      await rename(at, next);
+      expect(await finding, `${look}`).toMatchObject({ id: job, file: 'list.csv' });
+      at = next;
+    }
   });
 
   it('is none for a run that has no files here, and none outside the inbox', async () => {
