@@ -164,7 +164,7 @@ export function budgetText(budget: JudgedBudget): string {
 type StatusDocument = Document<'status'>;
 type RunDocument = StatusDocument['runs'][number];
 
-/** A person's pause or cancel; null: there is none. */
+/** Returns a person's pause or cancel for programs; null without an order. */
 export function orderDocument(order: Order | null): RunDocument['paused'] {
   return order && { by: order.by, at: new Date(order.at).toISOString() };
 }

@@ -185,7 +185,7 @@ export interface EndedRun {
   readonly exitCode: number;
   /** Milliseconds since 1970. */
   readonly endedAt: number;
-  /** null: it failed before there was one. */
+  /** null if the run failed before its report. */
   readonly report: Document<'report'> | null;
 }
 
@@ -193,7 +193,7 @@ const LAST_COMPLETE = 'brand_enrich_run_last_complete_timestamp_seconds';
 
 /**
  * Only our own names: the collector refuses a file with names that it serves itself, which those of
- * a process are. `lastComplete`: of an earlier run, in seconds; null: none is known.
+ * a process are. `lastComplete`: of an earlier run, in seconds; null if unknown.
  */
 export function metricsText(ended: EndedRun, lastComplete: number | null): Promise<string> {
   const { input, exitCode, endedAt, report } = ended;

@@ -25,9 +25,9 @@ import {
 import { SentFiles } from './upload-card.js';
 import { isHopeless, planPath } from './upload-choices.js';
 
-/** With all that are at work, but without what failed or waits; the others are folded. */
+/** Runs that are not folded: all at work, and ended ones up to this number. */
 const RUNS_SHOWN = 5;
-/** Of the files that are not started, of the failed ones, and of those that wait. */
+/** Drafts, failed and waiting files that are not folded, of each kind. */
 const SHOWN = 2;
 /** Waiting files of each folder: thousands would bury the page. */
 const LISTED = 20;
@@ -35,12 +35,12 @@ const LISTED = 20;
 /** A line of the list, with what stands below it. */
 interface Line {
   readonly name: string;
-  /** Its page; null: it has none. */
+  /** Path of its page; null if it has no page. */
   readonly path: string | null;
   readonly mark: Mark;
-  /** null: no run of it is known. */
+  /** null before its first known run. */
   readonly run: JudgedRun | null;
-  /** Where no run has one. */
+  /** Stands in place of the counts of a run. */
   readonly figure?: string;
   readonly when: Child;
   readonly end?: Child;
@@ -135,7 +135,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** Of stored answers alone it is not known here how many are brands. */
+/** Stored answers are only counted here: how many are brands is unknown. */
 function foundText(shown: JudgedRun): string {
   const { whole, matched, stored } = partsOf(shown.run);
   if (whole === 0) return isAtWork(shown) ? 'reading the file' : 'not read';

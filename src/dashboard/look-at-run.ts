@@ -138,7 +138,7 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
 export type RunLook = ReturnType<typeof createRunLook>;
 
 export interface FileLook {
-  /** null: it is not there. */
+  /** null if the file is gone. */
   readonly file: FoundFile | null;
   readonly run: RunView | null | 'unavailable';
 }

@@ -25,7 +25,7 @@ export function Legend() {
   );
 }
 
-/** Of identifiers, in words and colours; none is 0. */
+/** Counts of identifiers in words and colours, without zeros. */
 function outcomesOf(run: RunRecord) {
   const { matched, stored, notFound, failed, left } = partsOf(run);
   const counts = [matched, stored, notFound, failed, left];

@@ -37,8 +37,8 @@ function createKeyValues({ call }: StoreCalls): KeyValueStore {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * Returns the engine's random id, so that files for one engine are not taken for another's. It is
- * given now if there is none, by the first of many; with `isReadOnly` it is empty then.
+ * Returns the engine's random id, so that files for one engine are not taken for another's. The
+ * first caller gives the engine its id; with `isReadOnly`, returns an empty text instead.
  */
 export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Promise<string> {
   const known = await readEngineId(keyValues);

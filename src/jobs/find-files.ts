@@ -80,7 +80,7 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
     /** The name of the original, or null if that is unclear. */
     file,
     path: join(folder, file ?? ''),
-    /** Of the original; 0 where it is unclear. */
+    /** Bytes of the original; 0 if the original is unclear. */
     size: original?.size ?? 0,
     changedAt: original?.mtimeMs ?? 0,
     /** When it ended, or first waited; 0: not known. */
@@ -205,7 +205,7 @@ export function createFileFinder(roots: readonly string[]) {
       return (await findNow(id, run)) ?? findNow(id, run);
     },
 
-    /** The draft or failed file with this id; null: it was started, discarded or removed. */
+    /** Returns the draft or failed file; null once it was started, discarded or removed. */
     async findDraft(id: string): Promise<Draft | null> {
       const listed = chosenOf([...(await received()), ...(await list(['failed']))], id, null);
       const found = listed === undefined ? null : await read(listed);

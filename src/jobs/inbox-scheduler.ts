@@ -222,7 +222,7 @@ export function createInboxScheduler(
     /** Whether no parked file is waiting to be begun. */
     hasNoParked: () => watcher.parked.length === 0,
     isRefused: () => watcher.isRefused,
-    /** A fault that every file would meet, for the owner of the inbox; null: none is known. */
+    /** A fault that every file would meet, for the owner of the inbox; null without one. */
     fault: (): string | null => [...faults.values()][0] ?? null,
     /** When it should be filled again, in milliseconds; null: when it wakes. */
     nextAt: () => nextAt(watcher, clock.monotonic()),

@@ -68,7 +68,7 @@ const WARNINGS = {
     'prevents that.',
 };
 
-/** The loss after a restart or a power loss; null: nothing. */
+/** Returns what a restart or a power loss can cost; null if nothing. */
 function lossOf({ appendOnly, appendFsync }: ServerFacts): keyof typeof WARNINGS | null {
   if (appendOnly === null) return 'append-only-unknown';
   if (!appendOnly) return 'append-only-off';

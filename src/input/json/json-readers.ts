@@ -20,7 +20,7 @@ interface JsonColumn {
   members: Map<string, JsonColumn> | null;
 }
 
-/** Makes the object of a row from a record, or says why it is none. */
+/** Makes the object of a row from a record, or says what is wrong with the record. */
 type ToObject = (raw: string) => string | RowReason;
 
 /** Reads objects. Members of inner objects are columns to choose from (`company.website`). */

@@ -139,6 +139,6 @@ function assertChunk(chunk: ColumnMetaData, leaf: SchemaNode | undefined, size: 
 }
 
 export function startOf({ dictionary_page_offset: first, data_page_offset }: ColumnMetaData): number {
-  // Some writers state 0 where there is none.
+  // Some writers state 0 for an absent one.
   return Number(first !== undefined && first > 0n && first < data_page_offset ? first : data_page_offset);
 }

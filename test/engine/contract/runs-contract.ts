@@ -1,7 +1,13 @@
 /** Contract of the run store, run against each engine. */
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ALL_SPENDING, isOfAll, type RunStore, type Tally } from '../../../src/engine/stores/run-store.js';
+import {
+  ALL_SPENDING,
+  isOfAll,
+  keyOfDay,
+  type RunStore,
+  type Tally,
+} from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
@@ -433,6 +439,16 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().end(fifth.id, null);
       const sixth = await start({ key: 'shared' });
       expect(sixth.keyStartedAt).toBe(sixth.asOf);
+    });
+
+    test('the key of a day begins nothing anew when a run of it completes', async () => {
+      const key = keyOfDay('agent:crm', runSettings(), Date.UTC(2026, 10, 30, 12));
+      expect(key).toMatch(/^day:2026-11-30:/);
+      const first = await start({ key });
+      clock.advance(5_000);
+      await store().end(first.id, null);
+      const second = await start({ key });
+      expect(second.keyStartedAt).toBe(first.asOf);
     });
 
     test('a key begins anew after a completion, although a killed run of it seemed alive', async () => {
