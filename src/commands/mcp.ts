@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { orRelease, untilAborted } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { agentOwner } from '../engine/stores/run-store.js';
 import { openEnricher } from '../library/open-enricher.js';
 import type { Settings } from '../settings/settings.js';
 import { CALLS, createAgentCalls, errorForAgent } from './agent-calls.js';
@@ -23,7 +24,7 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   const [name = 'mcp'] = call.args;
   const { sample } = settings;
   const perDay = settings.maxRequests ?? REQUESTS_A_DAY;
-  const terms = { name, owner: `agent:${name}`, perDay, perCall: settings.perCall };
+  const terms = { name, owner: agentOwner(name), perDay, perCall: settings.perCall };
   const allowed = (each: Settings): Settings => ({
     ...each,
     maxRequests: perDay,

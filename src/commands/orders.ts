@@ -7,6 +7,7 @@ import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
 import {
   ALL_SPENDING,
+  agentOwner,
   isAlive,
   isOfFile,
   isScheduleOwner,
@@ -78,7 +79,7 @@ async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
   const [standing, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
   const named = standing.filter(({ owner, run, label }) =>
     known === null
-      ? [run, owner].includes(name) || schedules.includes(owner) || label.name === name
+      ? [run, owner].includes(name) || [agentOwner(name), ...schedules].includes(owner) || label.name === name
       : owner === known.owner,
   );
   const [one, ...others] = named;
@@ -100,6 +101,7 @@ async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<stri
   if (isScheduleOwner(owner)) return 'a run that was begun continues within seconds, others begin when due';
   const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);
   if (latest === undefined) return 'nothing holds it any more';
+  if (latest.owner.startsWith(agentOwner(''))) return 'its calls are carried out again';
   if (latest.owner !== latest.key) return 'it continues within seconds where its inbox is watched';
   const { account, process } = latest.settings;
   const { now } = await ledger.show(account);
@@ -126,12 +128,15 @@ type Found =
   | { readonly type: 'run'; readonly run: string }
   | { readonly type: 'schedule' | 'file'; readonly owner: string; readonly label: Label };
 
-/** By the id of a run or of a file's job, or by the name of a schedule or of an unfinished file. */
+/** By the id of a run or a file's job, or by the name of a schedule, server or unfinished file. */
 async function find(name: string, stores: Stores): Promise<Found> {
   const { runs } = stores;
   if ((await runs.get(name)) !== null) return { type: 'run', run: name };
   const [schedule, ...more] = await stores.ownersOf(name);
   const listed = await runs.list(RUNS_NAMED);
+  const agent = agentOwner(name);
+  if (listed.some(({ owner }) => owner === agent))
+    return { type: 'schedule', owner: agent, label: { host: null, name } };
   const running = listed.filter(({ status }) => status === 'running');
   const reading = (await listReading(stores.keyValues)).filter(
     ({ job, file }) => [job, file].includes(name) && !running.some((run) => run.job === job),

@@ -32,7 +32,7 @@ const TRANSFER = { [EXIT.someFailed]: 'done without the damaged parts', [EXIT.in
 
 const RUN: CommandArgument = {
   name: 'RUN',
-  description: 'id of a run, or the name of a file or schedule; status lists them',
+  description: 'id of a run, or the name of a file, schedule or mcp server; status lists them',
 };
 
 const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };

@@ -130,6 +130,23 @@ onEngines([redis], () => {
     expect([...agent.heard, ...raised.heard].join('\n')).not.toContain(scene.token);
   });
 
+  test('a file that takes long goes on after its call, and a pause stops it', LONG, async () => {
+    const scene = await createScene(redis, { latencyMs: 600 }, domainList(90));
+    const agent = await startAgent(scene, '--concurrency', '1');
+    const begun = await agent.call('enrich_file', { path: 'list.csv' });
+    expect(begun).toMatchObject({ state: 'running', progress: { wanted: 90 } });
+    expect((await scene.run(['pause', 'mcp'])).code).toBe(0);
+    const stateOf = async () => (await agent.call('run_status', { run: begun.run })) as { state?: string };
+    await expect.poll(async () => (await stateOf()).state, { timeout: 30_000 }).toBe('stopped');
+    const { billed } = scene.service.meter;
+    expect(billed).toBeLessThan(90);
+    expect(await stateOf()).toMatchObject({ billed, reason: expect.stringContaining('paused') });
+    expect((await scene.run(['resume', 'mcp'])).code).toBe(0);
+    scene.service.options.latencyMs = 0;
+    expect(await agent.call('enrich_file', { path: 'list.csv' })).toMatchObject({ state: 'finished' });
+    expectPaidOnce(scene.service.meter, 90);
+  });
+
   test('reads and writes nothing outside of its root, and follows no link', async () => {
     const scene = await createScene(redis, {}, domainList(3));
     await mkdir(scene.path('root/inner'), { recursive: true });

@@ -276,6 +276,8 @@ export type OrderEnd = Shaped<typeof orderEndShape>;
 
 /** The owner of a schedule's runs; `key`, that of its results, stays when it is changed. */
 export const scheduleOwner = (key: string): string => `schedule:${key}`;
+/** The owner of the runs of an agent's server: its files and lookups. */
+export const agentOwner = (name: string): string => `agent:${name}`;
 export const isScheduleOwner = (owner: string): boolean => owner.startsWith(scheduleOwner(''));
 
 /** Whether a run stopped because a person must decide about its rest. */
