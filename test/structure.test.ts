@@ -58,7 +58,7 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_825,
+  core: 2_830,
   'brand-api': 785,
   settings: 2_795,
   notify: 355,

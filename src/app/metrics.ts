@@ -240,5 +240,5 @@ export async function writeMetricsFile(path: string, ended: EndedRun): Promise<v
   const earlier = await readFile(path, 'utf8').catch(() => '');
   const known = new RegExp(`^${LAST_COMPLETE}(?:\\{[^\\n]*\\})? (\\d+(?:\\.\\d+)?)$`, 'm').exec(earlier)?.[1];
   const text = await metricsText(ended, known === undefined ? null : Number(known));
-  await replaceFile(path, text);
+  await replaceFile(path, text, { isShared: true });
 }

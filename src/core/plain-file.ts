@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
@@ -118,11 +118,19 @@ function tooLarge(): Error {
 
 /**
  * Replaces any entry of this name in one step, also a link, through which others could have it
- * written elsewhere. The text is on the disk then. Throws errors of the file system.
+ * written elsewhere. The text is on the disk then. What a kill leaves is written anew by the next
+ * call; `isShared`: others may replace it at the same moment, so the name of the draft is random.
+ * Throws errors of the file system.
  */
-export async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
-  const draft = join(dirname(path), `.${randomBytes(6).toString('hex')}.new`);
+export async function replaceFile(
+  path: string,
+  text: string,
+  { mode = 0o666, isShared = false }: { readonly mode?: number; readonly isShared?: boolean } = {},
+): Promise<void> {
+  const unique = isShared ? randomBytes(6).toString('hex') : 'new';
+  const draft = join(dirname(path), `.${basename(path)}.${unique}`);
   try {
+    if (!isShared) await rm(draft, { force: true });
     await writeFile(draft, text, { flag: 'wx', mode, flush: true });
     await rename(draft, path);
   } catch (error) {

@@ -97,7 +97,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   // If two watchers begin now, only one of them gives the engine its id.
   if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
   const agreed = known ?? (await ofEngine());
-  if (found === null && agreed !== undefined) return replaceFile(path, `${agreed}\n`);
+  if (found === null && agreed !== undefined) return replaceFile(path, `${agreed}\n`, { isShared: true });
   if (found === agreed) return;
   const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;
   const what = 'this inbox belongs to another engine';

@@ -85,7 +85,7 @@ export function createScheduleFiles(stateFolder: string) {
     const written = isNew ? `${path}.${randomBytes(6).toString('hex')}.tmp` : path;
     try {
       makePrivateFolder(folder);
-      await replaceFile(written, content, 0o600);
+      await replaceFile(written, content, { mode: 0o600, isShared: true });
       if (isNew) await link(written, path).finally(() => rm(written, { force: true }));
       return true;
     } catch (error) {
