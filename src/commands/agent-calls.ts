@@ -9,7 +9,7 @@ import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { OUTCOME_STATUSES } from '../core/outcome.js';
-import { isOfAll, pauseText, type RunRecord, resumeCommand } from '../engine/stores/run-store.js';
+import { isOfAll, pauseText, resumeCommand } from '../engine/stores/run-store.js';
 import type { FileProgress, FileResult } from '../library/enricher.js';
 import type { OpenedEnricher } from '../library/open-enricher.js';
 import { DOCUMENTS } from '../run/documents.js';
@@ -258,8 +258,10 @@ export function createAgentCalls(
       return { run: id, ...nothing, state: 'running', progress: { wanted, answered }, billed };
     }
     const record = await engine.runs.get(id);
-    if (record !== null)
-      return { run: id, ...nothing, state: STATES[record.status], billed: record.tally.billed };
+    if (record !== null) {
+      const state = record.status === 'completed' ? 'finished' : record.status;
+      return { run: id, ...nothing, state, billed: record.tally.billed };
+    }
     if (runs.has(id)) return { run: id, ...nothing, state: 'running' };
     const todo = 'use the id that enrich_file gave';
     throw new NeverStartError({ code: 'usage-invalid', what: 'no such run', subject: id, todo });
@@ -288,13 +290,6 @@ export function createAgentCalls(
     },
   };
 }
-
-const STATES: Readonly<Record<RunRecord['status'], RunStatus['state']>> = {
-  running: 'running',
-  completed: 'finished',
-  stopped: 'stopped',
-  cancelled: 'cancelled',
-};
 
 /** Fields without a value are left out. */
 function shortBrand(brand: Brand, fields: readonly string[]): Record<string, string | number | boolean> {

@@ -32,7 +32,6 @@ export async function openAgentFiles(root: string) {
   }
 
   return {
-    folder,
     /** The whole path of a file that is there. */
     async readable(path: string): Promise<string> {
       const { whole, kind } = await look(path);

@@ -51,7 +51,6 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
     onerror: (err) => log.warn({ err }, 'the protocol of the agent'),
   });
   for (const event of ['end', 'close'] as const) call.stdin.once(event, () => left.abort());
-  log.info({ name, root: files.folder, perDay }, 'serving an agent');
   await untilAborted(AbortSignal.any([left.signal, stop]));
   left.abort();
   await server.close();
