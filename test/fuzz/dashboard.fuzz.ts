@@ -211,7 +211,8 @@ async function files(): Promise<string[]> {
   // What ended is moved by the inbox as it sees fit.
   return names
     .filter(
-      (name) => !/^(state|watched\/(processing|waiting|failed|\.brand-enrich-engine[.\w]*))(\/|$)/.test(name),
+      (name) =>
+        !/^(state|watched\/(processing|waiting|failed|\.{1,2}brand-enrich-engine[.\w]*))(\/|$)/.test(name),
     )
     .sort();
 }
