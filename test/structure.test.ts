@@ -64,7 +64,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   notify: 355,
   input: 8_415,
   'local-service': 1_695,
-  ledger: 1_780,
+  ledger: 1_782,
   engine: 9_085,
   worker: 2_210,
   run: 10_435,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_785,
   roots: 355,
 };
-const CEILING_OF_ALL = 57_600;
+const CEILING_OF_ALL = 57_602;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -127,12 +127,12 @@ export class SharedGovernor {
     return grant;
   }
 
-  /** The account's period, and the store's clock, as far as they are known. */
-  calendar(): Pick<LedgerState, 'now' | 'period'> {
+  /** Returns the account's period and both clocks, the store's and the service's. */
+  calendar(): Pick<LedgerState, 'now' | 'behindMs' | 'period'> {
     const { clock } = this.#options;
-    if (this.state === null) return { now: clock.now(), period: null };
-    const { now, period } = this.state;
-    return { now: now + clock.monotonic() - this.#learnedAt, period };
+    if (this.state === null) return { now: clock.now(), behindMs: 0, period: null };
+    const { now, behindMs, period } = this.state;
+    return { now: now + clock.monotonic() - this.#learnedAt, behindMs, period };
   }
 
   /**

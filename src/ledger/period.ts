@@ -43,16 +43,19 @@ export function turnOf(period: string | null, setting: PeriodSetting, now: numbe
 }
 
 /**
- * The period that an answer names: that of its `Date`, or without one of the store's clock. A date
- * that is far from that clock names none (null); an account without any has that of the clock then.
+ * Returns the period of an answer's `Date`; without one, that of the service's clock as the last
+ * answer showed it. A date far from the store's clock names none (null), unless the account has no
+ * period yet: then it is that of the store's clock.
  */
 export function periodNamed(
   date: number | null,
   setting: PeriodSetting,
-  { now, period }: Pick<LedgerState, 'now' | 'period'>,
+  { now, behindMs, period }: Pick<LedgerState, 'now' | 'behindMs' | 'period'>,
 ): string | null {
-  if (date !== null && Math.abs(now - date) <= RULES.dateAgreesMs) return periodOf(date, setting);
-  return date === null || period === null ? periodOf(now, setting) : null;
+  const isNear = (time: number) => Math.abs(now - time) <= RULES.dateAgreesMs;
+  if (date !== null && !isNear(date) && period !== null) return null;
+  const time = date ?? now - behindMs;
+  return periodOf(isNear(time) ? time : now, setting);
 }
 
 /** The service's time. */

@@ -64,14 +64,22 @@ describe('the period that an answer names', () => {
     ['is that of its date, though it is a day ahead', '2030-02-01T10:00:00', '2030-02-01'],
     ['is unknown where the date is two days off', '2030-02-03T00:00:00', null],
     ['is unknown where the date is a month behind', '2029-12-31T00:00:00', null],
-    ['is that of the clock of the store where it has no date', null, '2030-01-01'],
+    ['is that of the clock where it has no date', null, '2030-01-01'],
   ])('%s', (_what, date, named) => {
-    const calendar = { now: at('2030-01-31T23:00:00'), period: '2030-01-01' };
+    const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: '2030-01-01' };
     expect(periodNamed(date === null ? null : at(date), 'month', calendar)).toBe(named);
   });
 
+  test.each([
+    ['is that of the service, whose clock is ahead, where an answer has no date', -2, '2030-02-01'],
+    ["is that of the store's clock where the service's is far off", 60 * 24, '2030-01-01'],
+  ])('%s', (_what, hours, named) => {
+    const calendar = { now: at('2030-01-31T23:00:00'), behindMs: hours * 3_600_000, period: '2030-01-01' };
+    expect(periodNamed(null, 'month', calendar)).toBe(named);
+  });
+
   test('is that of the clock where the account has none yet and the date is far off', () => {
-    const calendar = { now: at('2030-01-31T23:00:00'), period: null };
+    const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: null };
     expect(periodNamed(at('2029-11-05T00:00:00'), 'month', calendar)).toBe('2030-01-01');
   });
 });

@@ -148,7 +148,7 @@ export function createAsking(options: AskingOptions) {
       return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
     },
     takeLook: async () => null,
-    calendar: () => ({ now: clock.now(), period: null }),
+    calendar: () => ({ now: clock.now(), behindMs: 0, period: null }),
     async record(outcome, spent) {
       log.push('record');
       await options.record?.(outcome);
