@@ -85,7 +85,7 @@ async function askOthers(folder: string, name: string): Promise<(string | null)[
   return Promise.all(others.map((other) => ask(folder, other, name)));
 }
 
-/** The number of the process to wait for, empty when it is unknown; null: none. */
+/** The number of the process to wait for, empty when it is unknown; null without one. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const answers = await askOthers(folder, name);
   const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
@@ -106,7 +106,7 @@ async function removeUnfinished(folder: string, names: readonly string[]): Promi
   }
 }
 
-/** The answer of a socket's process; empty: none; null: it is gone, and the socket is removed. */
+/** The answer of a socket's process, empty without one; null once it is gone, with its socket. */
 function ask(folder: string, other: string, name: string): Promise<string | null> {
   return withShortPath(folder, other, async (path) => {
     const socket = connect(path);

@@ -1,8 +1,8 @@
 /** One start of the private server, and checks of a silent one. Callers hold the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, existsSync, fchmodSync, fchownSync, futimesSync } from 'node:fs';
-import { lstat, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync, fchmodSync, fchownSync } from 'node:fs';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
@@ -59,7 +59,7 @@ function serverSettings(major: number): Record<string, string> {
  * Returns the folder of the socket: that of the data, or a short one in `/tmp`. Throws
  * `engine-unfit` when another user made that one.
  */
-export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
+export function socketFolder({ data }: ServerFolders, user: ServerUser | null): string {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
   const uid = process.getuid?.() ?? 0;
   // This user's: no other can replace what is in it.
@@ -73,7 +73,6 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     const todo = phrase`remove ${base}, or use a state folder with a shorter path with ${STATE}`;
     throw unfit(what, folder, todo, error);
   }
-  await removeUnused(base);
   return folder;
 }
 
@@ -85,20 +84,7 @@ function ownFolder(path: string, owner: number, mode: number, user: ServerUser |
     if (uid !== owner && uid !== process.getuid?.()) throw new Error('it belongs to another user');
     if (user !== null) fchownSync(descriptor, user.uid, user.gid);
     fchmodSync(descriptor, mode);
-    futimesSync(descriptor, new Date(), new Date());
   });
-}
-
-/** A folder without a socket is used by a server that starts, or by none. */
-const UNUSED_AFTER_MS = 86_400_000;
-
-/** Removes the empty folders of state folders that are not used any more. Never rejects. */
-async function removeUnused(base: string): Promise<void> {
-  for (const name of await readdir(base).catch(() => [])) {
-    const path = join(base, name);
-    const usedAt = (await lstat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (Date.now() - usedAt > UNUSED_AFTER_MS) await rmdir(path).catch(() => undefined);
-  }
 }
 
 /**
@@ -199,7 +185,7 @@ async function openLog({ log, home }: ServerFolders, user: ServerUser | null): P
   return grant(log);
 }
 
-/** What was added to the log since it had this size. */
+/** Returns what the log has beyond this size. */
 async function readFrom(log: string, size: number): Promise<string> {
   const handle = await openPlainFile(log, { followsLinks: false }).catch(() => null);
   if (handle === null) return '';
@@ -211,7 +197,7 @@ async function readFrom(log: string, size: number): Promise<string> {
   }
 }
 
-/** The meaning of the log of a start that came to this end. Pure, for tests. */
+/** Judges a start by its log and its end. Pure, for tests. */
 export function judgeStart(log: string, end: string): StartResult {
   const isHeld = /lock file "[^"]*" (?:already exists|is empty)|bogus data in lock|pre-existing|is in use by/;
   // An abort follows a PANIC, which says why.
@@ -230,17 +216,12 @@ export function judgeStart(log: string, end: string): StartResult {
 
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
-/** The machine that the server was started on last; empty: unknown. */
-async function readOwner(home: string): Promise<string> {
-  return (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
-}
-
 /**
  * Throws `engine-held` for a server of another machine or container on these data: its processes
  * and locks cannot be seen from here, but its heartbeat can.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
-  const owner = await readOwner(home);
+  const owner = (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;
   // A server that was stopped leaves no such file.
   if (!existsSync(join(data, 'postmaster.pid'))) return;
