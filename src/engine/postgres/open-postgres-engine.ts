@@ -27,7 +27,7 @@ import {
   withoutPassword,
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
-import { isEndedByServer, storeFailure } from './store-failure.js';
+import { isEndedByServer, storeFailure, unreachable } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & {
@@ -53,7 +53,7 @@ const FORGET = `DO $$ BEGIN EXECUTE (
   SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
   WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;
 
-/** Throws what {@link openEngineOn} throws. */
+/** Throws as {@link openEngineOn} does. */
 export async function openPostgresEngine({
   url,
   extraCa = null,
@@ -62,7 +62,7 @@ export async function openPostgresEngine({
   const server: PostgresServer = {
     connection: connectionOf(url, extraCa),
     address: shownAddress(url),
-    todo: 'check that PostgreSQL is running and reachable, then run again',
+    todo: phrase`check the address (${ADDRESS}), and that PostgreSQL is running; then run again`,
     sessions: SESSIONS,
     redact: (text) => withoutPassword(text, url),
   };
@@ -137,7 +137,7 @@ export async function openEngineOn(
   });
 }
 
-/** Shared by all queues and workers; every session has `bullmq` in its search path. */
+/** One pool for all queues and workers; each session has `bullmq` in its search path. */
 function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
   const connection = { connection: pool as unknown as PgPool };
   let classes: ReturnType<QueueBackend['classes']> | undefined;
@@ -190,26 +190,12 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
 
 /** Throws what a person must see to. A server that restarts is left to the calls that follow. */
 async function assertReachable(pool: Pool, server: PostgresServer): Promise<void> {
-  const { address, redact } = server;
   try {
     (await pool.connect()).release();
   } catch (error) {
-    const code = 'engine-unreachable';
-    const reason = redact(systemWords(error));
-    const loss = server.loss?.() ?? null;
-    if (loss !== null) throw loss;
-    if (server.loss !== undefined || isEndedByServer(error)) return;
-    // Its own word, as opposed to the system's.
-    if (error instanceof Error && 'severity' in error) {
-      const known = storeFailure(server, error);
-      if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
-      const what = `the engine refuses the connection (${reason})`;
-      const todo = phrase`check user, password and database in the address (${ADDRESS})`;
-      throw new FailFileError({ code, what, subject: address, todo });
-    }
-    const reachable = 'and that PostgreSQL is running and reachable; then run again';
-    const todo = phrase`check the address (${ADDRESS}), ${reachable}`;
-    throw new FailFileError({ code, subject: `${address} (${reason})`, todo });
+    const failure = storeFailure(server, error);
+    if (server.loss?.() === null || isEndedByServer(error)) return;
+    throw failure instanceof FailFileError ? failure : unreachable(server, error);
   }
 }
 
@@ -231,8 +217,6 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
     return await prepare();
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
-    const loss = server.loss?.() ?? null;
-    if (loss !== null) throw loss;
     const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
@@ -240,7 +224,7 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
   }
 }
 
-/** The pool of one engine. Its close ends in time even when the server is gone. */
+/** Opens the pool of one engine. Its close ends in time, even when the server is gone. */
 function openPool({ connection, sessions }: PostgresServer, log: Log) {
   const sockets = new Set<Socket>();
   const pg = load('pg') as typeof import('pg');
@@ -273,7 +257,7 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
   return { pool, close };
 }
 
-/** The stores' way to PostgreSQL: one operation is one call of a function of ours. */
+/** The operations of the stores: each is one call of a function of ours. */
 function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
   const roundTrips = { count: 0 };
   const call: StoreCalls['call'] = async (answer, operation, ...params) => {

@@ -2,18 +2,18 @@
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
 import { type FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
+import type { Phrase } from '../../core/phrase.js';
 import { readPlainFileSync } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import type { EngineWarning } from '../engine.js';
 import { unfit } from '../store-calls.js';
 
 export interface PostgresServer {
-  /** What `pg` connects with. */
   readonly connection: ClientConfig;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
   /** The advice when it does not answer. */
-  readonly todo: string;
+  readonly todo: Phrase;
   /** Sessions of one process at most. Each worker keeps one to listen on. */
   readonly sessions: number;
   /** Cuts a password out of a message of the driver. */

@@ -403,7 +403,7 @@ describe('the postgres engine', () => {
 
   test('reports a wrong password without quoting it', async () => {
     const url = server.url.replace('secret-word', 'hidden');
-    await expect(open(url)).rejects.toMatchObject({ code: 'engine-unreachable' });
+    await expect(open(url)).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(open(url)).rejects.not.toThrow('hidden');
   });
 
