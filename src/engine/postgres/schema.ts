@@ -7,7 +7,7 @@ import { ForeignSchemaError } from '../store-calls.js';
 /** Raise it with a change of a table, or of what a function takes, answers or means. */
 export const VERSION = 12;
 /** Raise it with any other change of a function. Of two builds the later one's functions stay. */
-export const FUNCTIONS_VERSION = 2;
+export const FUNCTIONS_VERSION = 3;
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 

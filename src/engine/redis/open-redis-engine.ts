@@ -79,7 +79,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
 }
 
 /** Raise it with a change of a key, or of what a key holds. */
-const VERSION = '8';
+const VERSION = '9';
 
 /** The version of the keys, written where there is none. */
 async function schemaOf(redis: Redis, key: string, isReadOnly = false): Promise<string> {

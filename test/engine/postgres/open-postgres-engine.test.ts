@@ -221,8 +221,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 12, tables: '69933e35309979fa' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 12,
-      functionsVersion: 2,
-      functions: 'b997144763ff2804',
+      functionsVersion: 3,
+      functions: 'f38b351bee836f1f',
     });
   });
 

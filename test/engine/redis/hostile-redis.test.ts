@@ -195,7 +195,7 @@ describe('another program that speaks as Redis does', () => {
     startScriptedRedis(([name = '', , setting = '']) => {
       if (/^info$/i.test(name)) return bulk(INFO);
       if (/^config$/i.test(name)) return bulks(setting, 'always');
-      if (/^get$/i.test(name)) return bulk('8');
+      if (/^get$/i.test(name)) return bulk('9');
       return /^(?:client|select|hello)$/i.test(name) ? '+OK\r\n' : reply;
     });
   const REPLIES: readonly string[] = [

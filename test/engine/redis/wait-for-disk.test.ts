@@ -18,7 +18,7 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
     const replies: Readonly<Record<string, string>> = {
       INFO: bulk(info),
       CONFIG: bulks(words[1] ?? '', 'everysec'),
-      GET: bulk('8'),
+      GET: bulk('9'),
       WAITAOF: `*2\r\n:${options.synced}\r\n:0\r\n`,
       EVALSHA: options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulk('0'),
       EVAL: bulk('0'),
