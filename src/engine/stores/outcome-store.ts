@@ -26,11 +26,11 @@ export type OutcomeStats = Shaped<typeof outcomeStatsShape>;
 
 interface OutcomePage {
   readonly outcomes: readonly StoredOutcome[];
-  /** The cursor of the next page; null: this is the last one. */
+  /** The cursor of the next page; null on the last one. */
   readonly next: string | null;
 }
 
-/** The result of `restore`; answers in neither count were already stored. */
+/** Answers in neither count were stored already. */
 export const restoreCountsShape = object({ taken: count, expired: count });
 
 export interface OutcomeStore {
@@ -51,9 +51,8 @@ export interface OutcomeStore {
   /** The stored answers, in the order of the keys, null where there is none or it is stale. */
   read(keys: readonly OutcomeKey[], freshness: Freshness): Promise<(StoredOutcome | null)[]>;
   stats(): Promise<OutcomeStats>;
-  /** Forgets these answers; how many there were. */
+  /** Returns how many there were, as `purge` does, which is for answers older than this. */
   forget(keys: readonly OutcomeKey[]): Promise<number>;
-  /** Forgets every answer older than this by the store's clock; how many there were. */
   purge(olderThanMs: number): Promise<number>;
   /** Walks all answers: null, then `next`. Each comes at least once; Redis may repeat one. */
   page(after: string | null): Promise<OutcomePage>;
@@ -67,6 +66,5 @@ export interface OutcomeStore {
 /** A "retry later" 404 (the service fetches the brand within 1 to 2 minutes) is fresh this long. */
 export const RETRY_LATER_FRESH_MS = 120_000;
 
-/** The text in its row. */
 export const RETRY_LATER_REASON =
   'the service is still fetching this brand (crawl_queued); run again in 2 minutes to retry it';

@@ -19,7 +19,7 @@ export type ScheduledJobQueue = Queue<ScheduledJobData, void, 'tick'>;
 /** As the engine has it: another program may have written it. */
 interface Scheduler {
   readonly name: string;
-  /** The id of its jobs; null: they have none. */
+  /** The id of its jobs. */
   readonly id: string | null;
   readonly cron: string | null;
   readonly tz: string | null;
