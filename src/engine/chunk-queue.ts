@@ -2,7 +2,7 @@
 import { succeeds } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { BullChunkQueue, ChunkCounts, ChunkJob, ChunkPlace, ChunkQueue } from './engine.js';
-import { translated } from './store-calls.js';
+import { translated } from './stores/store-calls.js';
 
 /** Identifiers in one job where the pace is low or not known yet: few enough to take turns soon. */
 export const CHUNK_SIZE = 50;

@@ -4,9 +4,9 @@ import type { Clock } from '../core/clock.js';
 import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { RunStore } from './run-calls.js';
 import type { KeyValueStore } from './stores/key-value-store.js';
 import type { OutcomeStore } from './stores/outcome-store.js';
-import type { RunStore } from './stores/run-store.js';
 import type { ScheduledJobData, ScheduledJobs } from './stores/scheduled-jobs.js';
 
 export interface EngineOptions {

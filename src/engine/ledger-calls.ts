@@ -2,8 +2,8 @@
 import { DAY_MS, isMoment } from '../core/clock.js';
 import { inOrder, moment, nullOr, type Shape, text, textLike } from '../core/shapes.js';
 import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
-import { packedNew } from './outcome-calls.js';
-import { nothing, type StoreCalls, type StoreParam, some, unreadable } from './store-calls.js';
+import { packedNew } from './stores/outcome-store.js';
+import { nothing, type StoreCalls, type StoreParam, some, unreadable } from './stores/store-calls.js';
 
 function dayUseOf(given: string): DayUse {
   const [day = 0, used = 0] = given.split(':').map(Number);

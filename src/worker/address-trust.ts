@@ -8,7 +8,8 @@
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
-import type { RunRecord, RunStore } from '../engine/stores/run-store.js';
+import type { RunStore } from '../engine/run-calls.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import { createRecentRuns } from './recent-runs.js';
 
 /** The trust of one run, as it stands. */

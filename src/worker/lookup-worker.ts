@@ -10,7 +10,6 @@ import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
 import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
@@ -167,8 +166,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       releasers.push(() => queue?.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
-      const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
-      const found = await recordSpooled(ownSpool, record, clock.now());
+      const found = await recordSpooled(ownSpool, engine.outcomes.record, clock.now());
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },

@@ -9,14 +9,14 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
+import type { RunStore } from '../engine/run-calls.js';
 import type { OutcomeStore } from '../engine/stores/outcome-store.js';
-import type { LookupFailure, RunStore } from '../engine/stores/run-store.js';
+import type { LookupFailure } from '../engine/stores/run-store.js';
 import type { AnswerSpool, Fetched } from '../ledger/outbox.js';
 import { spoolAnswers } from './answer-spool.js';
 
 export interface RecorderOptions {
-  readonly store: OutcomeStore;
-  readonly worker: string;
+  readonly store: Pick<OutcomeStore, 'record'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Where answers wait when the store refuses. */
@@ -32,7 +32,7 @@ const RECORDED_AT_ONCE = 500;
 const RETRY_MS = 1_000;
 
 export function createRecorder(options: RecorderOptions): AnswerSpool {
-  const { store, worker, clock, log, spoolFolder, stop } = options;
+  const { store, clock, log, spoolFolder, stop } = options;
   /** Those of the next call, and their dates. */
   let next: { readonly answers: Fetched[]; readonly dates: Promise<number[]> } | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -60,7 +60,7 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
     for (;;) {
       const outcomes = answers.map(withAge);
       try {
-        const now = await store.record(worker, outcomes);
+        const now = await store.record(outcomes);
         // Brought in a second time it changes nothing that was paid for.
         if (spooled !== null)
           await rm(spooled, { force: true }).catch((error) =>

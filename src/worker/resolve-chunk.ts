@@ -139,8 +139,7 @@ async function claimAndAsk(
   };
   const enterAll = async (): Promise<void> => {
     const keys = texts.map((text) => keyOf(text));
-    const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
-    const claims = await context.engine.outcomes.claim(asked);
+    const claims = await context.engine.outcomes.claim(context.worker, keys, freshnessOf(run));
     if (claims.includes('ours')) await earlier;
     for (const [at, text] of texts.entries()) {
       if (claims[at] === 'fresh') continue;

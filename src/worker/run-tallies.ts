@@ -6,7 +6,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
-import { NO_TALLY, type RunStore, type Tally } from '../engine/stores/run-store.js';
+import type { RunStore } from '../engine/run-calls.js';
+import { NO_TALLY, type Tally } from '../engine/stores/run-store.js';
 import type { Asked } from './asked.js';
 import { createRecentRuns } from './recent-runs.js';
 

@@ -15,7 +15,7 @@ import { attempt } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { isLock } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRunning } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import type { ServerFolders } from './data-folder.js';
 import { SOCKET_PORT } from './server-process.js';
 

@@ -11,7 +11,7 @@ import { errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isErrorCode } from '../../core/system-error.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { OR_A_SERVER, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);

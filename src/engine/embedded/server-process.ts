@@ -11,7 +11,7 @@ import { phrase } from '../../core/phrase.js';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { DRAFT, LOG_FILE, OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';

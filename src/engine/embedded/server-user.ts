@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
 import { inFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 const run = promisify(execFile);
 

@@ -12,7 +12,7 @@ import type { Log } from '../../core/log.js';
 import { phrase } from '../../core/phrase.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
-import { ForeignSchemaError, unfit } from '../store-calls.js';
+import { ForeignSchemaError, unfit } from '../stores/store-calls.js';
 import {
   assertGoesOn,
   FORGETFUL,

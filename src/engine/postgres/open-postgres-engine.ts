@@ -14,7 +14,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { ADDRESS, checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
+import { ADDRESS, checked, type StoreCalls, translated, unfit, walkBy } from '../stores/store-calls.js';
 import {
   BEGIN_SESSION,
   CONNECT_TIMEOUT_MS,

@@ -6,7 +6,7 @@ import type { Phrase } from '../../core/phrase.js';
 import { readPlainFileSync } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import type { EngineWarning } from '../engine.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 export interface PostgresServer {
   readonly connection: ClientConfig;

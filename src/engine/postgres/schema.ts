@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
 import { RULES } from '../../ledger/rules.js';
-import { ForeignSchemaError } from '../store-calls.js';
+import { ForeignSchemaError } from '../stores/store-calls.js';
 
 /** Raise it with a change of a table, or of what a function takes, answers or means. */
 export const VERSION = 12;

@@ -1,7 +1,7 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
 import { FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-import { FIND_WRITER, unfit } from '../store-calls.js';
+import { FIND_WRITER, unfit } from '../stores/store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 
 /** The first two characters of codes: ended by an administrator, restarting, cancelled. */

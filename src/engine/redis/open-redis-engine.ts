@@ -5,7 +5,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { ForeignSchemaError, translated } from '../store-calls.js';
+import { ForeignSchemaError, translated } from '../stores/store-calls.js';
 import {
   type ConnectOptions,
   closeConnection,

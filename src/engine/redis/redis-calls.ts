@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { RULES } from '../../ledger/rules.js';
-import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../store-calls.js';
+import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../stores/store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 /** Reads a script of this folder. `--- @include "other.lua"` inserts another file first, once. */

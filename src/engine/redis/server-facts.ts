@@ -1,7 +1,7 @@
 /** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
 import type { EngineWarning } from '../engine.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 export type ServerFacts = Readonly<Awaited<ReturnType<typeof readServerFacts>>>;
 

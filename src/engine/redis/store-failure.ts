@@ -2,7 +2,7 @@
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { ADDRESS, FIND_WRITER, unfit } from '../store-calls.js';
+import { ADDRESS, FIND_WRITER, unfit } from '../stores/store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {

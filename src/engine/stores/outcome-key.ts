@@ -1,4 +1,4 @@
-/** The key of an outcome, short, as Redis holds one for each answer. Equal keys are one purchase. */
+/** The key of an outcome, short, as Redis holds one for each. Equal keys are one purchase. */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import type { IdentifierKind } from '../../core/identifier.js';

@@ -1,7 +1,4 @@
-/**
- * The `RunStore` seam: what the engine knows of runs, so that workers know whether a process still
- * waits, and the run how far they are. Each call is atomic and on the store's own clock.
- */
+/** What the engine knows of runs (`RunStore`), in shapes, judgements and words. */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import { momentText } from '../../core/figures.js';
@@ -23,7 +20,7 @@ import {
 } from '../../core/shapes.js';
 import { visibleLine } from '../../core/terminal-text.js';
 import { RULES } from '../../ledger/rules.js';
-import { type FailureReason, type RunHalt, type RunStop, runHaltShape, runStopShape } from './run-reasons.js';
+import { type FailureReason, runHaltShape, runStopShape } from './run-reasons.js';
 
 /** The settings of a run for workers; written once when it starts. */
 export const runSettingsShape = object({
@@ -137,6 +134,9 @@ const NEW_RUN = {
   settings: runSettingsShape,
 };
 
+/** `job` and `owner`: see {@link RunOwner}. */
+export type NewRun = ObjectOf<typeof NEW_RUN> & Partial<RunOwner>;
+
 export const RUN_RECORD = {
   ...NEW_RUN,
   ...OWNER,
@@ -213,52 +213,6 @@ export interface LookupFailure {
   readonly isDeferred?: boolean;
   /** True if it was paid for and cannot change: later starts do not ask until one completes. */
   readonly isFinal?: boolean;
-}
-
-export interface RunStore {
-  /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
-  start(run: ObjectOf<typeof NEW_RUN> & Partial<RunOwner>): Promise<RunRecord>;
-  get(id: string): Promise<RunRecord | null>;
-  /** All that are alive, then the newest others until there are `limit`; a file is one entry. */
-  list(limit: number): Promise<RunRecord[]>;
-  /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
-  heartbeat(id: string): Promise<RunProgress>;
-  setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
-  /** The sum so far of the reporter `part`; a tally adds up all. An earlier sum changes nothing. */
-  addTally(id: string, part: string, sum: Tally): Promise<void>;
-  /** Counts a chunk as finished, once, however often it is reported. */
-  finishChunk(id: string, chunk: number): Promise<void>;
-  /** Records failed lookups; counts each key once. A later report of a key replaces the earlier. */
-  fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
-  /** In the order of the keys, final ones of earlier starts included; null where there is none. */
-  failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
-  halt(id: string, halt: RunHalt): Promise<void>;
-  clearHalt(id: string): Promise<void>;
-  /**
-   * Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew, except
-   * under a `keyOfDay`.
-   */
-  end(id: string, stop: RunStop | null): Promise<void>;
-  /**
-   * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.
-   * For a run that stopped it is the job of its owner's latest run. A pause of that job ends.
-   */
-  cancel(id: string, by: string): Promise<OrderEnd>;
-  /** Pauses the owner of a run that has not ended for good. The first pause stays. */
-  pause(id: string, by: string): Promise<OrderEnd>;
-  /** The same for an owner that may have no run. `label`: for people. `at`: default now. */
-  pauseOwner(pause: Omit<Pause, 'at'> & { readonly at?: number }): Promise<void>;
-  /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
-  cancelJob(cancel: Omit<Cancel, 'at'> & { readonly at?: number }): Promise<void>;
-  /** Takes back the cancel of a job for later runs of it; those that it ended stay cancelled. */
-  uncancelJob(job: string): Promise<void>;
-  /** False if it was not paused. */
-  resume(owner: string): Promise<boolean>;
-  /** All of them, the oldest first. */
-  pauses(): Promise<Pause[]>;
-  cancels(): Promise<Cancel[]>;
-  /** The orders for each of these jobs. */
-  orders(jobs: readonly RunOwner[]): Promise<Orders[]>;
 }
 
 /** `ended`: it is too late for an order. */

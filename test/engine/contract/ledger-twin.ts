@@ -265,8 +265,8 @@ export function createLedgerTwin(
           const wanted = operation.keys.map((key) => named(keys, key));
           const run = await runs.get(started[0] ?? '');
           if (!run) return NOTHING;
-          const request = { worker, run: run.id, keys: wanted, freshness: freshnessOf(run) };
-          return both(await outcomes.claim(request), claimInModel(worker, wanted));
+          const claimed = await outcomes.claim(worker, wanted, freshnessOf(run));
+          return both(claimed, claimInModel(worker, wanted));
         }
         case 'release': {
           const worker = named(workers, operation.worker);

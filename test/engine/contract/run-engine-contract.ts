@@ -114,7 +114,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
           billed: true,
           freshMs: null,
         }));
-        await subject.engine.outcomes.record('w', outcomes);
+        await subject.engine.outcomes.record(outcomes);
       }
       const asked = [...keys, 'none'];
       const found = await subject.engine.outcomes.read(asked, freshnessOf(run));

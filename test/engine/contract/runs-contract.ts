@@ -5,7 +5,7 @@ import {
   ALL_SPENDING,
   isOfAll,
   keyOfDay,
-  type RunStore,
+  type NewRun,
   type Tally,
 } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
@@ -30,8 +30,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         settings: runSettings(),
       };
     };
-    const start = (some: Partial<Parameters<RunStore['start']>[0]> = {}) =>
-      store().start({ ...newRun(some.key), ...some });
+    const start = (some: Partial<NewRun> = {}) => store().start({ ...newRun(some.key), ...some });
     /** A job with this name as its owner, too. */
     const jobOf = (job: string) => ({ job, owner: job });
     const failure = (key: string, text = 'the service answered 410', billed = true) => ({

@@ -124,7 +124,7 @@ describe('the private server', () => {
 
   test('is restarted after a kill while its clients continue, and loses nothing stored', LONG, async () => {
     const engine = await open();
-    await engine.outcomes.record('w', [ANSWER]);
+    await engine.outcomes.record([ANSWER]);
     const pid = serverPid();
     process.kill(pid, 'SIGKILL');
     // Open sessions outlive their server by a moment.
@@ -161,7 +161,7 @@ describe('the private server', () => {
     async () => {
       const first = await open();
       const { id } = first;
-      await first.outcomes.record('w', [ANSWER]);
+      await first.outcomes.record([ANSWER]);
       await first.close();
       const moments = Number(process.env.START_KILLS ?? 6);
       for (let moment = 0; moment < moments; moment += 1) {
@@ -280,7 +280,7 @@ describe('the private server', () => {
 
     test('is forgotten once it is gone', { timeout: 90_000 }, async () => {
       const first = await open();
-      await first.outcomes.record('w', [ANSWER]);
+      await first.outcomes.record([ANSWER]);
       await first.close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '999999\n');

@@ -258,7 +258,7 @@ describe('the postgres engine', () => {
 
     const keys = Array.from({ length: 300 }, (_, nth) => `key-${nth}`);
     const freshness = { asOf: Date.now(), maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
-    await outcomes.claim({ worker: 'w', run: 'r', keys, freshness });
+    await outcomes.claim('w', keys, freshness);
     const take = keys.map((key, nth) => ({ permit: `w.${nth}`, key }));
     expect((await exchange({ take })).state.held).toBe(300);
     await exchange({ settle: take.slice(100).map(({ permit }) => ({ permit, as: 'maybe_billed' })) });
@@ -303,7 +303,7 @@ describe('the postgres engine', () => {
       ['a purge', oldAnswers, ({ outcomes }: Engine) => outcomes.purge(1)],
       ['forgetting', oldAnswers, ({ outcomes }: Engine) => outcomes.forget(['b', 'a'])],
       ['a release', claims, ({ outcomes }: Engine) => outcomes.release('w', ['b', 'a'])],
-      ['recording', claims, ({ outcomes }: Engine) => outcomes.record('w', [outcome('b'), outcome('a')])],
+      ['recording', claims, ({ outcomes }: Engine) => outcomes.record([outcome('b'), outcome('a')])],
     ] as const)(
       '%s takes them in the order of their keys, as a record does: no deadlock',
       async (_, rows, take) => {
@@ -430,7 +430,7 @@ describe('the postgres engine', () => {
     const work = (async () => {
       for (let count = 0; !isOver; count += 1) {
         try {
-          await engine.outcomes.record('w', [outcome(`k-${count}`)]);
+          await engine.outcomes.record([outcome(`k-${count}`)]);
           acknowledged.push(`k-${count}`);
         } catch {
           failed += 1;
