@@ -9,10 +9,10 @@ import { RULES } from './rules.js';
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
 export type PeriodSetting = 'month' | 'none' | number;
 
-/** Asked for each answer, and the answers of a second have the same date. */
+/** The answers of a second have the same date. */
 let latest: { readonly time: number; readonly setting: PeriodSetting; readonly period: string } | null = null;
 
-/** The name of the period that this moment falls in. */
+/** Returns the name of the period of this moment. */
 export function periodOf(time: number, setting: PeriodSetting): string {
   if (setting === 'none') return 'none';
   if (latest?.time === time && latest.setting === setting) return latest.period;
@@ -29,7 +29,7 @@ export function periodStart(period: string): number {
   return Date.parse(`${period}T00:00:00Z`);
 }
 
-/** When the period after this one begins; null when there is none. */
+/** Returns when the period after this one begins, or null. */
 export function nextPeriodAt(period: string | null, setting: PeriodSetting): number | null {
   if (period === null || period === 'none' || setting === 'none') return null;
   const start = new Date(periodStart(period));
@@ -43,8 +43,8 @@ export function turnOf(period: string | null, setting: PeriodSetting, now: numbe
 }
 
 /**
- * The period that an answer names: that of its `Date`, or without one of the store's clock. A date
- * that is far from that clock names none (null); an account without any has that of the clock then.
+ * Returns the period that an answer names: of its `Date`, or without one of the store's clock. A
+ * date far from that clock names none; an account without a period has that of the clock then.
  */
 export function periodNamed(
   date: number | null,
@@ -55,12 +55,11 @@ export function periodNamed(
   return date === null || period === null ? periodOf(now, setting) : null;
 }
 
-/** The service's time. */
 export function serviceTime({ now, behindMs }: Pick<LedgerState, 'now' | 'behindMs'>): number {
   return now - behindMs;
 }
 
-/** Whether this moment may be in a period, allowing for clock drift; true if unknown or endless. */
+/** True if this moment may be in a period, clock drift allowed; also if unknown or endless. */
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;
