@@ -1,8 +1,8 @@
-/** Requests under way, of each worker of this process: who ends it must say the possible cost. */
+/** Requests under way, of each worker of this process: what ends it must name their cost. */
 const counts = new Map<number, () => number>();
 let next = 0;
 
-/** Counts those of one more worker, until what is returned is called. */
+/** Counts those of one more worker, until the result is called. */
 export function countInFlight(count: () => number): () => void {
   const key = next;
   next += 1;

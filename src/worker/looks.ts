@@ -14,7 +14,7 @@ import type { ChunkContext } from './resolve-chunk.js';
 /** How long a caller waits for the ledger to have what this process knows. */
 export const FLUSHED_WITHIN_MS = 5_000;
 
-/** Those of one worker, of its account. `stop`: no new request; `abort`: cuts off a check. */
+/** The looks of one worker. `stop`: no new request; `abort`: cuts off a check. */
 export function createLooks(context: ChunkContext, account: string, { stop, abort }: AskSignals) {
   const { engine, client, governor, gauge, worker } = context;
 

@@ -14,7 +14,6 @@ const GIVEN_BACK_MS = 5_000;
 /** What ends the work, in this order; `abort` only what the deadline overtakes. */
 interface WorkEnds {
   readonly stop: () => void;
-  /** Resolves when nothing is at work any more. */
   readonly closed: () => Promise<unknown>;
   readonly abort: () => void;
 }
