@@ -29,9 +29,9 @@ export interface QueueBackend {
   close(): Promise<void>;
 }
 
-/** A job leaves nothing behind: its results are in the stores. */
+/** Results are in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-/** No process listens to the events of a queue; where it keeps them, few are kept. */
+/** No process listens to the events of a queue. */
 const EVENTS_KEPT = 1_000;
 const CLOSE_DEADLINE_MS = 1_000;
 
@@ -72,7 +72,6 @@ export function createQueues(
     return queue;
   }
 
-  /** Takes `concurrency` jobs at once, from `run()` on. */
   function openWorker<D, N extends string>(
     name: string,
     processor: Processor<D, void, N>,
@@ -98,7 +97,6 @@ export function createQueues(
     return worker;
   }
 
-  /** A queue of scheduled jobs that is opened for one call. */
   async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
     await backend.prepare();
     const queue = openQueue<ScheduledJobData, 'tick'>(name);
@@ -129,15 +127,13 @@ async function inTime(closing: Promise<unknown>): Promise<void> {
   await withinDeadline(closed, CLOSE_DEADLINE_MS);
 }
 
-/**
- * Says who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last.
- */
+/** Who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last. */
 function workerName(now: number): string {
   const host = hostname().replace(/[^\w.-]/g, '_');
   return `${Math.floor(now / 1_000).toString(36)}.${process.pid}.${host}`;
 }
 
-/** null: not known, because the server does not list its sessions. Throws as BullMQ does. */
+/** Returns null where the server does not list its sessions. Throws as BullMQ does. */
 export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
   const sessions = await queue.getWorkers();
   const workers = sessions.flatMap(({ rawname = '' }) => {

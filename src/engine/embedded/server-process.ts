@@ -17,11 +17,10 @@ import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import { grantFile, type ServerUser, STATE } from './server-user.js';
 
-/** The name of the socket's file ends in the port's number, though nothing listens on a port. */
+/** Part of the name of the socket's file: nothing listens on a port. */
 export const SOCKET_PORT = 5432;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
-/** The settings of the server, besides its folders. Sizes are in PostgreSQL's notation. */
 function serverSettings(major: number): Record<string, string> {
   return {
     listen_addresses: '',
@@ -38,8 +37,7 @@ function serverSettings(major: number): Record<string, string> {
     max_logical_replication_workers: '0',
     // In containers /dev/shm has 64 MB.
     dynamic_shared_memory_type: 'mmap',
-    // Loaded once: an installation that replaces the package under a running server breaks no
-    // session.
+    // So a package that is replaced under a running server breaks no session.
     shared_preload_libraries: 'plpgsql',
     fsync: 'on',
     synchronous_commit: 'on',
@@ -102,10 +100,10 @@ export const HEARTBEAT_MS = 5_000;
 const UNWATCHED_MS = 45_000;
 
 /**
- * A shell that leaves a guard behind and becomes the server: who starts a server may be killed
- * before it has a session to watch it from. The guard touches the heartbeat from the first moment
- * on, and ends a server whose watch writes no new text there. A text that is empty is that of a
- * full disk. The guard is not a child of the server, which would take its end for a crash.
+ * A shell that leaves a guard behind and becomes the server: its starter may be killed before it
+ * has a session to watch from. The guard touches the heartbeat, and ends a server whose watch
+ * writes no new text there; an empty text is that of a full disk. It is no child of the server,
+ * which would take its end for a crash.
  */
 const GUARDED_START = `
 umask 077
@@ -145,8 +143,7 @@ export async function startServer(
   const quoted = `"${sockets.replaceAll('"', '""')}"`;
   const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // Its output goes to a file, which it opens itself as its own user, and never to ours: a reader
-  // of our output to its end would wait for the server.
+  // It opens its log as its own user. A reader of our output to its end would wait for the server.
   const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
     ...user,
     cwd: data,

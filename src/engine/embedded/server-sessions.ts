@@ -27,16 +27,16 @@ const LOCKS = 0x6272616e;
 const IN_USE = 1;
 const WATCHED = 2;
 
-/** Names the session that a process holds while it uses the server; the process number follows. */
+/** Of the session that a process holds while it uses the server; its number follows. */
 const CLIENT_NAME = 'brand-enrich ';
 const WATCH_NAME = 'brand-enrich watch';
 
 const STOP_DEADLINE_MS = 10_000;
 const WATCH_AGAIN_MS = 1_000;
-/** The server ends this long after its last process was killed, give or take one look. */
+/** The server ends so long after its last process was killed. */
 const UNUSED_MS = 60_000;
 
-/** Sets everything that `pg` would otherwise take from the user's environment. */
+/** Returns everything that `pg` would otherwise take from the user's environment. */
 export function connectionTo(sockets: string): ClientConfig {
   return {
     host: sockets,
@@ -127,7 +127,7 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
 
 /** Ends the session, and the server with its last one. Never rejects. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  // Released before the exclusive lock is tried: of several that leave at once, one is the last.
+  // Released first: of several that leave at once, one is the last.
   await session
     .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
     .then(() => endUnused(session, data))

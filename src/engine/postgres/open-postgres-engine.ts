@@ -38,7 +38,6 @@ export type PostgresEngineOptions = EngineOptions & {
 /** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
 
-/** A call that takes longer has failed: the network is gone or the server hangs. */
 const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;
 /** Answers that one call deletes: about half a second of the server's time. */
@@ -48,7 +47,6 @@ const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   pg_database_size(current_database()) AS bytes,
   (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
 
-/** Empties all tables but those that say which build made them. */
 const FORGET = `DO $$ BEGIN EXECUTE (
   SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
   WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;

@@ -18,7 +18,7 @@ export interface PostgresServer {
   readonly sessions: number;
   /** Cuts a password out of a message of the driver. */
   redact(text: string): string;
-  /** Asked after a failure: why the server can never work again; null or absent: it may. */
+  /** Returns why the server can never work again, or null. */
   readonly loss?: () => FailFileError | null;
 }
 
@@ -101,7 +101,7 @@ export function requireFit({ version, readOnly }: ServerFacts, address: string):
     throw unfit('this PostgreSQL is read-only', address, 'use the address of the primary, then run again');
 }
 
-/** One for each setting that lets acknowledged answers and permits be lost. */
+/** Returns one for each setting that can lose acknowledged answers and permits. */
 export function durabilityWarnings({
   fsync,
   synchronousCommit,

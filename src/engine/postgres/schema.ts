@@ -36,7 +36,6 @@ END $$;
 DROP TYPE IF EXISTS brand_enrich.billed;
 `;
 
-/** All functions. They need no history, so they are made anew. */
 export const FUNCTIONS = [
   DROP_FUNCTIONS,
   ...RULE_FUNCTIONS,
@@ -73,7 +72,6 @@ export async function prepareSchema(session: ClientBase, address: string, isRead
   });
 }
 
-/** The statements that make what is missing; empty: nothing is. */
 async function missingIn(session: ClientBase, address: string, isReadOnly: boolean): Promise<string> {
   const { rows: tables } = await session.query("SELECT to_regclass('brand_enrich.engine_state') AS state");
   if (tables[0]?.state === null) return TABLES + FUNCTIONS;

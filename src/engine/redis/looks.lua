@@ -1,8 +1,8 @@
 --- @include "account.lua"
--- Requests for the service's own domain (`src/ledger/README.md`). They count as billed until two
--- readings, of moments when all of our own requests were long visible, prove that they are not, and
--- again from the first such reading that contradicts it. A reading may arrive late: only one that
--- comes with the last look alone is judged, as of the moment at which that was granted.
+-- Requests for the service's own domain (`src/ledger/README.md`): billed until two readings, of
+-- moments when all of our own requests were long visible, prove that they are not, and again from the
+-- first that contradicts it. Only a reading that comes with the last look alone is judged, as of the
+-- moment at which that was granted.
 local function isDrained(account) return account.held == 0 and account.probes == 0 end
 
 local function measureLooksFrom(account, usage)

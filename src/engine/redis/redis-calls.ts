@@ -50,7 +50,7 @@ const DURABLE: ReadonlySet<string> = new Set([
 const RULES_ARGUMENT = JSON.stringify(RULES);
 /** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
-/** How long a write may wait for the disk before it fails: Redis syncs once a second. */
+/** Redis syncs once a second. */
 const DISK_TIMEOUT_MS = 3_000;
 
 export interface RedisCallsOptions {
@@ -58,9 +58,8 @@ export interface RedisCallsOptions {
   readonly address: string;
   /** What every key begins with: the one declared key of each script. */
   readonly root: string;
-  /** Added to the store's clock: 0 outside tests. Milliseconds. */
+  /** 0 outside tests. */
   readonly clockOffsetMs: () => number;
-  /** Redis has `WAITAOF` and an append-only file, but does not sync every write unasked. */
   readonly waitsForDisk: boolean;
 }
 
@@ -92,7 +91,6 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
   return { address, roundTrips, call, walk: walkBy(call, PAGE_KEYS) };
 }
 
-/** JSON, and bytes where they come with it. */
 function replyOf(reply: unknown): unknown {
   if (!Array.isArray(reply)) return JSON.parse(String(reply));
   return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };

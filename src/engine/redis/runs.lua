@@ -101,7 +101,7 @@ local function aliveIds()
 end
 
 -- A generation: the runs of a key until one completes, which share caps, the start of a refresh and
--- final failures. One of which a run goes on behind the completion is joined again.
+-- final failures. A run that outlives the completion is joined again.
 local function rejoin(key, generation)
   redis.call('SET', root .. 'key:' .. key, generation, 'NX', 'PX', rules.runKeyKeptMs)
   redis.call('PEXPIRE', root .. 'generation:' .. generation, rules.runKeyKeptMs)

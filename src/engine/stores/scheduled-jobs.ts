@@ -38,7 +38,7 @@ export function createScheduledJobs(
           nextAt: isMoment(next) ? next : null,
         }));
       }),
-    /** Sets a scheduler, in place of an earlier one. `cron` and `tz` as `cron-parser` reads them. */
+    /** Replaces an earlier scheduler. `cron` and `tz` as `cron-parser` reads them. */
     async set(queue: string, cron: string, tz: string, data: ScheduledJobData): Promise<void> {
       // The library takes the name of a scheduler for one of the job, and only jobs are called
       // `tick`.
