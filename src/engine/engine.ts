@@ -23,8 +23,6 @@ export interface EngineOptions {
   readonly upkeepClock?: Clock;
 }
 
-type EngineKind = 'embedded' | 'redis' | 'postgres';
-
 /** The payload of one BullMQ job: identifiers and bookkeeping, never rows, brands or tokens. */
 export interface ChunkData {
   readonly run: string;
@@ -82,7 +80,7 @@ export interface EngineWarning {
 }
 
 export interface Engine {
-  readonly kind: EngineKind;
+  readonly kind: 'embedded' | 'redis' | 'postgres';
   /** Where it is, for people; never with credentials. */
   readonly address: string;
   /** The queue of this name, to add chunks to. The caller closes it. */

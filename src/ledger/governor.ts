@@ -131,11 +131,7 @@ export class SharedGovernor {
   }
 
   /** The same for a look or a check; null if none is given now, or the governor is closed. */
-  async takeLook(
-    look: Omit<LookRequest, 'permit'>,
-    period: PeriodSetting,
-    signal: AbortSignal,
-  ): Promise<string | null> {
+  async takeLook(look: Omit<LookRequest, 'permit'>, period: PeriodSetting, signal: AbortSignal) {
     if (signal.aborted || this.#closing.signal.aborted) return null;
     this.#period = period;
     const permit = this.#newPermit();
@@ -279,10 +275,7 @@ export class SharedGovernor {
    * Once the governor closes it asks one last time. Null without an answer: permits that were to be
    * settled expire in the store and count as sent.
    */
-  async #exchangeUntilAnswered(
-    request: ExchangeRequest,
-    answers: readonly PaidAnswer[],
-  ): Promise<ExchangeAnswer | null> {
+  async #exchangeUntilAnswered(request: ExchangeRequest, answers: readonly PaidAnswer[]) {
     const { clock, ledger, log, spool } = this.#options;
     const closing = this.#closing.signal;
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {

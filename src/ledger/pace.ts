@@ -168,10 +168,7 @@ export function createPaceWatch(startedAt: number) {
 }
 
 /** The pace a run begins with: `--rate`, else a remote service's default, or none on loopback. */
-export function openingPace(
-  rate: number | null,
-  isLoopback: boolean,
-): { rate: number | null | undefined; burst: number } {
+export function openingPace(rate: number | null, isLoopback: boolean) {
   if (rate !== null) return { rate: rate === 0 ? null : rate, burst: 1 };
   // Undefined keeps what earlier refusals taught.
   return isLoopback ? { rate: undefined, burst: 1 } : { rate: REMOTE_RATE, burst: REMOTE_BURST };

@@ -88,15 +88,8 @@ interface Admitted {
   readonly isFree: boolean;
 }
 
-async function admit({
-  context,
-  run,
-  key,
-  own,
-  signals,
-  unusable,
-  place,
-}: LookupUnderWay): Promise<Admitted | NextStep> {
+async function admit(lookup: LookupUnderWay): Promise<Admitted | NextStep> {
+  const { context, run, key, own, signals, unusable, place } = lookup;
   const { governor, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());

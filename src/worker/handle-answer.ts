@@ -40,11 +40,7 @@ interface Received {
 const REPEAT: NextStep = { type: 'repeat' };
 
 /** True if a run trusts the address after an answer; records what can be trusted since. */
-async function learnTrust(
-  answer: Answer,
-  run: RunRecord,
-  { addressTrust, governor }: AskContext,
-): Promise<boolean> {
+async function learnTrust(answer: Answer, run: RunRecord, { addressTrust, governor }: AskContext) {
   const trust = addressTrust.of(run);
   trust.isTrusted ||= trustsBy(answer, run.tally) || (await addressTrust.hasAnswersOf(run.id));
   // One that cannot be recorded must not take this answer with it.
@@ -180,11 +176,7 @@ async function recordOutcome(
   }
 }
 
-export function newOutcome(
-  key: OutcomeKey,
-  meaning: Means<'matched' | 'not_found'>,
-  billed: boolean,
-): NewOutcome {
+export function newOutcome(key: OutcomeKey, meaning: Means<'matched' | 'not_found'>, billed: boolean) {
   const packed = meaning.type === 'matched' ? packProfile(meaning.body) : null;
   const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
   return { key, status: meaning.type, packed, billed, freshMs };

@@ -5,7 +5,6 @@
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { Observation } from '../ledger/outbox.js';
 import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
 import type { UsageOfQuota } from './refusal-series.js';
 
@@ -191,11 +190,7 @@ function haltOfRefusal(
 }
 
 /** Where waiting cannot help. */
-function haltOfSilence(
-  meaning: Means<'unavailable'>,
-  address: Address,
-  { badForMs }: Series,
-): RunHalt | null {
+function haltOfSilence(meaning: Means<'unavailable'>, address: Address, { badForMs }: Series) {
   const { answered, isTrusted } = address;
   const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
   if (meaning.unsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
@@ -215,12 +210,7 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
 }
 
 /** What the ledger learns. `later`: requests that the usage header may count after this one. */
-export function observe(
-  answer: Answer,
-  period: string | null,
-  trust: Trust | null,
-  later: number,
-): Observation {
+export function observe(answer: Answer, period: string | null, trust: Trust | null, later: number) {
   const { quota, usage, date, meaning } = answer;
   return {
     reading: { quota, usage, period, date },

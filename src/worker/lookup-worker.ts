@@ -20,7 +20,6 @@ import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
-import { countInFlight } from './in-flight.js';
 import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
 import { createChunkWork } from './own-chunks.js';
 import { createRecentRuns } from './recent-runs.js';
@@ -28,7 +27,7 @@ import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import type { ChunkContext, ChunkResult } from './resolve-chunk.js';
 import { createRunTallies } from './run-tallies.js';
-import { endWorker } from './worker-stop.js';
+import { countInFlight, endWorker } from './worker-stop.js';
 
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 

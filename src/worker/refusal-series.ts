@@ -23,12 +23,7 @@ export class RefusalSeries {
    * Notes an answer; returns the usage at which the service refuses for quota, or null. `isSlow`:
    * no more than one a second was sent. `own`: the ledger's count, where the answer shows no usage.
    */
-  note(
-    { meaning, usage, quota }: Answer,
-    isSlow: boolean,
-    now: number,
-    own: UsageOfQuota | null,
-  ): UsageOfQuota | null {
+  note({ meaning, usage, quota }: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null) {
     const stated = usage !== null && quota !== null ? { usage, quota } : null;
     const known = usage === null && quota === null ? own : stated;
     const isEvidence =

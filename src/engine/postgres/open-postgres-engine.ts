@@ -52,11 +52,8 @@ const FORGET = `DO $$ BEGIN EXECUTE (
   WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;
 
 /** Throws as {@link openEngineOn} does. */
-export async function openPostgresEngine({
-  url,
-  extraCa = null,
-  ...options
-}: PostgresEngineOptions): Promise<Engine> {
+export async function openPostgresEngine(given: PostgresEngineOptions): Promise<Engine> {
+  const { url, extraCa = null, ...options } = given;
   const server: PostgresServer = {
     connection: connectionOf(url, extraCa),
     address: shownAddress(url),

@@ -102,11 +102,8 @@ export function requireFit({ version, readOnly }: ServerFacts, address: string):
 }
 
 /** Returns one for each setting that can lose acknowledged answers and permits. */
-export function durabilityWarnings({
-  fsync,
-  synchronousCommit,
-  fullPageWrites,
-}: ServerFacts): EngineWarning[] {
+export function durabilityWarnings(facts: ServerFacts): EngineWarning[] {
+  const { fsync, synchronousCommit, fullPageWrites } = facts;
   const runs = 'The PostgreSQL server runs with';
   const warnings = [
     fsync !== 'on' && {

@@ -39,9 +39,7 @@ DROP TYPE IF EXISTS brand_enrich.billed;
 export const FUNCTIONS = [
   DROP_FUNCTIONS,
   ...RULE_FUNCTIONS,
-  ...['account', 'looks', 'reading', 'permits', 'take', 'ledger', 'outcomes', 'runs', 'key-values'].map(
-    readSql,
-  ),
+  ...['account', 'reading', 'permits', 'take', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
 const NOTE_STATE = `
