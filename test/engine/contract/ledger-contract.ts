@@ -271,14 +271,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect((await ledger.show(account)).answeredAt).toBeNull();
     });
 
-    test('fifty permits take one round trip', async () => {
-      const { wanted, exchange } = await begin(50);
-      await exchange({ reading: { quota: 1_000, usage: 0, period: null } });
-      const before = subject.engine.roundTrips.count;
-      expect(answers(await exchange({ take: wanted })).every((answer) => answer === 'granted')).toBe(true);
-      expect(subject.engine.roundTrips.count - before).toBe(1);
-    });
-
     test('imported spending only raises the sum, in the same period or a later one', async () => {
       counted += 1;
       const account = `raised-${counted}`;

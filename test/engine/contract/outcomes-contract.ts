@@ -136,18 +136,19 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       expect(subject.engine.roundTrips.count).toBe(before);
     });
 
-    test('batches take one round trip each: 50 claims, 500 answers, 1,000 readings', async () => {
-      const { keys, first } = begin(1_000);
-      const body = Buffer.alloc(450, 0xfe);
+    test('batches take one round trip each, of any length: 50 claims, 1,203 answers and readings', async () => {
+      const { keys, first } = begin(1_203);
+      const bodyOf = (at: number) => Buffer.alloc(at % 401 < 7 ? 700_000 : 450, at);
+      const answers = keys.map((key, at) => matched(key, { packed: bodyOf(at) }));
       // The first call of each kind may have to load a script.
-      await claim(first, keys.slice(999));
-      await store().record([matched(keys[999] ?? '')]);
+      await claim(first, keys.slice(-1));
+      await store().record(answers.slice(-1));
       const before = subject.engine.roundTrips.count;
       await claim(first, keys.slice(0, 50));
-      await store().record(keys.slice(0, 500).map((key) => matched(key, { packed: body })));
+      for (const from of [0, 401, 802]) await store().record(answers.slice(from, from + 401));
       const stored = await store().read(keys, fresh());
-      expect(subject.engine.roundTrips.count - before).toBe(3);
-      expect(stored.filter((outcome) => outcome?.packed?.equals(body))).toHaveLength(500);
+      expect(subject.engine.roundTrips.count - before).toBe(5);
+      expect(stored.flatMap((outcome, at) => (outcome?.packed?.equals(bodyOf(at)) ? [] : [at]))).toEqual([]);
     });
 
     async function walk(): Promise<Map<string, StoredOutcome>> {
