@@ -184,14 +184,6 @@ it('after a stop an answer that the store refuses goes to disk at once', async (
   expect([recording.slept, await readdir(recording.folder)]).toEqual([[], [expect.any(String)]]);
 });
 
-it('after a stop an answer that the store takes is recorded', async () => {
-  const recording = await createRecording();
-  recording.stop.abort(new Error('stop'));
-  const recorded = recording.recorder.record(fetched('a'));
-  (await flushNumber(recording, 1)).acknowledge(7);
-  expect(await recorded).toBe(7);
-});
-
 it('an answer that neither store nor disk accepts is offered again', async () => {
   const recording = await createRecording();
   await writeFile(recording.folder, 'a file where the folder should be');
