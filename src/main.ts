@@ -27,7 +27,7 @@ import { parseCommandLine } from './settings/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './settings/load-settings.js';
 import type { CommandName } from './settings/setting.js';
 import { inheritedFlags, type LoadedSettings, type Settings } from './settings/settings.js';
-import { requestsMark, unansweredRequests, unansweredText } from './worker/in-flight.js';
+import { requestsMark, unansweredRequests, unansweredText } from './worker/worker-stop.js';
 
 /** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */
 const WRITING_MS = 10_000;

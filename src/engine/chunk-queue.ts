@@ -2,13 +2,13 @@
 import { succeeds } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { BullChunkQueue, ChunkCounts, ChunkJob, ChunkPlace, ChunkQueue } from './engine.js';
-import { translated } from './store-calls.js';
+import { translated } from './stores/store-calls.js';
 
-/** Identifiers in one job where the pace is low or not known yet: few enough to take turns soon. */
+/** Identifiers in one job while the pace is low or unknown: few enough to take turns soon. */
 export const CHUNK_SIZE = 50;
 /** The same with a fast service: each job costs the engine eight calls. */
 const CHUNK_SIZE_AT_MOST = 200;
-/** Only engine errors are thrown, and they pass. Failed lookups are counted in the chunk itself. */
+/** Only engine errors are thrown, and they pass. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 /** How many of the next waiting chunks determine the current turn. */
 const FRONT = 5;
@@ -51,7 +51,7 @@ export function createChunkQueue(
     },
     async setAside(place) {
       const id = jobIdOf(place);
-      // Looked up first: only an idle job has all that its last worker left.
+      // Only an idle job has all that its last worker left.
       if ((await on((queue) => queue.getJobState(id))) === 'active') return null;
       const job = await on((queue) => queue.getJob(id));
       if (!job || (await on((queue) => queue.remove(id))) !== 1) return null;
@@ -63,7 +63,7 @@ export function createChunkQueue(
   };
 }
 
-/** Whether a worker had a chunk before and was killed, or met an error of the engine. */
+/** True if a worker had a chunk before and was killed, or met an error of the engine. */
 export function isRepeated({ data, stalledCounter, attemptsMade }: ChunkJob): boolean {
   return data.isRepeat === true || stalledCounter > 0 || attemptsMade > 0;
 }
@@ -74,7 +74,6 @@ export function chunkSizeFor(perSecond: number, active: number): number {
   return Math.min(Math.max(inOneSecond, CHUNK_SIZE), CHUNK_SIZE_AT_MOST);
 }
 
-/** Throws errors of the queue's client. */
 export async function countChunks(queue: Pick<BullChunkQueue, 'getJobCounts'>): Promise<ChunkCounts> {
   const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
   const of = (state: string) => counts[state] ?? 0;
@@ -86,10 +85,9 @@ function jobIdOf({ run, chunk }: ChunkPlace): string {
 }
 
 /**
- * Returns the priority of a run's next chunk, which is the number of its turn, since BullMQ takes
- * the lowest first. Runs take turns: a chunk waits for at most one of each run, and no stream of
- * new runs delays an older one. `front`: the chunks that are taken next. `ahead`: unfinished chunks
- * of the run. Pure.
+ * Returns the priority of a run's next chunk, the number of its turn. A chunk waits for at most one
+ * of each run, and no stream of new runs delays an older one. `front`: the chunks that are taken
+ * next. `ahead`: unfinished chunks of the run. Pure.
  */
 export function firstTurn(
   front: readonly (Pick<ChunkJob, 'priority' | 'attemptsStarted'> | undefined)[],
@@ -106,15 +104,13 @@ const AHEAD_AT_MOST_MS = 5_000;
 const LOOKED_AT = 1_000;
 
 /**
- * Lets jobs through that a clock which was ahead has delayed, and returns their number. BullMQ
- * keeps them until a date, so after the clock went back they would wait for that much longer. The
- * worker that takes one judges whether it must be delayed again.
+ * Lets jobs through that a clock which was ahead delayed until a date, and returns their number.
+ * The worker that takes one judges whether it must be delayed again.
  */
 export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now: number): Promise<number> {
   let promoted = 0;
   // Those furthest ahead first.
   for (const job of await queue.getJobs(['delayed'], 0, LOOKED_AT, false)) {
-    // One that was taken meanwhile is not there any more.
     if (job?.data === undefined || (job.processedOn ?? now) - now <= AHEAD_AT_MOST_MS) continue;
     if (await succeeds(job.promote())) promoted += 1;
   }

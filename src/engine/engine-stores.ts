@@ -1,36 +1,18 @@
 /** The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. */
 import { createHash, randomBytes } from 'node:crypto';
-import { flag } from '../core/shapes.js';
-import type { Engine } from './engine.js';
 import { createLedger } from './ledger-calls.js';
-import { createOutcomes } from './outcome-calls.js';
 import { createRuns } from './run-calls.js';
-import { nothing, type StoreCalls, some, storableText, unreadable } from './store-calls.js';
-import { entryShape, type KeyValueStore } from './stores/key-value-store.js';
+import { createKeyValues, type KeyValueStore } from './stores/key-value-store.js';
+import { createOutcomes } from './stores/outcome-store.js';
+import { type StoreCalls, unreadable } from './stores/store-calls.js';
 
-export function createStores(
-  calls: StoreCalls,
-): Pick<Engine, 'ledger' | 'outcomes' | 'runs' | 'keyValues' | 'roundTrips'> {
+export function createStores(calls: StoreCalls) {
   return {
     ledger: createLedger(calls),
     outcomes: createOutcomes(calls),
     runs: createRuns(calls),
     keyValues: createKeyValues(calls),
     roundTrips: calls.roundTrips,
-  };
-}
-
-function createKeyValues({ call }: StoreCalls): KeyValueStore {
-  return {
-    put: (scope, name, given) => call(nothing, 'put_value', scope, name, storableText(given)),
-    async list(scope) {
-      const entries = await call(some(entryShape), 'list_values', scope);
-      return [...entries].sort((one, other) => (one.name < other.name ? -1 : 1));
-    },
-    remove: (scope, name, given) =>
-      call(flag, 'remove_value', scope, name, given === null ? null : storableText(given)),
-    claim: (scope, name, given, deadAfterMs) =>
-      call(flag, 'claim_value', scope, name, storableText(given), deadAfterMs),
   };
 }
 

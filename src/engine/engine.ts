@@ -4,26 +4,24 @@ import type { Clock } from '../core/clock.js';
 import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { RunStore } from './run-calls.js';
 import type { KeyValueStore } from './stores/key-value-store.js';
 import type { OutcomeStore } from './stores/outcome-store.js';
-import type { RunStore } from './stores/run-store.js';
 import type { ScheduledJobData, ScheduledJobs } from './stores/scheduled-jobs.js';
 
 export interface EngineOptions {
   readonly log: Log;
   /** For looking: opening engine and queues writes nothing where it need not. Default false. */
   readonly isReadOnly?: boolean | undefined;
-  /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */
+  /** After it, calls hardly wait for an unavailable engine. */
   readonly stop?: AbortSignal | undefined;
-  /** Everything in the database is removed first. Default false. */
+  /** Empties the database first. Default false. */
   readonly forgets?: boolean;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
   /** Tests only: what the daily purge waits with. */
   readonly upkeepClock?: Clock;
 }
-
-type EngineKind = 'embedded' | 'redis' | 'postgres';
 
 /** The payload of one BullMQ job: identifiers and bookkeeping, never rows, brands or tokens. */
 export interface ChunkData {
@@ -32,20 +30,20 @@ export interface ChunkData {
   readonly chunk: number;
   /** Identifier texts (`kind:value`) still to be answered. */
   readonly identifiers: readonly string[];
-  /** Attempts that ended without an answer, by identifier text; absent: none. */
+  /** Attempts that ended without an answer, by identifier text. */
   readonly attempts: Readonly<Record<string, number>>;
   /** Earliest time of the next request (ms since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
   /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;
-  /** A worker had it before and did not come to its end; absent: no, or the job says so. */
+  /** True if a worker had it before and was killed; absent where only the job says so. */
   readonly isRepeat?: boolean;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;
 export type BullChunkQueue = Queue<ChunkData, void, 'chunk'>;
 export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
-/** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
+/** With three parameters BullMQ hands over the signal that a lost lock aborts. */
 export type ChunkProcessor = Processor<ChunkData, void, 'chunk'>;
 
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
@@ -61,9 +59,9 @@ export interface ChunkQueue {
   chunksOf(run: string): Promise<number[]>;
   /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
   idleChunks(): Promise<ChunkPlace[]>;
-  /** Takes a chunk back as its last worker left it, to be added again. Null: a worker has it. */
+  /** Takes a chunk back as its last worker left it, to be added again. Null if a worker has it. */
   setAside(place: ChunkPlace): Promise<ChunkData | null>;
-  /** Takes a chunk back. False: a worker is processing it. */
+  /** Takes a chunk back. False if a worker has it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;
   close(): Promise<void>;
@@ -72,13 +70,8 @@ export interface ChunkQueue {
 /** How many chunks wait, are being worked on, and are parked until a time. */
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
-interface ServerFacts {
-  readonly version: string;
-  /** Sessions of all clients, ours included. */
-  readonly sessions: number;
-  /** Size of the data, of other programs too where they share a database. */
-  readonly bytes: number;
-}
+/** Of all clients and programs that use the server or database. */
+type ServerFacts = Readonly<{ version: string; sessions: number; bytes: number }>;
 
 /** `code`: the same while the text changes with its figures. `text`: a sentence. */
 export interface EngineWarning {
@@ -87,7 +80,7 @@ export interface EngineWarning {
 }
 
 export interface Engine {
-  readonly kind: EngineKind;
+  readonly kind: 'embedded' | 'redis' | 'postgres';
   /** Where it is, for people; never with credentials. */
   readonly address: string;
   /** The queue of this name, to add chunks to. The caller closes it. */
@@ -103,11 +96,10 @@ export interface Engine {
   readonly scheduledJobs: ScheduledJobs;
   /** What a loss of power could cost, if anything, and other warnings at start. */
   readonly warnings: readonly EngineWarning[];
-  /** A queue to add to. The caller closes it. */
+  /** The caller closes it, and the workers. */
   openQueue(name: string): BullChunkQueue;
-  /** A worker that takes `concurrency` chunks at once, from `run()` on. The caller closes it. */
+  /** A worker that takes `concurrency` chunks at once, from `run()` on. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
-  /** Takes up to `concurrency` scheduled jobs at once, from `run()` on. The caller closes it. */
   openScheduledJobWorker(
     name: string,
     processor: Processor<ScheduledJobData, void, 'tick'>,
@@ -116,7 +108,7 @@ export interface Engine {
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };
-  /** Why it can never work again; null: it may. Absent: that cannot be known. */
+  /** Returns why it can never work again, or null; absent where that cannot be known. */
   readonly loss?: () => FailFileError | null;
   close(): Promise<void>;
 }

@@ -59,14 +59,14 @@ function line(value: object): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A JSON object as text on one line, with `{` and `}` at its ends; null: it is not one. */
+/** Returns a JSON object as text on one line, or null. */
 function textOnOneLine(body: Buffer): string | null {
   const text = attempt(() => UTF8.decode(body), '');
   const isObject = /^\{[^\r\n]*\}$/.test(text) && attempt(() => [JSON.parse(text)], null) !== null;
   return isObject ? text : null;
 }
 
-/** The header; a sentence about what the line is when it is not one. */
+/** Returns the header, or a sentence about any other line. */
 export function readHeader(bytes: Buffer): ExportHeader | string {
   const given = readObject(bytes);
   if (typeof given === 'string' || given.type !== TYPE)
@@ -156,7 +156,7 @@ export function readLine(bytes: Buffer): ExportLine {
   return { type, outcome: { ...known, packed: body && packProfile(body) } };
 }
 
-/** The body as the service sent it; null: the line has none. */
+/** Returns the body as the service sent it, or null. */
 function bodyOf({ answer, base64 }: Readonly<Record<string, unknown>>, bytes: Buffer): Buffer | null {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   if (typeof answer !== 'object' || answer === null) return null;

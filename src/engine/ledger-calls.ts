@@ -2,8 +2,8 @@
 import { DAY_MS, isMoment } from '../core/clock.js';
 import { inOrder, moment, nullOr, type Shape, text, textLike } from '../core/shapes.js';
 import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
-import { packedNew } from './outcome-calls.js';
-import { nothing, type StoreCalls, type StoreParam, some, unreadable } from './store-calls.js';
+import { packedNew } from './stores/outcome-store.js';
+import { nothing, type StoreCalls, type StoreParam, some, unreadable } from './stores/store-calls.js';
 
 function dayUseOf(given: string): DayUse {
   const [day = 0, used = 0] = given.split(':').map(Number);
@@ -11,19 +11,8 @@ function dayUseOf(given: string): DayUse {
   return { day: new Date(isMoment(at) ? at : 0).toISOString().slice(0, 10), used };
 }
 
-/** Reads `DAY:USED DAY:USED`. The earlier days are nearly always the same, and read once. */
-function createDaysShape(): Shape<DayUse[]> {
-  let known = { text: '', days: [] as readonly DayUse[] };
-  return (value) => {
-    const given = text(value);
-    if (given === '') return [];
-    const end = Math.max(0, given.lastIndexOf(' '));
-    const earlier = given.slice(0, end);
-    if (earlier !== known.text)
-      known = { text: earlier, days: earlier === '' ? [] : earlier.split(' ').map(dayUseOf) };
-    return [...known.days, dayUseOf(given.slice(end).trimStart())];
-  };
-}
+/** Reads `DAY:USED DAY:USED`, oldest first. */
+const daysShape: Shape<DayUse[]> = (value) => (text(value).match(/\S+/g) ?? []).map(dayUseOf);
 
 /** The wait of a granted permit (`12`, `12 free`), else why there is none. */
 const permitText = textLike(/^(?:lost|attempts_exhausted|denied|queued|\d+(?:\.\d+)?(?:e-\d+)?(?: free)?)$/);
@@ -36,7 +25,7 @@ function permitAnswer(permit: string, answer: string): PermitAnswer {
 }
 
 export function createLedger({ call, walk, address }: StoreCalls): Ledger {
-  const stateShape = inOrder({ ...LEDGER_STATE, days: createDaysShape() });
+  const stateShape = inOrder({ ...LEDGER_STATE, days: daysShape });
   const exchangeShape = inOrder({
     answers: some(permitText),
     look: nullOr(permitText),

@@ -5,11 +5,11 @@ import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
 export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 'isReadOnly'> {
-  /** As the setting reads it: `embedded`, or an address of which each part is used. */
+  /** `embedded`, or an address of which each part is used. */
   readonly engine: string;
   /** Where the embedded engine keeps its files, and workers of any engine paid answers. */
   readonly stateFolder: string;
-  /** Embedded: data that cannot be used are put aside. Default false. */
+  /** Embedded: sets unusable data aside. Default false. */
   readonly startsEmpty?: boolean | undefined;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;

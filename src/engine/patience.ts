@@ -15,7 +15,7 @@ const TRY_AGAIN_MS = 1_000;
 /** Repeats a call while the engine is unavailable. Throws at once what does not pass with time. */
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** One for all calls to an engine: logs one line when an outage begins and one when it ends. */
+/** Shared by all calls to an engine: logs one line when an outage begins and one when it ends. */
 export function createPatience(
   { log, stop = new AbortController().signal }: Pick<EngineOptions, 'log' | 'stop'>,
   clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
@@ -53,7 +53,7 @@ export function createPatience(
   };
 }
 
-/** Calls of which the second finds done what the first one did. */
+/** Calls that may be made twice. */
 const REPEATABLE = {
   ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset'],
   outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],

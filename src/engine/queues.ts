@@ -2,17 +2,19 @@
  * BullMQ as an engine uses it, with the options that its documentation asks for. What differs
  * between Redis and PostgreSQL is a `QueueBackend`.
  */
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { JobsOptions, Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
-import { isMoment } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { createChunkQueue } from './chunk-queue.js';
-import type { ChunkData, Engine } from './engine.js';
-import { translated } from './store-calls.js';
-import type { ScheduledJobData, ScheduledJobQueue } from './stores/scheduled-jobs.js';
+import type { ChunkData } from './engine.js';
+import {
+  createScheduledJobs,
+  type ScheduledJobData,
+  type ScheduledJobQueue,
+} from './stores/scheduled-jobs.js';
+import { translated } from './stores/store-calls.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
@@ -27,9 +29,9 @@ export interface QueueBackend {
   close(): Promise<void>;
 }
 
-/** A job leaves nothing behind: its results are in the stores. */
+/** Results are in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-/** No process listens to the events of a queue; where it keeps them, few are kept. */
+/** No process listens to the events of a queue. */
 const EVENTS_KEPT = 1_000;
 const CLOSE_DEADLINE_MS = 1_000;
 
@@ -54,10 +56,7 @@ export function createQueues(
     log: Log;
     isReadOnly?: boolean | undefined;
   },
-): Pick<
-  Engine,
-  'openQueue' | 'openChunkQueue' | 'openWorker' | 'openScheduledJobWorker' | 'scheduledJobs' | 'close'
-> {
+) {
   const { failure, log, isReadOnly: skipMetasUpdate = false } = options;
   const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();
 
@@ -73,7 +72,6 @@ export function createQueues(
     return queue;
   }
 
-  /** Takes `concurrency` jobs at once, from `run()` on. */
   function openWorker<D, N extends string>(
     name: string,
     processor: Processor<D, void, N>,
@@ -99,7 +97,6 @@ export function createQueues(
     return worker;
   }
 
-  /** A queue of scheduled jobs that is opened for one call. */
   async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
     await backend.prepare();
     const queue = openQueue<ScheduledJobData, 'tick'>(name);
@@ -108,37 +105,11 @@ export function createQueues(
 
   return {
     openQueue: openQueue<ChunkData, 'chunk'>,
-    openChunkQueue: (name) =>
+    openChunkQueue: (name: string) =>
       createChunkQueue(() => backend.prepare().then(() => openQueue<ChunkData, 'chunk'>(name)), failure),
     openWorker: openWorker<ChunkData, 'chunk'>,
     openScheduledJobWorker: openWorker<ScheduledJobData, 'tick'>,
-    scheduledJobs: {
-      list: (queue) =>
-        on(queue, async (opened) => {
-          const schedulers = await opened.getJobSchedulers();
-          return schedulers.map(({ key: name, next, pattern, tz, template }) => ({
-            name,
-            id: template?.data?.id ?? null,
-            cron: pattern ?? null,
-            tz: tz ?? null,
-            nextAt: isMoment(next) ? next : null,
-          }));
-        }),
-      async set(queue, cron, tz, data) {
-        // The library takes the name of a scheduler for one of the job, and only jobs are called
-        // `tick`.
-        const name = data.name as 'tick';
-        await on(queue, (opened) =>
-          opened.upsertJobScheduler(name, { pattern: cron, tz }, { name: 'tick', data }),
-        );
-      },
-      remove: (queue, name) => on(queue, (opened) => opened.removeJobScheduler(name)),
-      async addNow(queue, data) {
-        // A number would come again on another engine, with what was ordered for it on this one.
-        const jobId = `now-${randomUUID()}`;
-        await on(queue, (opened) => opened.add('tick', data, { jobId }));
-      },
-    },
+    scheduledJobs: createScheduledJobs(on),
     /** Lets go of what was opened and not closed, whether the engine answers or not. */
     async close() {
       const closing = [...workers].map(async ([worker, release]) => {
@@ -156,15 +127,13 @@ async function inTime(closing: Promise<unknown>): Promise<void> {
   await withinDeadline(closed, CLOSE_DEADLINE_MS);
 }
 
-/**
- * Says who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last.
- */
+/** Who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last. */
 function workerName(now: number): string {
   const host = hostname().replace(/[^\w.-]/g, '_');
   return `${Math.floor(now / 1_000).toString(36)}.${process.pid}.${host}`;
 }
 
-/** null: not known, because the server does not list its sessions. Throws as BullMQ does. */
+/** Returns null where the server does not list its sessions. Throws as BullMQ does. */
 export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
   const sessions = await queue.getWorkers();
   const workers = sessions.flatMap(({ rawname = '' }) => {

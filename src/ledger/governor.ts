@@ -57,14 +57,13 @@ interface Look {
   readonly answer: (answer: PermitAnswer | null) => void;
 }
 
-/** The permit of an answer, and how that settles it. */
 export type Spent = Pick<Settlement, 'permit' | 'as'> & { readonly observation: Observation };
 
 type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
-/** Until a free permit is asked for again: they go one at a time. */
+/** Free permits go one at a time: the wait before the next request of one. */
 const QUEUED_MS = 100;
 /** Settlements without an answer wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
@@ -73,7 +72,7 @@ const SETTLE_DELAY_MS = 15;
 const RETRY_FIRST_MS = 200;
 const RETRY_LAST_MS = 5_000;
 
-/** How long a permit for a request with this total time-out is held at most. */
+/** Returns the longest life of a permit for a request with this total time-out. */
 export function permitMsOf(timeoutMs: number): number {
   return timeoutMs + RULES.permitMarginMs;
 }
@@ -87,18 +86,15 @@ export class SharedGovernor {
   readonly #waiters = new PermitWaiters();
   readonly #looks: Look[] = [];
   readonly #outbox = new Outbox();
-  /** All that have not ended. */
   readonly #answers = new Set<PaidAnswer>();
   readonly #paceWatch: PaceWatch;
   readonly #slots: Slots;
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
-  /** The limits of the last run served: settlements that travel alone must not lift them. */
+  /** Of the last run served, as the period: settlements that travel alone must not lift it. */
   #maxRate: number | null = null;
-  /** The setting of the run or look that asked last. */
   #period: PeriodSetting = 'none';
-  /** When the state was learned. */
   #learnedAt = 0;
   #isExchanging = false;
   /** The last exchange failed: answers do not wait for the next. */
@@ -115,9 +111,8 @@ export class SharedGovernor {
   }
 
   /**
-   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with
-   * the signal's reason when aborted; a permit that was granted meanwhile is given back. `place`:
-   * lower ones come first.
+   * Waits for a permit and its slot of the pace. Rejects with the signal's reason, and gives back a
+   * permit that was granted meanwhile. `place`: lower ones come first.
    */
   take(run: AskingRun, key: string, signal: AbortSignal, own?: string, place = 0): Promise<Grant> {
     const ended = signal.aborted ? signal : this.#closing.signal;
@@ -135,15 +130,8 @@ export class SharedGovernor {
     return { now: now + clock.monotonic() - this.#learnedAt, behindMs, period };
   }
 
-  /**
-   * A permit for a look or a check, its slot of the pace included; null: none is given now, as the
-   * state then shows, or the governor is closed.
-   */
-  async takeLook(
-    look: Omit<LookRequest, 'permit'>,
-    period: PeriodSetting,
-    signal: AbortSignal,
-  ): Promise<string | null> {
+  /** The same for a look or a check; null if none is given now, or the governor is closed. */
+  async takeLook(look: Omit<LookRequest, 'permit'>, period: PeriodSetting, signal: AbortSignal) {
     if (signal.aborted || this.#closing.signal.aborted) return null;
     this.#period = period;
     const permit = this.#newPermit();
@@ -185,7 +173,6 @@ export class SharedGovernor {
     return answer.recorded;
   }
 
-  /** The settlement of a permit, and the usage in the answer. */
   settle(permit: string, as: SettledAs, observation: Observation): void {
     this.#outbox.settle(permit, as, observation);
     this.note(observation);
@@ -241,7 +228,7 @@ export class SharedGovernor {
     await this.#options.clock.sleep(deadlineMs, flushed.signal).catch(() => undefined);
   }
 
-  /** Sees to it that the next exchange starts when it should: at once for those that are due. */
+  /** Sets the alarm for the next exchange. */
   #plan(): void {
     if (this.#isExchanging) return;
     const now = this.#options.clock.monotonic();
@@ -282,17 +269,13 @@ export class SharedGovernor {
   }
 
   /**
-   * Asks until there is an answer. The same request is repeated, word for word: permits are known
-   * by name, so that what was granted or settled in a lost answer is not counted twice. Once it has
-   * failed, answers go to the spool, and it is repeated when they are recorded, without the
-   * settlements of those that could not be. Once the governor closes it asks one last time, at
-   * once. Returns null without an answer: permits that were to be settled expire in the store and
-   * count as sent.
+   * Repeats a request word for word until it is answered: permits are known by name, so that what
+   * a lost answer granted or settled is not counted twice. After a failure answers go to the spool,
+   * and it is repeated when they are recorded, without the settlements of those that could not be.
+   * Once the governor closes it asks one last time. Null without an answer: permits that were to be
+   * settled expire in the store and count as sent.
    */
-  async #exchangeUntilAnswered(
-    request: ExchangeRequest,
-    answers: readonly PaidAnswer[],
-  ): Promise<ExchangeAnswer | null> {
+  async #exchangeUntilAnswered(request: ExchangeRequest, answers: readonly PaidAnswer[]) {
     const { clock, ledger, log, spool } = this.#options;
     const closing = this.#closing.signal;
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
@@ -324,7 +307,7 @@ export class SharedGovernor {
     }
   }
 
-  /** Nothing is asked for while an answer waits for the store: not much is ever at stake. */
+  /** Asks for nothing while an answer waits for the store: not much is ever at stake. */
   async #untilSpoolEmpty(): Promise<void> {
     for (const { state, recorded } of this.#answers) if (state === 'spool') await succeeds(recorded);
   }

@@ -27,12 +27,9 @@ import {
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
-  /**
-   * The billing period of the answer's `Date` (`period.ts`), or without one of the store's clock.
-   * It is null where the `Date` is too far from that clock to name one.
-   */
+  /** `periodNamed` by the answer. */
   readonly period: string | null;
-  /** That `Date` in milliseconds; absent or null: none. */
+  /** The answer's `Date` in milliseconds, if it has one. */
   readonly date?: number | null;
 }
 
@@ -42,9 +39,9 @@ export type SettledAs = 'billed' | 'free' | 'maybe_billed';
 export interface Settlement {
   readonly permit: string;
   readonly as: SettledAs;
-  /** As in {@link Reading}; absent or null: there was no dated answer. */
+  /** As in {@link Reading}, if there was a dated answer. */
   readonly period?: string | null;
-  /** The answer's own header shows a usage beyond the quota; absent: it does not. */
+  /** Set if the answer's own header shows a usage beyond the quota. */
   readonly isBeyond?: true;
 }
 
@@ -53,7 +50,7 @@ export interface PermitRequest {
   readonly permit: string;
   /** The outcome key (`outcome-key.ts`) that this worker claims. */
   readonly key: string;
-  /** The service and its own domain, where the key is of that domain: `ownOf`. */
+  /** `ownOf` service and own domain, for a key of that domain. */
   readonly own?: string | undefined;
 }
 
@@ -67,11 +64,11 @@ export interface LookRequest {
   readonly permit: string;
   readonly own: string | null;
   readonly key: string | null;
-  /** `--quota` of who asks; null: none. */
+  /** `--quota` of who asks. */
   readonly quotaCap: number | null;
 }
 
-/** By what an account knows an own domain: its proof belongs to the service, too. */
+/** Returns the name of an own domain in an account: its proof belongs to the service, too. */
 export function ownOf(service: string, ownDomain: string): string {
   return `${service} ${ownDomain}`;
 }
@@ -82,18 +79,14 @@ export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'peri
   readonly spent: number;
 }
 
-/**
- * A new pace, applied only while the ledger's pace still has the version that was judged. `rate`
- * null lifts the pace; for `floorMs` from now no process sends (Retry-After; 0: no floor).
- */
+/** Applied only while the pace has the version that was judged. `rate` null lifts the pace. */
 export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;
 }
 
-/** The account's period, when it is over, and the one that the store's clock is in. */
+/** The account's period, when it ends, and the one of today; all by the store's clock. */
 export interface Turn {
   readonly period: string;
-  /** The store's clock, milliseconds. */
   readonly endsAt: number;
   readonly today: string;
 }
@@ -102,7 +95,7 @@ export interface ExchangeRequest {
   readonly account: string;
   /** Whose permits and claims these are; the call counts as this worker's heartbeat. */
   readonly worker: string;
-  /** The run that is served: its caps and policy apply. null when nothing is taken. */
+  /** The run whose caps and policy apply, where permits are taken. */
   readonly run: string | null;
   readonly seen: SeenState | null;
   readonly settle: readonly Settlement[];
@@ -116,7 +109,7 @@ export interface ExchangeRequest {
   readonly look: LookRequest | null;
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /** As the caller knows it, or null where the account has no period that ends. */
+  /** Null where the account has no period that ends. */
   readonly turn: Turn | null;
   /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
@@ -139,10 +132,10 @@ export type PermitAnswer =
 
 const PACE_STATE = {
   version: number,
-  /** Requests per second; null: unpaced. */
+  /** Requests per second; null when unpaced. */
   rate: nullOr(count),
   burst: count,
-  /** Milliseconds until the floor set by Retry-After is over; 0 when there is none. */
+  /** For so long no process sends, as Retry-After asks; 0 without one. */
   floorMs: number,
   /** Billed requests settled in the store's last full second, and in the current one so far. */
   acceptedLastSecond: count,
@@ -156,32 +149,28 @@ const RUN_SPENDING = {
    * `paused`: no grants until `RunStore.resume`.
    */
   status: word('alive', 'paused', 'halted', 'dead', 'cancelled'),
-  /** Requests of this run key so far, held ones included. */
+  /** Of the run key, as all but `overageBilled`; held ones included. */
   requests: count,
-  /** Requests of this run key that were overage when they were settled. */
+  /** Requests that were overage when they were settled. */
   overageRequests: count,
-  /** Held requests of this run key; 0 without a cap of its own. */
+  /** 0 without a cap. */
   held: count,
-  /** Those that may be overage; 0 without `maxOverageRequests`. */
+  /** Held requests that may be overage; 0 without `maxOverageRequests`. */
   overageInFlight: count,
-  /** Of this run alone: requests that were overage when they were settled. */
+  /** Of this run alone. */
   overageBilled: number,
   maxRequests: nullOr(count),
   maxOverageRequests: nullOr(count),
 };
 export type RunSpending = ObjectOf<typeof RUN_SPENDING>;
 
-/** Requests of the period, without those in flight, as last seen on a day with ledger activity. */
-const DAY_USE = {
-  /** `YYYY-MM-DD`. */
-  day: text,
-  used: number,
-};
+/** Requests of the period at the end of a day (`YYYY-MM-DD`), without those in flight. */
+const DAY_USE = { day: text, used: number };
 export type DayUse = ObjectOf<typeof DAY_USE>;
 
 /**
- * The account as numbers after the operation: to judge, show, and notice that it went back. Engines
- * answer with the values in this order.
+ * The account after the operation. Times are by the store's clock; null stands for unknown, never
+ * or without. Engines answer with the values in this order.
  */
 export const LEDGER_STATE = {
   /** The store's clock, milliseconds. */
@@ -191,27 +180,21 @@ export const LEDGER_STATE = {
   period: nullOr(text),
   /** How far the service's clock is behind the store's; negative where it is ahead. */
   behindMs: number,
-  /**
-   * Only one answer says, against the store's clock, that a new period has begun: the next request
-   * goes alone to find out.
-   */
+  /** One answer says, against the store's clock, that a period has begun: the next goes alone. */
   isTurnUnconfirmed: flag,
-  /**
-   * From when on (store's clock) one request beyond the limit may ask for the next period, or for
-   * a reset that is late, on any plan. It is null where none may.
-   */
+  /** From when on one request beyond the limit may ask for the next period or a late reset. */
   asksAt: nullOr(moment),
   sent: count,
   held: count,
-  /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
+  /** Permits in flight beyond the limit, which show whether it was raised (0 or 1). */
   probes: count,
   freeOut: count,
   others: count,
   /** Requests of the period that were proven free, outside of all other counts. */
   free: count,
-  /** What is known of the own domain that was last asked for. */
+  /** The own domain that was last asked for. */
   own: inOrder({
-    /** As `ownOf` names it; null: none was asked for. */
+    /** `ownOf` it. */
     of: nullOr(text),
     isProven: flag,
     /** Requests for it that count in `sent` and are given back with the proof. */
@@ -219,31 +202,29 @@ export const LEDGER_STATE = {
     /** How often since the last proof the usage rose between two looks, without others of ours. */
     rises: count,
   }),
-  /** When a person last ordered a request beyond the limit (store's clock); 0: never. */
+  /** When a person last ordered a request beyond the limit; 0 for never. */
   checkedAt: number,
-  /** The headers as last read; null while unknown. */
   quota: nullOr(count),
   usage: nullOr(count),
   /** The last one of the period; `usage` is the highest. */
   lastUsage: nullOr(count),
-  /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
+  /** When the last useful answer was noted; 0 for never, or when a run has just opened. */
   confirmedAt: number,
-  /** When the service last answered a request of any worker (store's clock); null: never. */
+  /** When the service last answered a request of any worker. */
   answeredAt: nullOr(moment),
   /** Use of the period by UTC days of the store's clock, oldest first; the last is the current. */
   days: list(object(DAY_USE)),
-  /** When the service last refused for quota, while that stands; null when open. */
+  /** When the service last refused for quota; null when the account is open. */
   closedAt: nullOr(moment),
-  /** Earliest time of the next probe (store's clock). */
   nextProbeAt: moment,
-  /** Spending rests until then because the ledger went back in time; 0: it does not. */
+  /** Spending rests until then because the ledger went back in time; 0 otherwise. */
   restsUntil: moment,
   /** The service has served a request at or beyond the quota: it bills overage. */
   servesOverage: flag,
   isPaused: flag,
-  /** Of the live runs of the account: the smallest `--quota`, null when none says one. */
+  /** The smallest `--quota` of the live runs of the account. */
   quotaCap: nullOr(count),
-  /** Of the live runs of the account: the smallest overage, as a number of requests. */
+  /** Their smallest overage, as a number of requests. */
   overage: count,
   pace: inOrder(PACE_STATE),
   /** The asking run, null when the request named none or it is unknown. */
@@ -253,9 +234,8 @@ export type LedgerState = ObjectOf<typeof LEDGER_STATE>;
 
 export interface ExchangeAnswer {
   readonly permits: readonly PermitAnswer[];
-  /** null: none was asked for. */
   readonly look: PermitAnswer | null;
-  /** The store's date of the answers that were kept; null: there were none. */
+  /** The store's date of the answers that were kept, if any. */
   readonly recordedAt: number | null;
   readonly state: LedgerState;
 }

@@ -6,23 +6,22 @@
 import type { NewOutcome } from '../core/outcome.js';
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
-/** The observation of one answer about the account. */
+/** What one answer shows of the account. */
 export interface Observation {
   readonly reading: Reading | null;
-  /** The period of the answer's `Date`, usage headers or not; absent or null: no usable date. */
+  /** The period of the answer's `Date`, if that is usable. */
   readonly period?: string | null;
   /** Its usage header shows it beyond the quota, whatever else was in flight. Default false. */
   readonly isBeyond?: boolean;
-  /** It was a usable answer, and its address is trusted. */
+  /** It is usable, and of a trusted address. */
   readonly isConfirmed: boolean;
 }
 
 /** The request was never sent. */
 export const NO_OBSERVATION: Observation = { reading: null, isConfirmed: false };
 
-/** A 429 for throughput. */
+/** A 429 for throughput, with the longest Retry-After. */
 export interface PaceRefusal {
-  /** The longest Retry-After among them; null when none had one. */
   readonly retryAfterMs: number | null;
 }
 
@@ -83,7 +82,7 @@ const NOTHING = { isConfirmed: false, refusedForQuota: false, paceRefusal: null 
 
 export class Outbox {
   #settlements = new Map<string, Settlement>();
-  /** By period; empty: none is known. */
+  /** By period, '' where it is unknown. */
   #readings = new Map<string, Reading>();
   #rest: Omit<Batch, 'settle' | 'reading' | 'answers'> = NOTHING;
   #answers: PaidAnswer[] = [];
@@ -97,7 +96,6 @@ export class Outbox {
     return size + this.#answers.length + this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
-  /** Its settlement, if it has one, goes with it. */
   add(answer: PaidAnswer): void {
     this.#answers.push(answer);
   }
@@ -123,7 +121,7 @@ export class Outbox {
     this.#rest = { ...this.#rest, paceRefusal: { retryAfterMs: longest } };
   }
 
-  /** Takes what is there; of two periods only the earlier: the ledger learns of one at a time. */
+  /** Takes what is there, of two periods the earlier: the ledger learns of one at a time. */
   collect(): Batch {
     const [first = ''] = [...this.#readings.keys()].filter((period) => period !== '').sort();
     const later = new Map([...this.#readings].filter(([period]) => period > first));

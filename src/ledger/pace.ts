@@ -14,7 +14,7 @@ const SLOWEST_RATE = 0.2;
 const AFTER_REFUSAL = 0.9;
 /** Fewer accepted requests measure nothing: a single refusal may have come before any of them. */
 const MEASURED_FROM = 5;
-/** The pace after a first refusal, if nothing was measured. It grows from here in large steps. */
+/** The pace after a first refusal of which nothing was measured: it grows in large steps. */
 const UNMEASURED_RATE = 10;
 const UNMEASURED_GROWTH = 4;
 /** A faster pace limits nothing: it is lifted. */
@@ -36,7 +36,7 @@ function changed({ version, burst }: PaceState, rate: number | null): PaceChange
   return { ifVersion: version, rate, burst, floorMs: 0 };
 }
 
-/** Whether a rate that just fell from `before` to `pace.rate` says nothing of what is accepted. */
+/** True if a rate that just fell from `before` says nothing of what is accepted. */
 function isUnmeasured(before: number | null, pace: PaceState): boolean {
   const accepted = acceptedBy(pace, 0);
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
@@ -59,28 +59,19 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAcce
   };
 }
 
-/**
- * The pace after a first refusal is a guess: answers that were still under way then show what the
- * service takes. The change when they prove more than the guess; null when they do not.
- * `newlyAccepted`: as for {@link slowDown}.
- */
+/** Raises the guess after a first refusal to what answers that were under way then prove. */
 function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | null): PaceChange | null {
   if (pace.rate === null) return null;
   const rate = Math.min(acceptedBy(pace, newlyAccepted) * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
   return rate > pace.rate ? changed(pace, rate) : null;
 }
 
-/**
- * The rate that a service refuses, in requests a second; `guess`: an unpaced burst was accepted in
- * part; `unmeasured`: too little was accepted to measure.
- */
+/** The rate that was refused, in requests a second, or the state in {@link createPaceWatch}. */
 export type RefusedRate = number | 'guess' | 'unmeasured';
 
 /**
- * The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null:
- * grow without end. Growth is fast up to nine tenths of the rate that was last refused, then slow:
- * one refusal at a bad moment costs seconds, not minutes. From an unmeasured rate it goes up in
- * large steps, one for each quiet second.
+ * Returns the pace after `quietMs` without a refusal, or null. Growth is fast up to nine tenths of
+ * the rate that was last refused, then slow: a refusal at a bad moment costs seconds, not minutes.
  */
 export function speedUp(
   pace: PaceState,
@@ -131,15 +122,10 @@ export function createPaceWatch(startedAt: number) {
   let refusedRate: RefusedRate = 'guess';
   let quietSince = startedAt;
   return {
-    /** The service refused a request as too many. */
     refused(now: number): void {
       quietSince = now;
     },
-    /**
-     * The change to propose now; null: none. `accepted`: billed answers since the state was seen;
-     * without one nothing is proven and the pace does not grow. `maxRate`: it grows no further,
-     * null: without end.
-     */
+    /** `accepted`: billed answers since the state was seen; without one the pace stays. */
     propose(
       pace: PaceState,
       refusal: PaceRefusal | null,
@@ -161,7 +147,6 @@ export function createPaceWatch(startedAt: number) {
       if (change !== null) quietSince = now;
       return change;
     },
-    /** The pace as the ledger answered it. */
     learn(pace: PaceState, now: number): void {
       // A low rate that another process set may be an unmeasured one.
       if (rate === undefined)
@@ -183,10 +168,7 @@ export function createPaceWatch(startedAt: number) {
 }
 
 /** The pace a run begins with: `--rate`, else a remote service's default, or none on loopback. */
-export function openingPace(
-  rate: number | null,
-  isLoopback: boolean,
-): { rate: number | null | undefined; burst: number } {
+export function openingPace(rate: number | null, isLoopback: boolean) {
   if (rate !== null) return { rate: rate === 0 ? null : rate, burst: 1 };
   // Undefined keeps what earlier refusals taught.
   return isLoopback ? { rate: undefined, burst: 1 } : { rate: REMOTE_RATE, burst: REMOTE_BURST };

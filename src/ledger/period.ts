@@ -9,10 +9,10 @@ import { RULES } from './rules.js';
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
 export type PeriodSetting = 'month' | 'none' | number;
 
-/** Asked for each answer, and the answers of a second have the same date. */
+/** The answers of a second have the same date. */
 let latest: { readonly time: number; readonly setting: PeriodSetting; readonly period: string } | null = null;
 
-/** The name of the period that this moment falls in. */
+/** Returns the name of the period of this moment. */
 export function periodOf(time: number, setting: PeriodSetting): string {
   if (setting === 'none') return 'none';
   if (latest?.time === time && latest.setting === setting) return latest.period;
@@ -29,7 +29,7 @@ export function periodStart(period: string): number {
   return Date.parse(`${period}T00:00:00Z`);
 }
 
-/** When the period after this one begins; null when there is none. */
+/** Returns when the period after this one begins, or null. */
 export function nextPeriodAt(period: string | null, setting: PeriodSetting): number | null {
   if (period === null || period === 'none' || setting === 'none') return null;
   const start = new Date(periodStart(period));
@@ -58,12 +58,12 @@ export function periodNamed(
   return periodOf(isNear(time) ? time : now, setting);
 }
 
-/** The service's time. */
+/** Returns the time by the service's clock. */
 export function serviceTime({ now, behindMs }: Pick<LedgerState, 'now' | 'behindMs'>): number {
   return now - behindMs;
 }
 
-/** Whether this moment may be in a period, allowing for clock drift; true if unknown or endless. */
+/** True if this moment may be in a period, clock drift allowed; also if unknown or endless. */
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;

@@ -12,7 +12,7 @@ export interface AskingRun {
 }
 
 export type Grant =
-  /** `isFree`: the service is proven not to bill it; absent: no. */
+  /** `isFree`: the service is proven not to bill it. */
   | { readonly type: 'granted'; readonly permit: string; readonly isFree?: boolean }
   /** Another worker claims the key. */
   | { readonly type: 'lost' }
@@ -32,7 +32,6 @@ export interface PermitWaiter extends PermitRequest {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Those that wait with one signal. */
 interface Group {
   size: number;
   readonly onAbort: () => void;
@@ -40,13 +39,13 @@ interface Group {
 
 export class PermitWaiters {
   readonly #waiting = new Set<PermitWaiter>();
-  /** One listener each: the lookups of a chunk share their signal. */
+  /** By signal, with one listener each: the lookups of a chunk share theirs. */
   readonly #groups = new Map<AbortSignal, Group>();
   /** No `notBefore` is later. */
   #latest = 0;
   /** No place so far is higher. */
   #last = 0;
-  /** One came whose place is before that of another. */
+  /** They have not come in the order of their places. */
   #isMixed = false;
 
   get size(): number {
@@ -58,14 +57,8 @@ export class PermitWaiters {
   }
 
   /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
-  enter({
-    permit,
-    run,
-    key,
-    own,
-    signal,
-    place,
-  }: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
+  enter(asked: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
+    const { permit, run, key, own, signal, place } = asked;
     return new Promise((resolve, reject) => {
       // Named one by one: a spread takes a hundredth of all time of a fast run.
       const waiter = { permit, run, key, own, signal, place, notBefore: 0, resolve, reject };
@@ -76,12 +69,12 @@ export class PermitWaiters {
     });
   }
 
-  /** Takes it out of the queue; for one that is not there any more it does nothing. */
+  /** Does nothing for a waiter that has left. */
   answer(waiter: PermitWaiter, grant: Grant | Promise<Grant>): void {
     if (this.#leave(waiter)) waiter.resolve(grant);
   }
 
-  /** It is not asked for again until `until`, or until the next settlement. */
+  /** Delays its next request until then, or until the next settlement. */
   delay(waiter: PermitWaiter, until: number): void {
     waiter.notBefore = until;
     this.#latest = Math.max(this.#latest, until);
@@ -98,7 +91,7 @@ export class PermitWaiters {
     return chosen;
   }
 
-  /** By their places. Most come in that order, and are not sorted. */
+  /** By their places, in which most have come. */
   #inOrder(): Iterable<PermitWaiter> {
     if (!this.#isMixed) return this.#waiting;
     const sorted = [...this.#waiting].sort((one, other) => one.place - other.place);
@@ -108,7 +101,7 @@ export class PermitWaiters {
     return this.#waiting;
   }
 
-  /** Time until the next waiter is due; Infinity: there are no waiters. */
+  /** Time until the next waiter is due; Infinity without waiters. */
   dueInMs(now: number): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { notBefore } of this.#waiting) {
@@ -126,11 +119,11 @@ export class PermitWaiters {
   }
 
   rejectAll(reason: unknown): void {
-    for (const waiter of [...this.#waiting]) this.#reject(waiter, reason);
+    this.#rejectThose(() => true, reason);
   }
 
-  #reject(waiter: PermitWaiter, reason: unknown): void {
-    if (this.#leave(waiter)) waiter.reject(reason);
+  #rejectThose(isMeant: (waiter: PermitWaiter) => boolean, reason: unknown): void {
+    for (const waiter of [...this.#waiting].filter(isMeant)) if (this.#leave(waiter)) waiter.reject(reason);
   }
 
   #leave(waiter: PermitWaiter): boolean {
@@ -148,10 +141,7 @@ export class PermitWaiters {
   #groupOf(signal: AbortSignal): Group {
     const known = this.#groups.get(signal);
     if (known !== undefined) return known;
-    const onAbort = () => {
-      for (const waiter of [...this.#waiting])
-        if (waiter.signal === signal) this.#reject(waiter, signal.reason);
-    };
+    const onAbort = () => this.#rejectThose((waiter) => waiter.signal === signal, signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const group = { size: 0, onAbort };
     this.#groups.set(signal, group);

@@ -26,7 +26,7 @@ export type Denial =
   | { readonly type: 'exhausted'; readonly limit: ReachedLimit }
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
-/** The limit that allows no further request, by the name of its setting where it is the user's. */
+/** The limit that allows no further request, named by its setting where it is the user's. */
 export const REACHED_LIMITS = {
   /** The service refuses more. */
   service: {},
@@ -83,7 +83,7 @@ export function roomOf(state: Spent & Limits): number | null {
 /** Why an account may not spend, until something changes that only others can change. */
 export type Hold = 'paused' | 'closed' | 'used up';
 
-/** null: it may spend, or waits for what is in flight. */
+/** Returns null if the account may spend, or waits for what is in flight. */
 export function holdOf(
   state: Limits & Pick<LedgerState, 'isPaused' | 'closedAt' | 'isTurnUnconfirmed' | 'sent' | 'others'>,
 ): Hold | null {
@@ -103,13 +103,9 @@ export function waitsUntil({ now, pace }: Pick<LedgerState, 'now' | 'pace'>): nu
   return pace.floorMs >= FAR_MS ? now + pace.floorMs : null;
 }
 
-/** A far Retry-After, for people. */
 export const sayWait = (until: number) => `the service asks to wait until ${clockText(until)}`;
 
-/**
- * Whether an account that waits at its limit learns by itself that its quota was raised: where a
- * refusal is free, or by looks that are proven free.
- */
+/** True if an account at its limit sees a raised quota: by free refusals, or by proven looks. */
 export function seesRaisedQuota(
   plan: 'free' | 'paid' | 'unspecified' | null,
   state: Pick<LedgerState, 'own'> | null,
@@ -117,7 +113,7 @@ export function seesRaisedQuota(
   return plan !== 'paid' || state?.own.isProven === true;
 }
 
-/** The warning when requests for the own domain seem to be billed; null: no reason for it. */
+/** Returns a warning when requests for the own domain seem to be billed, or null. */
 export function ownDomainWarning(
   state: Pick<LedgerState, 'own'> | null,
   { service, ownDomain }: { readonly service: string; readonly ownDomain: string | null },
@@ -131,7 +127,7 @@ export function ownDomainWarning(
   return phrase`${setting} ${seen}, set ${setting} to the domain of the service itself, or leave it out`;
 }
 
-/** What may be wrong with what the service shows of an account that is used up; '': nothing. */
+/** Returns what may be wrong with the usage that the service shows, or ''. */
 export function doubtOf(
   state: Pick<LedgerState, 'usage' | 'lastUsage' | 'sent' | 'held' | 'probes' | 'behindMs'>,
 ): Phrase {
@@ -153,11 +149,7 @@ export function doubtOf(
   );
 }
 
-/**
- * Why a permit was denied and what to do: judged on the state that came with the denial. A used-up
- * account whose period is over by the store's clock is not exhausted before the service could be
- * asked whether the next one has begun.
- */
+/** Judges why a permit was denied, by the state that came with the denial. */
 export function judgeDenial(state: LedgerState): Denial {
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
@@ -189,7 +181,7 @@ function wait(retryInMs: number): Denial {
   return { type: 'wait', retryInMs };
 }
 
-/** An account whose period is over is not exhausted before the service was asked for the next. */
+/** An account whose period is over waits until the service was asked for the next. */
 function exhausted({ asksAt, now, ...state }: LedgerState, limit: ReachedLimit): Denial {
   if (asksAt === null || asksAt - now > RULES.turnMarginMs) return { type: 'exhausted', limit };
   // The request that asks goes a minute after all others: what its header shows has hardly lagged.
@@ -210,10 +202,8 @@ function accountLimit(state: LedgerState): ReachedLimit {
 }
 
 /**
- * Which of the two 429s it is: the service's own code; else usage at or over the limit means quota;
- * else throughput. Our own count speaks too, because the header may lag: what was refused would
- * have been the last request of the limit, and a header that lags at the first reading leaves that
- * count one short.
+ * True for a 429 that is for the quota: by the service's code, by a usage at the limit, or by our
+ * own count, because the header may lag: the refused request would have been the last of the limit.
  */
 export function isQuotaRefusal(
   code: 'quota' | 'throughput' | null,

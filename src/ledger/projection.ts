@@ -7,9 +7,8 @@ import { spentOf } from './policy.js';
 export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd>>>;
 
 /**
- * Goes on from the whole period so far in a straight line. null when there is too little to go on:
- * no period or none that ends, less than a day of it or of use, or a period that is over and has
- * not been seen to turn. `limit`: null while unknown.
+ * Projects the whole period so far in a straight line. Null without a period that ends, before a
+ * day of it or of use, and once it is over and was not seen to turn. `limit`: null while unknown.
  */
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others' | 'days'>,
@@ -32,7 +31,7 @@ export function projectPeriodEnd(
   return {
     /** First day of the period that comes next, `YYYY-MM-DD`, UTC. */
     endsOn: dayOf(endsAt),
-    /** Days of the period, with their fractions. */
+    /** With fractions. */
     daysGone: goneMs / DAY_MS,
     daysLeft: (endsAt - now) / DAY_MS,
     used,
@@ -43,7 +42,6 @@ export function projectPeriodEnd(
   };
 }
 
-/** Requests of the account, in flight included. */
 function spendingOf(byUs: number, byOthers: number) {
   return { byUs, byOthers, total: byUs + byOthers };
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** Shared: creating the standard reason, with its stack, takes longer than everything else here. */
+/** Shared: the stack of a new reason takes longer to make than everything else here. */
 const CANCELLED = new Error('another time was set');
 
 export type Alarm = ReturnType<typeof createAlarm>;
@@ -47,7 +47,7 @@ const LATE_MS = 10;
 
 export type Slots = ReturnType<typeof createSlots>;
 
-/** A missed slot is not sent late: a process that was held up would send all of them at once. */
+/** A missed slot is timed anew: a process that was held up would send all at once. */
 export function createSlots(clock: Clock) {
   const storeTime = createStoreTime(clock);
   const waits = new Set<AbortController>();
@@ -69,9 +69,8 @@ export function createSlots(clock: Clock) {
 
   return {
     /**
-     * Waits for the slot that an answer of the ledger gave, in `waitMs` on the store's clock: true,
-     * at once where it is now, or false when it was missed by more than a slot's length. To be
-     * called when the answer arrives. Rejects with the reason of the signal or of `close`.
+     * Waits for the slot that an answer of the ledger gave when it arrived: true, or false when it
+     * was missed by more than a slot's length. Rejects with the reason of the signal or of `close`.
      */
     await(
       waitMs: number,
@@ -97,18 +96,16 @@ const REMEMBERED_MS = 10_000;
 const STEP_MS = 1_000;
 
 /**
- * The store's clock as this process sees it. Each answer of the store takes another time to arrive:
- * what the store dates and we count from its arrival would come as unevenly as the answers do. The
- * shortest recent delay is nearest to the truth.
+ * The store's clock as this process sees it. Slots counted from the arrival of answers would be as
+ * uneven as their delays. The shortest recent delay is nearest to the truth.
  */
 export function createStoreTime(clock: Clock) {
-  /** This process's clock minus the store's: the least of this stretch of time and the last. */
+  /** This process's clock minus the store's: the least in this stretch of time and the last. */
   let least = Number.POSITIVE_INFINITY;
   let leastBefore = Number.POSITIVE_INFINITY;
   let beganAt = clock.monotonic();
   const offset = () => Math.min(least, leastBefore);
   return {
-    /** An answer has arrived in which it was `storeNow` at the store. */
     follow(storeNow: number): void {
       const now = clock.monotonic();
       const seen = now - storeNow;
@@ -122,7 +119,7 @@ export function createStoreTime(clock: Clock) {
         beganAt = now;
       } else least = Math.min(least, seen);
     },
-    /** This store time on this process's clock, later by no more than the shortest delay. */
+    /** On this process's clock, later by no more than the shortest delay. */
     toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),
   };
 }

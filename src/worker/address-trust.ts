@@ -8,10 +8,10 @@
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
-import type { RunRecord, RunStore } from '../engine/stores/run-store.js';
+import type { RunStore } from '../engine/run-calls.js';
+import type { RunRecord } from '../engine/stores/run-store.js';
 import { createRecentRuns } from './recent-runs.js';
 
-/** The trust of one run, as it stands. */
 export interface RunTrust {
   isTrusted: boolean;
   /** Answers that could not be trusted. */
@@ -35,31 +35,30 @@ export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>)
   return {
     service,
 
-    /** A run whose record has answers is trusted: another worker had them. */
+    /** Trusts a run whose record has answers, which another worker had. */
     of({ id, tally }: Pick<RunRecord, 'id' | 'tally'>): RunTrust {
       const trust = trusts.of(id);
       trust.isTrusted ||= hasAnswers(tally);
       return trust;
     },
 
-    /** Whether a run has answers by now; false where the engine cannot say. */
+    /** True if a run has answers by now; false where the engine cannot say. */
     async hasAnswersOf(run: string): Promise<boolean> {
       const record = await runs.get(run).catch(() => null);
       return record !== null && hasAnswers(record.tally);
     },
 
-    /** The service gave a good answer: earlier unusable ones no longer count. */
     noteGood(): void {
       unusable = 0;
     },
 
-    /** Counts an unusable answer: how many there are in a row. */
+    /** Returns how many there are in a row. */
     noteUnusable(): number {
       unusable += 1;
       return unusable;
     },
 
-    /** A run that its answers halted begins anew if it goes on. */
+    /** A run that its answers halted begins anew when it is resumed. */
     forget(run: string): void {
       trusts.forget(run);
       unusable = 0;
@@ -67,7 +66,6 @@ export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>)
   };
 }
 
-/** Whether a run has had answers of the service, by its record. */
 export function hasAnswers({ matched, notFound }: RunRecord['tally']): boolean {
   return matched + notFound > 0;
 }

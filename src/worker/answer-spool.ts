@@ -12,8 +12,8 @@ import type { NewOutcome } from '../core/outcome.js';
 import { RULES } from '../ledger/rules.js';
 
 const SUFFIX = '.answers';
-/** A file that is being written. Its writer was killed when it is older than this. */
 const PARTIAL = '.answers.part';
+/** The writer of an older one was killed. */
 const WRITTEN_WITHIN_MS = 60_000;
 const RECORD_AT_ONCE = 200;
 
@@ -23,7 +23,7 @@ export function spoolFolderOf(spool: string, engineId: string): string {
   return join(spool, engineId);
 }
 
-/** Writes the answers to a new file in `folder` that only the owner can read. Returns its path. */
+/** Writes the answers to a new private file in `folder`, and returns its path. */
 export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
   makePrivateFolder(folder);
   const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);
@@ -43,9 +43,8 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
 }
 
 /**
- * Hands every answer spooled in `folder` to `record`, with its age, file by file, and removes a
- * file once it is recorded. How many answers there were. Several may do so at once: each answer is
- * recorded by one of them at least.
+ * Hands every spooled answer to `record`, with its age, file by file, and removes a file once it is
+ * recorded. Returns their number. Several processes may do so: each is recorded at least once.
  */
 export async function recordSpooled(
   folder: string,
@@ -73,11 +72,11 @@ export interface SpooledAnswers {
   readonly engine: string;
   readonly folder: string;
   readonly answers: number;
-  /** When the oldest file was written. Milliseconds. */
+  /** When the oldest file was written. */
   readonly since: number;
 }
 
-/** What waits in the folders under `spool`, of all engines. */
+/** Lists what waits under `spool`, of all engines. */
 export async function listSpooled(spool: string, now: number): Promise<SpooledAnswers[]> {
   const found: SpooledAnswers[] = [];
   for (const { engine, folder } of await foldersOf(spool)) {
@@ -123,7 +122,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(() => []);
 }
 
-/** None when another process has just recorded the file. */
+/** Reads nothing when another process has just recorded the file. */
 async function readAnswers(path: string): Promise<NewOutcome[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

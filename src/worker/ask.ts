@@ -24,10 +24,7 @@ import type { Pass } from './breaker.js';
 import { handleAnswer } from './handle-answer.js';
 import { HOPELESS_MS } from './retry-policy.js';
 
-/**
- * Lookups that this process has begun. One that the service refused as too fast asks again before
- * those that came after it: a cap buys the top of a file.
- */
+/** Lookups so far: a refused one asks again before later ones, so that a cap buys a file's top. */
 let begun = 0;
 
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
@@ -91,15 +88,8 @@ interface Admitted {
   readonly isFree: boolean;
 }
 
-async function admit({
-  context,
-  run,
-  key,
-  own,
-  signals,
-  unusable,
-  place,
-}: LookupUnderWay): Promise<Admitted | NextStep> {
+async function admit(lookup: LookupUnderWay): Promise<Admitted | NextStep> {
+  const { context, run, key, own, signals, unusable, place } = lookup;
   const { governor, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());

@@ -24,10 +24,10 @@ export interface FetchedAnswer {
   readonly fetchedAt: number;
 }
 
-/** Reports of a worker to runs of its process. Nothing depends on them: stores have it all. */
+/** Reports of a worker to runs of its process; the stores have it all. */
 export interface WorkerListener {
   onChunk(): void;
-  /** A request for this key was or may have been billed; before its answer is reported. */
+  /** Called for a request that was or may have been billed, before `onAnswer`. */
   onBilled?(key: OutcomeKey): void;
   /** Called after each answer, for any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;
@@ -40,25 +40,23 @@ export interface AskContext {
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
-  /** Why nothing may be asked for a run any more; undefined: it may. */
+  /** Why nothing may be asked for a run any more, if so. */
   readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;
   /** Called for each request that was sent. `cutOff`: by the stop, and perhaps billed. */
   readonly onSent?: ((run: string, as: 'free' | 'billed' | 'cutOff') => void) | undefined;
-  /** Keeps a failed lookup for its run. Resolves when it is as durable as the engine promises. */
+  /** Resolves when a failed lookup is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /**
-   * Requests in flight, those that a stop cut off and that may have been billed, and why the
-   * service is unavailable while the breaker is open. `retryAt`: when the last identifier is asked
-   * for again that has to wait for long; 0: none.
-   */
   readonly gauge: {
     inFlight: number;
     sent: number;
+    /** Perhaps billed, and ended by a stop. */
     cutOff: number;
+    /** Why the service is unavailable, while the breaker is open. */
     outage: string | null;
+    /** When the last identifier that has to wait for long is asked for again. */
     retryAt: number;
   };
 }
@@ -75,13 +73,12 @@ export interface Asked {
         readonly type: 'failed';
         readonly reason: FailureReason;
         readonly billed: boolean;
-        /** The next run of the same command may look it up. */
         readonly isDeferred?: boolean;
       }
     | {
         readonly type: 'again';
         readonly retryInMs: number;
-        /** Why this attempt failed; null: it does not count as one. */
+        /** Why this attempt failed; null if it counts as none. */
         readonly failedAttempt: string | null;
       }
     | { readonly type: 'halted'; readonly halt: RunHalt }
@@ -108,9 +105,9 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /** Frees its place at the gate: nothing more is sent, its answer is only to be recorded. */
+  /** Frees its place at the gate once only its answer is to be recorded. */
   readonly leaveGate: () => void;
-  /** Its place among the lookups of this process. */
+  /** Its number among the lookups of this process. */
   readonly place: number;
   requests: number;
   billed: number;
@@ -118,16 +115,15 @@ export interface LookupUnderWay {
   tries: number;
   /** `ownOf`, where the identifier is the service's own domain. */
   readonly own: string | undefined;
-  /** What was wrong with an unusable answer that may have been billed; null: there was none. */
+  /** The fault of an unusable answer that may have been billed. */
   unusable: string | null;
 }
 
-/** The result when nothing is sent. */
 export function withoutRequest(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
 
-/** To be retried later; uses no attempt. */
+/** Asks again later, which is no attempt. */
 export function later(retryInMs: number): Asked['result'] & { type: 'again' } {
   return { type: 'again', retryInMs, failedAttempt: null };
 }

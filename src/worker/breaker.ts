@@ -13,13 +13,10 @@ const WINDOW = 20;
 const ALL_BAD = 8;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LAST_MS = 10_000;
-/**
- * An outage that nobody saw for so long, because nothing was asked, may be over. A service may ask
- * for a pause of 15 minutes.
- */
+/** Without a request for so long an outage may be over. A service may ask for a pause of 15 min. */
 const UNSEEN_MS = 1_200_000;
 
-/** Handed back with the answer, so that a probe is known from those who passed before it. */
+/** Handed back with the answer, which tells a probe from requests that passed before it. */
 export interface Pass {
   readonly type: 'pass';
   readonly isProbe: boolean;
@@ -36,10 +33,7 @@ export class Breaker {
   #awaySince: number | null = null;
   #notedAt = 0;
 
-  /**
-   * How long there has been no good answer while bad ones came; 0 when the last one was good, or
-   * came before a time without any.
-   */
+  /** How long bad answers have come; 0 when the last was good, or long ago. */
   badForMs(now: number): number {
     return this.#lastedMs(this.#badSince, now);
   }
@@ -53,7 +47,7 @@ export class Breaker {
     return since === null || now - this.#notedAt >= UNSEEN_MS ? 0 : now - since;
   }
 
-  /** Called before each request. One that passes is ended by `note`, or by `cancel` if unsent. */
+  /** Called before each request. A pass is ended by `note`, or by `cancel` if unsent. */
   enter(now: number): Pass | { readonly type: 'rejected'; readonly retryInMs: number } {
     if (!this.isOpen) return { type: 'pass', isProbe: false };
     if (this.#probe !== null)

@@ -39,12 +39,8 @@ interface Received {
 
 const REPEAT: NextStep = { type: 'repeat' };
 
-/** Whether a run trusts the address after an answer; records what can be trusted since. */
-async function learnTrust(
-  answer: Answer,
-  run: RunRecord,
-  { addressTrust, governor }: AskContext,
-): Promise<boolean> {
+/** True if a run trusts the address after an answer; records what can be trusted since. */
+async function learnTrust(answer: Answer, run: RunRecord, { addressTrust, governor }: AskContext) {
   const trust = addressTrust.of(run);
   trust.isTrusted ||= trustsBy(answer, run.tally) || (await addressTrust.hasAnswersOf(run.id));
   // One that cannot be recorded must not take this answer with it.
@@ -52,7 +48,6 @@ async function learnTrust(
   return trust.isTrusted;
 }
 
-/** What is known of the address of a run. */
 export function addressOf(
   isTrusted: boolean,
   { settings, tally }: Pick<RunRecord, 'settings' | 'tally'>,
@@ -131,7 +126,6 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   }
 }
 
-/** Notes an answer in its series, and counts those. */
 async function countIn(
   series: NonNullable<ReturnType<typeof seriesOf>>,
   { context: { addressTrust, keepFailure }, run, key }: LookupUnderWay,
@@ -148,9 +142,7 @@ async function countIn(
   return trust.untrusted;
 }
 
-/**
- * For people, while the breaker is open. A wrong address is not an outage: the run's end says it.
- */
+/** For people, while the breaker is open. A wrong address is no outage: the run ends with it. */
 function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, address: Address): string | null {
   const isOut = meaning.type === 'unavailable' || meaning.type === 'refused';
   const waitMs = isOut ? (meaning.retryAfterMs ?? 0) : 0;
@@ -184,12 +176,7 @@ async function recordOutcome(
   }
 }
 
-/** The answer as it is stored. */
-export function newOutcome(
-  key: OutcomeKey,
-  meaning: Means<'matched' | 'not_found'>,
-  billed: boolean,
-): NewOutcome {
+export function newOutcome(key: OutcomeKey, meaning: Means<'matched' | 'not_found'>, billed: boolean) {
   const packed = meaning.type === 'matched' ? packProfile(meaning.body) : null;
   const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
   return { key, status: meaning.type, packed, billed, freshMs };

@@ -5,25 +5,21 @@
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { Observation } from '../ledger/outbox.js';
 import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
 import type { UsageOfQuota } from './refusal-series.js';
 
 /** Damaged or lost answers in a row that end a run: each was, or may have been, billed. */
 const UNUSABLE_AT_MOST = 20;
-/** Untrusted answers, without a good one, after which a run asks whether the address is right. */
+/** Untrusted answers without a good one that end a run. */
 const UNTRUSTED_AT_MOST = 5;
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
-/** Nothing listens at an address that never answered: time for a service started alongside. */
+/** Time for a service that is started alongside. */
 const REFUSED_MS = 3_000;
-/** A name not found or a certificate not trusted for so long: a second look, and no more. */
+/** Time for a second look at a name that was not found, or a certificate that is not trusted. */
 const LASTING_MS = 500;
 
-/**
- * Whether an answer is taken for the service's, by its evidence and the trust in its address: any
- * web server says "not found" of an unknown path.
- */
+/** By evidence and address: any web server says "not found" of an unknown path. */
 export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {
@@ -32,9 +28,7 @@ export interface Address {
   readonly isTrusted: boolean;
   /** The user says that it is right, whatever it does not know. */
   readonly allowsUnknown: boolean;
-  /**
-   * The first of these that has had an answer from it: this process, this run, this account.
-   */
+  /** The first of these that has had an answer from it. */
   readonly answered: 'process' | 'run' | 'account' | null;
 }
 
@@ -43,11 +37,11 @@ export interface Series {
   readonly count: number;
   /** The lookup had an unusable answer before: another one is its last. */
   readonly isSecond: boolean;
-  /** How long there has been no good answer while bad ones came. */
+  /** As of the breaker. */
   readonly badForMs: number;
   /** A 429 is for the quota, by its code or by the ledger's count. */
   readonly isQuota: boolean;
-  /** The usage at which 429s in a row show that the quota is used up; null: they do not. */
+  /** The usage at which 429s in a row show that the quota is used up. */
   readonly usedUp: UsageOfQuota | null;
 }
 
@@ -66,9 +60,7 @@ export type Step =
       readonly kept: 'for_now' | 'final' | null;
       readonly halt: RunHalt | null;
     }
-  /**
-   * Another request at once. `unusable`: what was wrong; null: a refusal, which is not an attempt.
-   */
+  /** Another request at once. `unusable`: the fault; null for a refusal, which is no attempt. */
   | { readonly type: 'repeat'; readonly unusable: string | null }
   /** Another request as `retry-policy.ts` says: there was no answer. */
   | { readonly type: 'retry'; readonly meaning: Means<'unavailable'> }
@@ -111,7 +103,7 @@ export function judge(answer: Answer, address: Address, series: Series): Step {
   }
 }
 
-/** Why the row of an untrusted answer failed, until its address is trusted. */
+/** The reason of its row until the address is trusted. */
 export function untrustedReason(answer: Answer): FailureReason {
   const saysNotFound = answer.meaning.type === 'not_found';
   return { code: 'unproven', text: textWithCost(answer), saysNotFound };
@@ -137,7 +129,7 @@ function haltOr(halt: RunHalt | null, step: Step): Step {
   return halt === null ? step : { type: 'halt', halt };
 }
 
-/** null: nothing about what was asked, lost, or unusable. */
+/** Returns null for an answer that says nothing of what was asked, is lost or unusable. */
 export function trustOf(answer: Answer, address: Address): Trust | null {
   const { meaning } = answer;
   if (meaning.type === 'matched') return 'trusted';
@@ -148,23 +140,20 @@ export function trustOf(answer: Answer, address: Address): Trust | null {
   return isObject ? 'untrusted' : 'not_the_service';
 }
 
-/** Whether only the service answers so: a brand, an error code, or a usage header. */
+/** True if only the service answers so: with a brand, an error code, or a usage header. */
 function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
   return 'evidence' in meaning && meaning.evidence === 'own';
 }
 
-/**
- * Whether a run trusts the address by this answer. Any in JSON is enough where the run has stored
- * answers of this address: of an old list only the rest is asked for again.
- */
+/** True if a run trusts the address by this answer; by any JSON if it has stored answers of it. */
 export function trustsBy(answer: Answer, { stored }: Pick<RunRecord['tally'], 'stored'>): boolean {
   const { meaning } = answer;
   const isJson = 'evidence' in meaning && meaning.evidence === 'object';
   return showsService(answer) || (stored > 0 && isJson);
 }
 
-/** The series that an answer extends: untrusted ones of its run, or unusable ones in a row. */
+/** Returns the series that an answer extends: untrusted of its run, or unusable in a row. */
 export function seriesOf(answer: Answer, address: Address): 'untrusted' | 'unusable' | null {
   const trust = trustOf(answer, address);
   if (trust === 'untrusted') return trust;
@@ -175,7 +164,7 @@ function isUnusable(meaning: Meaning): boolean {
   return meaning.type === 'unusable' || (meaning.type === 'failed' && meaning.isNoBrand === true);
 }
 
-/** Where the address gave the run no good answer, fewer of them end it. */
+/** Without a good answer of the address fewer of them end a run. */
 function haltOfUnusable(
   answer: Answer,
   reason: string,
@@ -201,11 +190,7 @@ function haltOfRefusal(
 }
 
 /** Where waiting cannot help. */
-function haltOfSilence(
-  meaning: Means<'unavailable'>,
-  address: Address,
-  { badForMs }: Series,
-): RunHalt | null {
+function haltOfSilence(meaning: Means<'unavailable'>, address: Address, { badForMs }: Series) {
   const { answered, isTrusted } = address;
   const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
   if (meaning.unsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
@@ -215,9 +200,8 @@ function haltOfSilence(
 }
 
 /**
- * A name not found, a certificate not trusted or a proxy that refuses, before any answer. Where the
- * service answered before, it is an outage, of its name server or of this machine's; but the
- * password of a proxy may have changed since an earlier run.
+ * True for a name not found, a certificate not trusted or a proxy that refuses, before any answer.
+ * Later it is an outage of a name server; but a proxy's password may change between runs.
  */
 export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'answered'>): boolean {
   if (meaning.type !== 'unavailable') return false;
@@ -225,17 +209,8 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
   return meaning.unsent === 'lasting' && answered === null;
 }
 
-/**
- * What the ledger learns. `period`: the one that the answer names. Only useful answers set
- * `isConfirmed`: until then requests go one by one. `later`: requests that the usage header may
- * count after this one.
- */
-export function observe(
-  answer: Answer,
-  period: string | null,
-  trust: Trust | null,
-  later: number,
-): Observation {
+/** What the ledger learns. `later`: requests that the usage header may count after this one. */
+export function observe(answer: Answer, period: string | null, trust: Trust | null, later: number) {
   const { quota, usage, date, meaning } = answer;
   return {
     reading: { quota, usage, period, date },

@@ -14,7 +14,7 @@ import type { ChunkContext } from './resolve-chunk.js';
 /** How long a caller waits for the ledger to have what this process knows. */
 export const FLUSHED_WITHIN_MS = 5_000;
 
-/** Those of one worker, of its account. `stop`: no new request; `abort`: cuts off a check. */
+/** The looks of one worker. `stop`: no new request; `abort`: cuts off a check. */
 export function createLooks(context: ChunkContext, account: string, { stop, abort }: AskSignals) {
   const { engine, client, governor, gauge, worker } = context;
 
@@ -55,7 +55,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
       const key = outcomeKeys(context.addressTrust.service, allowNsfw)(identifierText(identifier));
       const { now: asOf } = await engine.ledger.show(account);
       const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
-      const [claim] = await engine.outcomes.claim({ worker, run: '', keys: [key], freshness });
+      const [claim] = await engine.outcomes.claim(worker, [key], freshness);
       if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
       const look = await send({ own: null, key, quotaCap }, identifier, run, abort);
       if (look?.step.type !== 'record') await engine.outcomes.release(worker, [key]);

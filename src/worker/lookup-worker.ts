@@ -10,7 +10,6 @@ import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
 import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import type { RunHalt } from '../engine/stores/run-reasons.js';
@@ -21,7 +20,6 @@ import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
-import { countInFlight } from './in-flight.js';
 import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
 import { createChunkWork } from './own-chunks.js';
 import { createRecentRuns } from './recent-runs.js';
@@ -29,14 +27,14 @@ import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import type { ChunkContext, ChunkResult } from './resolve-chunk.js';
 import { createRunTallies } from './run-tallies.js';
-import { endWorker } from './worker-stop.js';
+import { countInFlight, endWorker } from './worker-stop.js';
 
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
   readonly queueName: string;
-  /** Asks `service`. No run decides where the token goes. */
+  /** Asks `service`: no run decides where the token goes. */
   readonly client: Client;
   /** Runs that name another service or account are left alone. */
   readonly service: string;
@@ -48,9 +46,8 @@ export interface LookupWorkerOptions {
   readonly spoolFolder: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Notified of chunks and answers, so that a run in this process need not ask the engine. */
   readonly listener?: WorkerListener | undefined;
-  /** False: it resolves what it is given with `resolve`, and takes nothing from the queue. */
+  /** False for a worker that only resolves what it is given. */
   readonly takesChunks?: boolean;
 }
 
@@ -73,14 +70,13 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const governor = new SharedGovernor({
     ...basics,
     ledger: engine.ledger,
-    // Once stopping, an answer that the store refuses goes to disk at once: its chunk would wait
-    // for the whole deadline.
+    // Once stopping, an answer that the store refuses goes to disk at once.
     spool: createRecorder({ ...basics, store: engine.outcomes, spoolFolder: ownSpool, stop }),
     account,
     usageLagMs,
   });
   const halts = createHalts(clock);
-  /** Requests, and those of them that were or may have been billed; besides, those cut off. */
+  /** `requests` without those cut off; `billed` includes the perhaps billed. */
   const sent = createRecentRuns(() => ({ requests: 0, billed: 0, cutOff: 0 }));
   const context = {
     engine,
@@ -136,20 +132,20 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     get inFlight(): number {
       return context.gauge.inFlight;
     },
-    /** Why the service is unavailable: the breaker is open, or a far Retry-After holds; or null. */
+    /** Why the service is unavailable: the breaker is open, or a far Retry-After holds. */
     get outage(): string | null {
       const until = governor.state && waitsUntil(governor.state);
       return context.gauge.outage ?? (until !== null && until > clock.now() ? sayWait(until) : null);
     },
-    /** When it asks again for what has to wait for long; in the past: nothing has to. */
+    /** When it asks again for what has to wait for long; in the past if nothing has to. */
     get retryAt(): number {
       return context.gauge.retryAt;
     },
     /** The account as this worker last saw it; null before its first exchange. */
     ledgerState: () => governor.state,
-    /** The requests of this worker for a run, by its own count. */
+    /** By its own count. */
     sentFor: sent.of,
-    /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
+    /** Paid answers that are on disk for the next worker. */
     get leftOnDisk(): number {
       return governor.left;
     },
@@ -167,15 +163,13 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       releasers.push(() => queue?.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
-      const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
-      const found = await recordSpooled(ownSpool, record, clock.now());
+      const found = await recordSpooled(ownSpool, engine.outcomes.record, clock.now());
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     /**
      * One round over a chunk that is in no queue. The caller gives what is left again, after the
-     * wait. `stop` ends it before its next request, `stopOf` one identifier of it. Throws engine
-     * errors.
+     * wait. `stop` ends it before its next request. Throws engine errors.
      */
     resolve(
       data: ChunkData,
@@ -185,20 +179,12 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     ): Promise<ChunkResult> {
       return untilDone(chunks.resolve(data, stop, isRepeat, stopOf));
     },
-    /**
-     * Reads quota and usage by one request for the service's own brand: free once that is proven,
-     * counted until then. `halt`: what ends each run. null: the ledger permits none now.
-     */
+    /** Reads quota and usage by a look. `halt`: what ends each run. Null if none is permitted. */
     readUsage: looks.readUsage,
-    /**
-     * Sends the one request beyond the limit that a person ordered, and keeps its answer. `denied`:
-     * the ledger grants none; `fresh`: there is an answer; `busy`: another worker is asking.
-     */
+    /** Sends the one request beyond the limit that a person ordered, and keeps its answer. */
     check: (...asked: Parameters<typeof looks.check>) => untilDone(looks.check(...asked)),
     /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
-    async settled(): Promise<void> {
-      await governor.flushed(FLUSHED_WITHIN_MS);
-    },
+    settled: () => governor.flushed(FLUSHED_WITHIN_MS),
     resumeRun: (run: string): void => halts.forget(run),
     /**
      * Sends nothing more; resolves when what is in flight has ended and is recorded, or after
@@ -217,10 +203,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 }
 
 /**
- * Runs that this process must not ask for any more. A halt is remembered for as long as the run's
- * own process needs to take its chunks back; a chunk that comes later is of a run that was allowed
- * to go on (`--on-limit wait`), by a process that cannot notify this one. What still holds then,
- * the ledger or the service says again.
+ * Runs that this process must not ask for any more. A halt is remembered while the run's own
+ * process takes its chunks back; a later chunk is of a run that was resumed (`--on-limit wait`) by
+ * a process that cannot notify this one.
  */
 export function createHalts(clock: Clock) {
   const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();

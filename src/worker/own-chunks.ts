@@ -1,8 +1,7 @@
 /**
- * Which jobs of the queue a worker takes up, and what it does with them. Another program with
- * access to the engine can put anything there: a run that names another service or account than the
- * worker's own settings, or a job that is not a chunk. Those are left as they are, and neither the
- * token nor a request goes anywhere for them.
+ * Which jobs of the queue a worker takes up. Another program with access to the engine can put
+ * anything there: a run of another service or account, or a job that is no chunk. Those are left as
+ * they are, and neither the token nor a request goes anywhere for them.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../core/clock.js';
@@ -29,9 +28,9 @@ import { maskAddress } from '../settings/address-values.js';
 import type { AskSignals } from './asked.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
-/** How long a chunk that belongs to another worker is left alone. */
+/** The wait of a chunk that belongs to another worker. */
 const NOT_OURS_MS = 5_000;
-/** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
+/** The wait of a chunk of a paused run, which sets it aside meanwhile. */
 const PAUSED_MS = 1_000;
 /** Far above those of a run of ours. */
 const IDENTIFIERS_AT_MOST = 10_000;
@@ -65,7 +64,6 @@ const chunkShape: Shape<ChunkData> = object({
 });
 
 export interface ChunkWorkOptions extends AskSignals {
-  /** Runs that name another service or account are left alone. */
   readonly service: string;
   readonly account: string;
   readonly log: Log;
@@ -126,14 +124,13 @@ function createOwnChunks({ service, account, log }: ChunkWorkOptions, clock: Clo
   const warnOfAccount = warnOf('a run on this queue names another account; its chunks are left alone');
 
   return {
-    /** The chunk of a job; null for anything else. */
+    /** Returns null for anything but a chunk. */
     read(data: unknown): ChunkData | null {
       const chunk = attempt(() => chunkShape(data), null);
       if (chunk === null) warnOfJob({});
       return chunk;
     },
 
-    /** Whether the run is of this worker's service and account. */
     isOf({ id, settings }: Pick<RunRecord, 'id' | 'settings'>): boolean {
       if (settings.service !== service) warnOfService({ run: id, host: hostOf(settings.service) });
       else if (settings.account !== account) warnOfAccount({ run: id });

@@ -1,4 +1,4 @@
-/** A long-lived worker forgets the oldest beyond these; one that goes on begins anew. */
+/** A long-lived worker forgets the oldest beyond these. */
 const RUNS_AT_MOST = 1_000;
 
 /** What a worker knows of each of its latest runs; `make` begins it. */

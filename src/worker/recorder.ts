@@ -9,14 +9,15 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome } from '../core/outcome.js';
+import type { RunStore } from '../engine/run-calls.js';
 import type { OutcomeStore } from '../engine/stores/outcome-store.js';
-import type { LookupFailure, RunStore } from '../engine/stores/run-store.js';
+import type { LookupFailure } from '../engine/stores/run-store.js';
 import type { AnswerSpool, Fetched } from '../ledger/outbox.js';
 import { spoolAnswers } from './answer-spool.js';
+import { createRecentRuns } from './recent-runs.js';
 
 export interface RecorderOptions {
-  readonly store: OutcomeStore;
-  readonly worker: string;
+  readonly store: Pick<OutcomeStore, 'record'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Where answers wait when the store refuses. */
@@ -32,11 +33,7 @@ const RECORDED_AT_ONCE = 500;
 const RETRY_MS = 1_000;
 
 export function createRecorder(options: RecorderOptions): AnswerSpool {
-  const { store, worker, clock, log, spoolFolder, stop } = options;
-  /** Those of the next call, and their dates. */
-  let next: { readonly answers: Fetched[]; readonly dates: Promise<number[]> } | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-
+  const { store, clock, log, spoolFolder, stop } = options;
   const withAge = ({ outcome, fetchedAt }: Fetched): NewOutcome => ({
     ...outcome,
     ageMs: Math.max(0, Math.round(clock.monotonic() - fetchedAt)),
@@ -60,7 +57,7 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
     for (;;) {
       const outcomes = answers.map(withAge);
       try {
-        const now = await store.record(worker, outcomes);
+        const now = await store.record(outcomes);
         // Brought in a second time it changes nothing that was paid for.
         if (spooled !== null)
           await rm(spooled, { force: true }).catch((error) =>
@@ -77,23 +74,11 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
     }
   }
 
-  function begin() {
-    const answers: Fetched[] = [];
-    // One turn of the loop collects what arrived together.
-    const dates = Promise.all([last, nextTurn()]).then(() => {
-      if (next?.answers === answers) next = null;
-      return recordAll(answers);
-    });
-    last = dates.catch(() => undefined);
-    return { answers, dates };
-  }
-
+  const add = createBatches(recordAll, RECORDED_AT_ONCE);
   return {
     async record(answer) {
-      if (next === null || next.answers.length >= RECORDED_AT_ONCE) next = begin();
-      const { answers, dates } = next;
-      const at = answers.push(answer) - 1;
-      return (await dates)[at] ?? 0;
+      const { at, sent } = add(answer);
+      return (await sent)[at] ?? 0;
     },
     leave: async (answers) => leftFor('the engine did not answer in time', await spool(answers.map(withAge))),
   };
@@ -108,10 +93,6 @@ export function createFailureKeeper(
   runs: Pick<RunStore, 'fail'>,
   { clock, log, stop }: Pick<RecorderOptions, 'clock' | 'log' | 'stop'>,
 ) {
-  /** Failures that wait for an earlier call, by run. */
-  const waiting = new Map<string, { readonly failures: LookupFailure[]; readonly kept: Promise<void> }>();
-  let last: Promise<void> = Promise.resolve();
-
   async function keepAll(run: string, failures: readonly LookupFailure[]): Promise<void> {
     for (;;) {
       try {
@@ -124,18 +105,29 @@ export function createFailureKeeper(
     }
   }
 
+  const batches = createRecentRuns((run) =>
+    createBatches((failures: readonly LookupFailure[]) => keepAll(run, failures)),
+  );
   /** Resolves when the failure is as durable as the engine promises. Rejects only once stopped. */
-  return function keep(run: string, failure: LookupFailure): Promise<void> {
-    const known = waiting.get(run);
-    known?.failures.push(failure);
-    if (known) return known.kept;
-    const failures = [failure];
-    const kept = last.then(() => {
-      waiting.delete(run);
-      return keepAll(run, failures);
+  return (run: string, failure: LookupFailure): Promise<void> => batches.of(run)(failure).sent;
+}
+
+/** Sends what comes while a batch is under way as the next one. Returns its place in its batch. */
+function createBatches<T, R>(send: (items: readonly T[]) => Promise<R>, atMost = Number.POSITIVE_INFINITY) {
+  let next: { readonly items: T[]; readonly sent: Promise<R> } | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  function begin() {
+    const items: T[] = [];
+    // One turn of the loop collects what arrived together.
+    const sent = Promise.all([last, nextTurn()]).then(() => {
+      if (next?.items === items) next = null;
+      return send(items);
     });
-    waiting.set(run, { failures, kept });
-    last = kept.catch(() => undefined);
-    return kept;
+    last = sent.catch(() => undefined);
+    return { items, sent };
+  }
+  return (item: T) => {
+    if (next === null || next.items.length >= atMost) next = begin();
+    return { at: next.items.push(item) - 1, sent: next.sent };
   };
 }

@@ -20,16 +20,10 @@ export class RefusalSeries {
   #series: { readonly usage: number; readonly since: number; count: number } | null = null;
 
   /**
-   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second
-   * were. `own`: what the ledger counts, for refusals that say nothing of usage. The usage at which
-   * the service refuses for quota; null: unknown.
+   * Notes an answer; returns the usage at which the service refuses for quota, or null. `isSlow`:
+   * no more than one a second was sent. `own`: the ledger's count, where the answer shows no usage.
    */
-  note(
-    { meaning, usage, quota }: Answer,
-    isSlow: boolean,
-    now: number,
-    own: UsageOfQuota | null,
-  ): UsageOfQuota | null {
+  note({ meaning, usage, quota }: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null) {
     const stated = usage !== null && quota !== null ? { usage, quota } : null;
     const known = usage === null && quota === null ? own : stated;
     const isEvidence =

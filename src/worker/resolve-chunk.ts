@@ -33,10 +33,7 @@ export interface ChunkContext extends AskContext {
   readonly listener?: WorkerListener | undefined;
   /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
-  /**
-   * Resolves when the identifiers of every chunk so far have had their places at the gate: those of
-   * a later one come behind them, so that a cap buys the top of a file.
-   */
+  /** Chunks pass the gate in their order, so that a cap buys the top of a file. */
   readonly turns: { last: Promise<unknown> };
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
@@ -48,9 +45,8 @@ export type ChunkResult =
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
 /**
- * Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it
- * early with the rest parked; `abort` also ends requests under way. `isRepeat`: a worker was at it
- * before and did not come to its end.
+ * Works on `data` for a run that is running; the ledger notices a dead one. A stop parks the rest.
+ * `isRepeat`: a worker had it before and was killed.
  */
 export async function resolveChunk(
   context: ChunkContext,
@@ -100,7 +96,6 @@ export async function resolveChunk(
   return left === null ? finishChunk(context.engine, data) : { type: 'parked', ...left };
 }
 
-/** Final failures are neither retried nor paid for again. */
 async function withoutFailed(engine: Engine, data: ChunkData, keyOf: OutcomeKeyOf): Promise<ChunkData> {
   const keys = data.identifiers.map((text) => keyOf(text));
   const failures = await engine.runs.failures(data.run, keys);
@@ -139,8 +134,7 @@ async function claimAndAsk(
   };
   const enterAll = async (): Promise<void> => {
     const keys = texts.map((text) => keyOf(text));
-    const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
-    const claims = await context.engine.outcomes.claim(asked);
+    const claims = await context.engine.outcomes.claim(context.worker, keys, freshnessOf(run));
     if (claims.includes('ours')) await earlier;
     for (const [at, text] of texts.entries()) {
       if (claims[at] === 'fresh') continue;
@@ -155,17 +149,14 @@ async function claimAndAsk(
   return texts.flatMap((text, at) => (results[at] === undefined ? [] : [[text, results[at]]]));
 }
 
-/**
- * Resolves when a place at the gate is free, with the way out of it. What waits for one is begun
- * when it has it: of a whole chunk it would outlive the young generation.
- */
+/** Resolves with the way out once a place is free: waiting lookups would outlive the young heap. */
 function enterGate(limit: ChunkContext['limit']): Promise<() => void> {
   return new Promise((enter) => {
     void limit(() => new Promise<void>((leave) => enter(leave)));
   });
 }
 
-/** Nothing is left to do for this chunk, or no run waits for it. */
+/** Ends a chunk of which nothing is left, or for which no run waits. */
 export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };
@@ -187,9 +178,8 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, keyOf: OutcomeKey
 }
 
 /**
- * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer
- * than was asked for when the chunk was parked: a clock that was set back since would make it wait
- * by as much longer.
+ * Returns the rest of an identifier's wait; 0 or less when it is due. Never more than when the
+ * chunk was parked: the clock may have been set back.
  */
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
@@ -198,10 +188,7 @@ export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now
   return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
 }
 
-/**
- * The chunk as it comes back and the wait until the first of its identifiers is due; null when
- * nothing is left. An identifier that is due later is not asked for sooner because another one is.
- */
+/** Returns the chunk to park and the wait for its first identifier; null if none is left. */
 export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];
   const attempts: Record<string, number> = {};

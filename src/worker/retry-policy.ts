@@ -1,12 +1,9 @@
 /**
- * How often and when an identifier is asked again after an answer that was not billed. Pure.
- *
- * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
- * back later, so that a crash forgets nothing and no job is held while waiting. The breaker
- * handles storms.
+ * How often and when an identifier is asked again after an answer that was not billed. A blip is
+ * retried inside the job; what lasts goes back to the queue, so that a crash forgets nothing. Pure.
  */
 
-/** The service has been unavailable for so long that waiting is over. */
+/** Waiting for the service ends after this outage. */
 export const HOPELESS_MS = 1_800_000;
 
 /** Requests in a row for one identifier before its job is parked. */
@@ -35,5 +32,5 @@ export function parkMs(attempts: number, retryAfterMs: number | null): number | 
   return wait === undefined ? null : Math.max(wait, retryAfterMs ?? 0);
 }
 
-/** Claimed by another worker: soon enough to be prompt, seldom enough not to poll. */
+/** For what another worker claims: soon enough to be prompt, seldom enough not to poll. */
 export const BUSY_RETRY_MS = 400;

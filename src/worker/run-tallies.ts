@@ -1,12 +1,12 @@
 /**
- * Reports to each run how far this worker is with it, also within a chunk: a slow service answers a
- * chunk in minutes, and people look at the progress every second. A report is the sum so far, under
- * a name of its own: made twice, because an answer of the engine was lost, it counts once, and one
- * that failed is part of the next.
+ * Reports to each run how far this worker is with it, also within a chunk, which a slow service
+ * answers in minutes. A report is the sum so far under a name of its own: repeated it counts once,
+ * and one that failed is part of the next.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
-import { NO_TALLY, type RunStore, type Tally } from '../engine/stores/run-store.js';
+import type { RunStore } from '../engine/run-calls.js';
+import { NO_TALLY, type Tally } from '../engine/stores/run-store.js';
 import type { Asked } from './asked.js';
 import { createRecentRuns } from './recent-runs.js';
 
@@ -15,7 +15,7 @@ const REPORT_EVERY_MS = 1_000;
 export type RunTallies = ReturnType<typeof createRunTallies>;
 export type RunTally = ReturnType<typeof createTally>;
 
-/** One for each worker. The sum of a run that was forgotten and goes on has a new name. */
+/** A run that was forgotten gets a sum with a new name. */
 export function createRunTallies(runs: Pick<RunStore, 'addTally'>, clock: Clock) {
   return createRecentRuns((run) => createTally(runs, run, clock));
 }

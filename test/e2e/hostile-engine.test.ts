@@ -82,7 +82,6 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const later = Buffer.concat([Buffer.from([7]), packProfile(Buffer.from('{"name":"Later"}')).subarray(1)]);
     const planted = [bomb, packProfile(Buffer.from('null')), Buffer.alloc(0), later];
     await engine.outcomes.record(
-      'attacker',
       planted.map((packed, at) => {
         const key = keyOf(`domain:${domainAt(at)}`);
         return { key, status: 'matched', packed, billed: false, freshMs: null };

@@ -1,9 +1,9 @@
 /** Answers of an engine for a run: ours, or damaged. */
 import { expect, test } from 'vitest';
 import { createRuns } from '../../src/engine/run-calls.js';
-import { checked } from '../../src/engine/store-calls.js';
 import type { FailureReason, RunStop } from '../../src/engine/stores/run-reasons.js';
 import { NO_TALLY } from '../../src/engine/stores/run-store.js';
+import { checked } from '../../src/engine/stores/store-calls.js';
 import { HALTS } from '../support/halts.js';
 import { runSettings } from './contract/run-settings.js';
 

@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('plans', () => {
       const take = permit === null ? [] : [{ permit, key: `key of ${permit}` }];
       const keys = take.map(({ key }) => key);
       const freshness = { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
-      if (permit !== null) await engine.outcomes.claim({ worker: 'w', run: 'run', keys, freshness });
+      if (permit !== null) await engine.outcomes.claim('w', keys, freshness);
       const reading = { quota: 10, usage: 10 + settle.length, period: null };
       const asked = { account: 'a', worker: 'w', run: 'run', settle, take, reading };
       const { permits } = await engine.ledger.exchange(exchangeRequest(asked));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
+import { CONFIRMED, createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
 
 const rateOf = (stage: Stage) => stage.account().rate;
 
@@ -100,4 +100,30 @@ describe('refusals', () => {
     await clock.advance(2_000);
     expect(third.result).toBe('granted');
   });
+
+  test('that lower nothing let the pace grow a second later', async () => {
+    const stage = await createPacedStage(100, 3);
+    const { clock, governor, settleDown, asked } = stage;
+    const [first, second, third] = await asked(3);
+    governor.refuse(first?.permit ?? '', THROTTLED, UNCONFIRMED);
+    await settleDown();
+    const lowered = rateOf(stage);
+    await clock.advance(900);
+    governor.refuse(second?.permit ?? '', THROTTLED, UNCONFIRMED);
+    await clock.advance(600);
+    governor.settle(third?.permit ?? '', 'billed', CONFIRMED);
+    await settleDown();
+    expect(rateOf(stage)).toBe(lowered);
+  });
+});
+
+test('the pace does not grow beyond the rate that the run allows', async () => {
+  const stage = await createPacedStage(100);
+  for (let half = 0; half < 20; half += 1) {
+    const [asker] = stage.askMany(1, { run: { maxRate: 102 } });
+    await stage.clock.advance(485);
+    if (asker?.permit) stage.governor.settle(asker.permit, 'billed', CONFIRMED);
+    await stage.settleDown();
+  }
+  expect(rateOf(stage)).toBe(102);
 });

@@ -2,15 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { CONFIRMED, createStage, granted, headers, outcomes, TIMEOUT_MS, UNCONFIRMED } from './governing.js';
 
 describe('asking', () => {
-  test('batches all requests of one moment in one exchange', async () => {
-    const { ledger, asked } = await createStage({ quota: 120 });
-    const before = ledger.requests.length;
-    const askers = await asked(30);
-    expect(outcomes(askers)).toEqual({ granted: 30 });
-    expect(ledger.requests.length - before).toBe(1);
-    expect(ledger.requests.at(-1)?.take).toHaveLength(30);
-  });
-
   test('asks for at most two hundred permits per exchange; the others follow at once', async () => {
     const { ledger, asked } = await createStage({ quota: 1_800 });
     const before = ledger.requests.length;

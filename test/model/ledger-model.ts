@@ -219,20 +219,9 @@ interface Call {
 }
 
 function callOn(world: ModelWorld, name: string, now: number): Call {
-  return {
-    world,
-    name,
-    account: accountOf(world, name),
-    now,
-    policy: policyOf(world, name, now),
-    billed: [],
-  };
-}
-
-function accountOf(world: ModelWorld, name: string): ModelAccount {
   const account = world.accounts.get(name) ?? new ModelAccount(world.newEpoch());
   world.accounts.set(name, account);
-  return account;
+  return { world, name, account, now, policy: policyOf(world, name, now), billed: [] };
 }
 
 /** The policy of the live runs: of several the lowest holds; without any, no overage, no cap. */
@@ -241,7 +230,7 @@ function policyOf(world: ModelWorld, name: string, now: number) {
   let overage: number | null = null;
   for (const run of world.runs.values()) {
     if (run.settings.account !== name || runStatus(run, now) !== 'alive') continue;
-    overage = overage === null ? run.settings.overage : Math.min(overage, run.settings.overage);
+    overage = Math.min(overage ?? Infinity, run.settings.overage);
     if (run.settings.quotaCap !== null) quotaCap = Math.min(quotaCap ?? Infinity, run.settings.quotaCap);
   }
   return { quotaCap, overage: overage ?? 0 };
@@ -259,6 +248,11 @@ function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
   if (status !== 'alive') return status;
   if (run.isHalted) return 'halted';
   return run.isPaused ? 'paused' : 'alive';
+}
+
+/** Requests of the period, those in flight included. */
+function spentOf({ sent, held, others }: ModelAccount): number {
+  return sent + held + others;
 }
 
 function limitOf({ account: { quota }, policy }: Call): number | null {
@@ -308,7 +302,8 @@ function close(call: Call, { permit: id, as, period: datedIn = null, isBeyond }:
   if (period === 'last') account.early += 1;
   const { run, generation } = permit;
   billed.push({ run, generation, period, isBeyond: isBeyond ?? false });
-  count(account, now);
+  turn(account, now);
+  account.secondSent += 1;
 }
 
 function isDrained(account: ModelAccount): boolean {
@@ -442,11 +437,6 @@ function billedQuota({ account, policy }: Call): number {
   return account.quota ?? policy.quotaCap ?? Infinity;
 }
 
-function count(account: ModelAccount, now: number): void {
-  turn(account, now);
-  account.secondSent += 1;
-}
-
 function turn(account: ModelAccount, now: number): void {
   const second = Math.floor(now / 1_000);
   if (second !== account.second) {
@@ -510,10 +500,7 @@ function closeLost(call: Call, isLost: (permit: ModelPermit) => boolean): number
   return lost.length;
 }
 
-/** Closes the permits that are past their deadline. */
-function sweep(call: Call): number {
-  return closeLost(call, ({ deadline }) => deadline <= call.now);
-}
+const sweep = (call: Call) => closeLost(call, ({ deadline }) => deadline <= call.now);
 
 /** Whether permits are withheld, or granted one at a time, until permits in flight have ended. */
 function waitsForOthers(account: ModelAccount, allowed: number, now: number): boolean {
@@ -609,21 +596,13 @@ function openPeriod(
   resetAwaitedAt: number | null,
 ): void {
   forgetNext(account);
-  account.period = period;
-  account.periodEnd = null;
-  account.nextAsked = null;
   account.sent = account.nextSent + account.nextDated;
   // The usage shows how many of those that are dated in it are billed in it.
   account.early = account.nextSent + (usage === null ? 0 : account.nextDated);
-  account.nextSent = 0;
-  account.nextDated = 0;
-  account.resetAwaitedAt = resetAwaitedAt;
-  account.others = 0;
-  account.usage = null;
-  account.closedAt = null;
-  account.lastUsage = null;
-  account.days = [];
-  account.free = 0;
+  Object.assign(account, {
+    ...{ period, resetAwaitedAt, periodEnd: null, nextAsked: null, nextSent: 0, nextDated: 0 },
+    ...{ others: 0, usage: null, lastUsage: null, closedAt: null, days: [], free: 0 },
+  } satisfies Partial<ModelAccount>);
   endLooks(account);
 }
 
@@ -642,22 +621,19 @@ function asksAt({ periodEnd, behindMs, resetAwaitedAt, turnAskedAt }: ModelAccou
 }
 
 /** The ledger went back in time: the highest state seen is written back, and spending rests. */
-function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: number): boolean {
-  const seen = request.seen;
-  if (!seen) return false;
-  if (seen.epoch === account.epoch && seen.version <= account.version) return false;
+function restoreSeen(account: ModelAccount, { seen, usageLagMs }: ExchangeRequest, now: number): void {
+  if (!seen || (seen.epoch === account.epoch && seen.version <= account.version)) return;
   if (account.period === null) account.period = seen.period;
   if (account.period === seen.period) {
     account.sent = Math.max(account.sent, seen.spent);
     account.others = Math.max(account.others, seen.others);
   }
   if (seen.epoch === account.epoch) account.version = seen.version;
-  account.restsUntil = now + request.usageLagMs;
+  account.restsUntil = now + usageLagMs;
   account.confirmedAt = 0;
   // What was measured and booked may be older than the count.
   endLooks(account);
   account.spentAt = now;
-  return true;
 }
 
 export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
@@ -809,38 +785,30 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
   const maySpend = run !== undefined && spendingStatus(run, now) === 'alive' && !world.isPaused;
   const allowed = inFlightAllowed(call, run);
   return request.take.map(({ permit, key, own = null }): PermitAnswer => {
+    const denied = { permit, answer: 'denied' } as const;
     const known = world.permits.get(permit);
     if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
     const claim = world.claims.get(key);
     if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
-    if (!run || !maySpend) return { permit, answer: 'denied' };
+    if (!run || !maySpend || request.run === null) return denied;
     if ((world.unusable.get(`${request.run} ${key}`) ?? 0) >= UNUSABLE_ALLOWED)
       return { permit, answer: 'attempts_exhausted' };
-    const common = {
-      account: request.account,
-      worker: request.worker,
-      run: request.run ?? '',
-      generation: run.generation,
-      key,
-      deadline: now + request.permitMs,
-      own,
-    };
+    const { account: name, worker, run: id, permitMs } = request;
+    const { generation } = run;
+    const common = { account: name, worker, run: id, generation, key, deadline: now + permitMs, own };
     if (own !== null && own === account.lookOf && account.lookProven) {
       const answer = grantFree(call, permit, { ...common, generation: '', probe: false });
       if (answer.answer === 'granted') claim.permit = permit;
       return answer;
     }
     const out = account.held + account.probes;
-    if (now < account.restsUntil) return { permit, answer: 'denied' };
     const isTurn = account.hasNextFallen;
-    if (isTurn && out > 0) return { permit, answer: 'denied' };
+    if (now < account.restsUntil || (isTurn && out > 0)) return denied;
     // Leftovers of a dead process do not count: they may take a minute to expire.
     const isOpening = account.confirmedAt <= now - ALONE_AFTER_MS;
-    if (isOpening && account.alone !== null && world.permits.has(account.alone))
-      return { permit, answer: 'denied' };
-    if (out >= allowed) return { permit, answer: 'denied' };
-    const spent = account.sent + account.held + account.others;
-    const hasRoom = limit === null || spent < limit;
+    if (isOpening && account.alone !== null && world.permits.has(account.alone)) return denied;
+    if (out >= allowed) return denied;
+    const hasRoom = limit === null || spentOf(account) < limit;
     const probe = account.closedAt !== null || !hasRoom;
     if (probe) {
       const mayAsk = hasRoom || mayFindOut(call, run) || now >= (asksAt(account) ?? Infinity);
@@ -848,26 +816,24 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
         now >= account.nextProbeAt &&
         (account.closedAt !== null || now - account.confirmedAt >= PROBE_EVERY_MS);
       const isConfirming = isTurn && mayConfirmTurn(call, run);
-      if (!mayAsk || !(isDue || isConfirming) || out > 0) return { permit, answer: 'denied' };
+      if (!mayAsk || !(isDue || isConfirming) || out > 0) return denied;
     }
-    const caps = capsOf(world, run.generation);
+    const caps = capsOf(world, generation);
     const { maxRequests, maxOverageRequests } = run.settings;
-    if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
-    const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(call));
-    if (maxOverageRequests !== null && beyond > 0)
-      if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
-        return { permit, answer: 'denied' };
-    if (beyond > overageLeftByOthers(world, request.account, run.generation))
-      return { permit, answer: 'denied' };
+    if (maxRequests !== null && caps.requests >= maxRequests) return denied;
+    const beyond = Math.max(0, spentOf(account) + account.probes + 1 - billedQuota(call));
+    const overage = caps.overage + Math.min(caps.held + 1, beyond);
+    if (beyond > 0 && overage > (maxOverageRequests ?? Infinity)) return denied;
+    if (beyond > overageLeftByOthers(world, name, generation)) return denied;
     const slot = slotOf(account, now);
-    if (slot === null) return { permit, answer: 'denied' };
+    if (slot === null) return denied;
     if (probe) {
       if (now >= (asksAt(account) ?? Infinity)) account.turnAskedAt = now;
       account.probes += 1;
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
-    world.caps.set(run.generation, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
-    world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
+    world.caps.set(generation, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
+    world.spent.set(id, (world.spent.get(id) ?? 0) + 1);
     world.permits.set(permit, { ...common, probe, free: false });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
@@ -903,8 +869,7 @@ function grantFree(call: Call, permit: string, record: Omit<ModelPermit, 'free'>
 function mayTryLook({ account, policy, now }: Call, look: LookRequest, quietMs: number): boolean {
   if (account.closedAt !== null || account.hasNextFallen || !isDrained(account)) return false;
   const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity, look.quotaCap ?? Infinity);
-  if (account.sent + account.held + account.others >= quota) return false;
-  if (now - account.spentAt < quietMs) return false;
+  if (spentOf(account) >= quota || now - account.spentAt < quietMs) return false;
   if (now - account.lookTriesSince >= DAY_MS) {
     account.lookTriesSince = now;
     account.lookTries = 0;
@@ -915,46 +880,34 @@ function mayTryLook({ account, policy, now }: Call, look: LookRequest, quietMs: 
 /** A request outside of any run: a look, or a check that a person ordered. */
 function grantLook(call: Call, request: ExchangeRequest, look: LookRequest): PermitAnswer {
   const { world, account, now } = call;
-  const { permit } = look;
+  const { permit, own } = look;
+  const denied = { permit, answer: 'denied' } as const;
   const known = world.permits.get(permit);
   if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
-  if (world.isPaused) return { permit, answer: 'denied' };
+  if (world.isPaused) return denied;
+  const { account: name, worker, permitMs } = request;
   const record = {
-    account: request.account,
-    worker: request.worker,
-    run: '',
-    generation: '',
-    key: look.key ?? '',
-    deadline: now + request.permitMs,
-    probe: false,
-    own: look.own,
-    free: false,
+    ...{ account: name, worker, run: '', generation: '', key: look.key ?? '', own },
+    ...{ deadline: now + permitMs, probe: false, free: false },
   };
-  if (look.own !== null) {
-    if (account.lookOf !== look.own) {
-      endLooks(account);
-      account.lookOf = look.own;
-      account.lookProven = false;
-      account.lookRises = 0;
-    }
-    if (account.lookProven) return grantFree(call, permit, record);
+  if (own !== null && account.lookOf !== own) {
+    endLooks(account);
+    Object.assign(account, { lookOf: own, lookProven: false, lookRises: 0 });
   }
-  if (now < account.restsUntil) return { permit, answer: 'denied' };
-  const quietMs = QUIET_LAGS * request.usageLagMs;
+  if (own !== null && account.lookProven) return grantFree(call, permit, record);
+  if (now < account.restsUntil) return denied;
   const claim = world.claims.get(record.key);
-  if (look.own !== null) {
-    if (!mayTryLook(call, look, quietMs)) return { permit, answer: 'denied' };
+  if (own !== null) {
+    if (!mayTryLook(call, look, QUIET_LAGS * request.usageLagMs)) return denied;
   } else {
-    if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
-    if (account.checkedAt > 0 && now - account.checkedAt < CHECK_EVERY_MS)
-      return { permit, answer: 'denied' };
+    if (claim?.worker !== worker) return { permit, answer: 'lost' };
+    if (account.checkedAt > 0 && now - account.checkedAt < CHECK_EVERY_MS) return denied;
     const limit = limitOf(call);
-    const spent = account.sent + account.held + account.others;
-    record.probe = account.closedAt !== null || (limit !== null && spent >= limit);
+    record.probe = account.closedAt !== null || (limit !== null && spentOf(account) >= limit);
   }
   const slot = slotOf(account, now);
   if (slot === null) return { permit, answer: 'queued' };
-  if (look.own !== null) {
+  if (own !== null) {
     account.lookTries += 1;
     account.lookOut = permit;
     account.lookOutAt = now;
@@ -976,38 +929,18 @@ function stateOf(call: Call, runId: string | null): LedgerState {
   const run = runId === null ? undefined : world.runs.get(runId);
   const caps = run && capsOf(world, run.generation);
   const limit = limitOf(call);
-  const hasRoom = limit === null || account.sent + account.held + account.others < limit;
-  const out = account.held + account.probes;
-  const beyond = Math.max(0, account.sent + out + account.others - billedQuota(call));
+  const hasRoom = limit === null || spentOf(account) < limit;
+  const beyond = Math.max(0, spentOf(account) + account.probes - billedQuota(call));
+  const { epoch, version, period, behindMs, sent, held, probes, others, free, checkedAt } = account;
+  const { quota, usage, lastUsage, confirmedAt, answeredAt, days, closedAt, nextProbeAt } = account;
+  const { lookOf: of, lookProven: isProven, lookBooked: booked, lookRises: rises } = account;
   return {
-    now,
-    epoch: account.epoch,
-    version: account.version,
-    period: account.period,
-    behindMs: account.behindMs,
+    ...{ now, epoch, version, period, behindMs, sent, held, probes, others, free, checkedAt },
+    ...{ quota, usage, lastUsage, confirmedAt, answeredAt, days, closedAt, nextProbeAt },
+    own: { of, isProven, booked, rises },
     isTurnUnconfirmed: account.hasNextFallen && (hasRoom || (run !== undefined && mayConfirmTurn(call, run))),
     asksAt: asksAt(account),
-    sent: account.sent,
-    held: account.held,
-    probes: account.probes,
     freeOut: world.permits.get(account.lookOut ?? '')?.free === true ? 1 : 0,
-    others: account.others,
-    free: account.free,
-    own: {
-      of: account.lookOf,
-      isProven: account.lookProven,
-      booked: account.lookBooked,
-      rises: account.lookRises,
-    },
-    checkedAt: account.checkedAt,
-    quota: account.quota,
-    usage: account.usage,
-    lastUsage: account.lastUsage,
-    confirmedAt: account.confirmedAt,
-    answeredAt: account.answeredAt,
-    days: account.days,
-    closedAt: account.closedAt,
-    nextProbeAt: account.nextProbeAt,
     restsUntil: account.restsUntil > now ? account.restsUntil : 0,
     servesOverage: account.servesOverage,
     isPaused: world.isPaused,
@@ -1061,12 +994,8 @@ function correct(world: ModelWorld, name: string, now: number, change: (call: Ca
   return stateOf(call, null);
 }
 
-export function open(
-  world: ModelWorld,
-  name: string,
-  pace: { rate: number | null | undefined; burst: number },
-  now: number,
-): LedgerState {
+type Pace = { rate: number | null | undefined; burst: number };
+export function open(world: ModelWorld, name: string, pace: Pace, now: number): LedgerState {
   return correct(world, name, now, ({ account }) => {
     account.confirmedAt = 0;
     account.nextProbeAt = now;
@@ -1080,8 +1009,7 @@ export function open(
 /** An import: the larger sum holds, and a later period opens. */
 export function raise(world: ModelWorld, name: string, spending: Spending, now: number): LedgerState {
   const { period, sent, others, quota } = spending;
-  return correct(world, name, now, (call) => {
-    const { account } = call;
+  return correct(world, name, now, ({ account }) => {
     if (isLater(period, account.period)) openPeriod(account, period, null, null);
     account.period ??= period;
     if (period !== null && account.period !== period && ![account.period, period].includes('none')) return;
@@ -1094,14 +1022,9 @@ export function raise(world: ModelWorld, name: string, spending: Spending, now: 
   });
 }
 
-export function observe(
-  world: ModelWorld,
-  name: string,
-  seen: { usage?: number; quota?: number },
-  now: number,
-): LedgerState {
-  return correct(world, name, now, (call) => {
-    const { account } = call;
+type Seen = { usage?: number; quota?: number };
+export function observe(world: ModelWorld, name: string, seen: Seen, now: number): LedgerState {
+  return correct(world, name, now, ({ account }) => {
     if (seen.quota !== undefined) account.quota = seen.quota;
     if (seen.usage !== undefined) {
       account.early = 0;

@@ -107,12 +107,6 @@ describe('open', () => {
     expect(breaker.enter(4_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
-  it('is closed by a good answer to an earlier request too', () => {
-    const breaker = openedBreaker();
-    breaker.note(BEFORE, true, 10);
-    expect(breaker.isOpen).toBe(false);
-  });
-
   it('gives the place of a probe that sent nothing to the next', () => {
     const breaker = openedBreaker();
     breaker.cancel(probeOf(breaker, 1_000));

@@ -27,12 +27,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const packed = packProfile(Buffer.from('{"name":"Stored"}'));
     const outcome = { status: 'matched', packed, billed: true, freshMs: null } as const;
     const outcomes = texts.map((text) => ({ key: keyOf(text), ...outcome }));
-    await place.engine.outcomes.record('earlier', outcomes);
+    await place.engine.outcomes.record(outcomes);
   }
-  const claim = (worker: string, texts: readonly string[]) => {
-    const keys = texts.map(keyOf);
-    return place.engine.outcomes.claim({ worker, run: run.id, keys, freshness: freshnessOf(run) });
-  };
+  const claim = (worker: string, texts: readonly string[]) =>
+    place.engine.outcomes.claim(worker, texts.map(keyOf), freshnessOf(run));
   const progress = () => place.engine.runs.heartbeat(run.id);
 
   it('asks for claimed identifiers, skips fresh ones, and is finished', async () => {
@@ -162,10 +160,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const context = await place.context('w1', client, { limit: pLimit(1) });
     const gate = createGate();
     let claimed = 0;
-    const slow = claimingBy(context, async (request) => {
-      const claims = await place.engine.outcomes.claim(request);
+    const slow = claimingBy(context, async (worker, keys, freshness) => {
+      const claims = await place.engine.outcomes.claim(worker, keys, freshness);
       claimed += 1;
-      if (request.keys.length === 3) await gate.pass();
+      if (keys.length === 3) await gate.pass();
       return claims;
     });
     const [first, second] = [brands(5).slice(0, 3), brands(5).slice(3)];
@@ -194,9 +192,9 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client, { limit: pLimit(1) });
     const [first, second, third] = [brands(5).slice(0, 2), brands(5).slice(2, 3), brands(5).slice(3)];
-    const failing = claimingBy(context, async (request) => {
-      if (request.keys.length === 1) throw new Error('no answer');
-      return place.engine.outcomes.claim(request);
+    const failing = claimingBy(context, async (worker, keys, freshness) => {
+      if (keys.length === 1) throw new Error('no answer');
+      return place.engine.outcomes.claim(worker, keys, freshness);
     });
     const all = [first, second, third].map((texts) =>
       resolveChunk(failing, run, chunkOf(run, texts), SIGNALS),

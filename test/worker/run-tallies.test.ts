@@ -71,19 +71,6 @@ it('the first answer is reported at once: other workers trust the address by it'
   expect(sums().map(({ matched }) => matched)).toEqual([1]);
 });
 
-it('each run has a sum and a name of its own', async () => {
-  const { tallies, reports } = createTallying();
-  tallies.of('one').addAsked(MATCHED);
-  await tallies.of('one').flush();
-  tallies.of('two').addAsked(MATCHED);
-  await tallies.of('two').flush();
-  expect(reports.map(({ run, sum }) => [run, sum.matched])).toEqual([
-    ['one', 1],
-    ['two', 1],
-  ]);
-  expect(new Set(reports.map(({ part }) => part)).size).toBe(2);
-});
-
 it('of very many runs a forgotten one continues under another name', async () => {
   const { tallies, reports } = createTallying();
   for (let run = 0; run < 1_100; run += 1) {

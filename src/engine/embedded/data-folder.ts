@@ -15,7 +15,7 @@ import { attempt } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { isLock } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import {
@@ -31,7 +31,7 @@ import {
 } from './server-user.js';
 
 const run = promisify(execFile);
-/** How names begin of what a start has not finished. */
+/** The first letters of what a start has not finished. */
 export const DRAFT = 'new-';
 export const LOG_FILE = 'server.log';
 const REMOVAL = { recursive: true, force: true, maxRetries: 3 } as const;
@@ -94,7 +94,7 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
   return folders;
 }
 
-/** Only its owner may do that; a folder that root made for everybody stays as it is. */
+/** A folder that root made for everybody stays as it is. */
 function closeToOthers(path: string, mode: number): void {
   inFolder(path, (descriptor, uid) => {
     if (uid === (process.getuid?.() ?? uid)) fchmodSync(descriptor, mode);
@@ -128,22 +128,18 @@ async function refuseNetwork(folder: string): Promise<void> {
   throw unfit(what, folder, phrase`use a folder on a local disk with ${STATE}, ${OR_A_SERVER}`);
 }
 
-/** The state of the data; never replace `unusable` by an empty database. Pure, for tests. */
-export function judgeData(facts: {
-  /** Names in the data folder; null: there is no such folder. */
-  readonly data: readonly string[] | null;
-  /** The text of its `PG_VERSION`; null: it has none. */
-  readonly version: string | null;
-  readonly wasUsed: boolean;
-}) {
-  const { data, version, wasUsed } = facts;
+/**
+ * The state of the data; never replace `unusable` by an empty database. `names`: in the data
+ * folder, null without one. `version`: the text of `PG_VERSION`. Pure, for tests.
+ */
+export function judgeData(names: readonly string[] | null, version: string, wasUsed: boolean) {
   const unusable = (what: string) => ({ type: 'unusable', what }) as const;
-  if (data === null)
+  if (names === null)
     return wasUsed
       ? unusable('the database of this state folder is missing, although it was in use before')
       : ({ type: 'none' } as const);
-  const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
-  if (major !== undefined && data.includes('global') && data.includes('base'))
+  const major = /^(\d+)\s*$/.exec(version)?.[1];
+  if (major !== undefined && names.includes('global') && names.includes('base'))
     return { type: 'ready', major: Number(major) } as const;
   return unusable('the data folder of the embedded engine is damaged, or belongs to another program');
 }
@@ -170,17 +166,15 @@ export async function findData({ state, home, data }: ServerFolders) {
     const what = `the data of the embedded engine cannot be read (${systemWords(error)})`;
     throw unfit(what, data, 'allow this user to read them, then run again');
   };
-  return judgeData({
-    data: await readdir(data).catch((error: unknown) => {
-      assertReadable(error);
-      return isErrorCode(error, 'ENOENT') ? null : [];
-    }),
-    version: await readPlainFile(join(data, VERSION_FILE)).catch((error: unknown) => {
-      assertReadable(error);
-      return null;
-    }),
-    wasUsed: [join(home, OWNER_FILE), join(state, USED_FILE)].some((path) => existsSync(path)),
+  const names = await readdir(data).catch((error: unknown) => {
+    assertReadable(error);
+    return isErrorCode(error, 'ENOENT') ? null : [];
   });
+  const version = await readPlainFile(join(data, VERSION_FILE)).catch((error: unknown) => {
+    assertReadable(error);
+    return '';
+  });
+  return judgeData(names, version, existsSync(join(home, OWNER_FILE)) || existsSync(join(state, USED_FILE)));
 }
 
 const VERSION_FILE = 'PG_VERSION';
@@ -191,7 +185,7 @@ const EMPTY =
   'this period';
 export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${OR_EMPTY}: ${EMPTY}`;
 
-/** The outcome when the database of a server that was running has vanished; null: it is there. */
+/** The error once the database of a running server has vanished; null while it is there. */
 export function lossOfData({ data }: ServerFolders): FailFileError | null {
   try {
     statSync(join(data, VERSION_FILE));
@@ -224,7 +218,7 @@ export function initdbFailure(stderr: string): string {
   return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
 }
 
-/** Removes what earlier starts left that were killed while they made a database. */
+/** Removes what starts left that were killed while they made a database. */
 export async function removeDrafts({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
   for (const name of await readdir(home))
     if (name.startsWith(DRAFT)) await removeDraft(join(home, name), user);
@@ -287,20 +281,37 @@ function initdbError({ data }: ServerFolders, error: unknown): FailFileError {
   const words = initdbFailure(stderr);
   const reason = words === '' ? errorText(error) : words;
   const what = `the database of the embedded engine cannot be created (${reason})`;
-  const todo =
-    INITDB_TODOS.find(([pattern]) => pattern.test(stderr))?.[1] ??
-    phrase`free disk space and allow this user to write there, or use another folder with ${STATE}`;
-  return unfit(what, data, todo, error);
+  const other = phrase`allow this user to write there, or use another folder with ${STATE}`;
+  return unfit(what, data, todoForMachine(stderr) ?? other, error);
 }
 
-/** It opens files for 200 sessions; below about 100 it refuses to start. */
-export const MORE_FILES = 'allow this process more open files (ulimit -n 4096), then run again';
-
-const INITDB_TODOS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
+/** Faults of the machine, by PostgreSQL's words: its data are not to be blamed. */
+const MACHINE_FAULTS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [
     /could not look up effective user/,
     phrase`run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`,
   ],
-  [/file descriptors/, MORE_FILES],
+  // It opens files for 200 sessions; below about 100 it refuses to start.
+  [
+    /file descriptors|Too many open files/i,
+    'allow this process more open files (ulimit -n 4096), then run again',
+  ],
   [/terminated by signal/, 'run again'],
+  [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
+  [/Read-only file system/i, phrase`use a writable folder with ${STATE}`],
+  [
+    /Cannot allocate memory|Resource temporarily unavailable|could not (?:fork|map)/i,
+    'give this user more memory and processes (ulimit -v, ulimit -u), then run again',
+  ],
+  [
+    /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
+    phrase`this file system has neither file modes nor sockets: use a folder on a local disk with ${STATE}`,
+  ],
+  [/Permission denied|wrong ownership/i, 'give its files to the user that owns the folder, then run again'],
+  [/could not (?:access|load) (?:file|library)/i, 'install PostgreSQL or brand-enrich again, then run again'],
 ];
+
+/** The advice for a fault of the machine that PostgreSQL names; undefined for any other. */
+export function todoForMachine(words: string): Phrase | undefined {
+  return MACHINE_FAULTS.find(([pattern]) => pattern.test(words))?.[1];
+}

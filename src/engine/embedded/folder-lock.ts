@@ -1,12 +1,10 @@
 /**
- * One process at a time for a folder, on one machine: the one whose socket in it says so. The
- * kernel closes the socket of a killed process, so a lock never has to be cleaned up by hand. Who
- * wants the lock listens first and looks around afterwards, so of two at least one sees the other.
- * A candidate asks every other socket: one with a higher name gives way and looks around again, one
- * with a lower name or without an answer is waited for. It has the lock, in the same turn of its
- * event loop, when all others gave way and it gave way to none since it looked. A socket gets its
- * final name once it listens, so one that refuses is dead. Names are random and never used twice,
- * so removing it can never hit a living one.
+ * One process at a time for a folder, on one machine, by sockets, which the kernel closes when
+ * their process is killed. A candidate listens first and looks around afterwards, so of two at
+ * least one sees the other. It asks every other socket: one with a higher name gives way and looks
+ * around again, one with a lower name or without an answer is waited for. It has the lock, in the
+ * same turn of its event loop, when all others gave way and it gave way to none since it looked. A
+ * socket gets its final name once it listens, so one that refuses is dead; no name comes twice.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -70,12 +68,10 @@ export async function lockFolder(folder: string, patienceMs: number) {
   return { release: close };
 }
 
-/** After all others: who asks by it makes none give way. */
-const LAST_NAME = `${PREFIX}~`;
-
-/** Removes what processes left that were killed at the lock. Who wants the lock does so, too. */
+/** Removes what processes left that were killed at the lock, as each candidate does. */
 export async function removeStaleSockets(folder: string): Promise<void> {
-  await askOthers(folder, LAST_NAME);
+  // A name after all others makes none give way.
+  await askOthers(folder, `${PREFIX}~`);
 }
 
 async function askOthers(folder: string, name: string): Promise<(string | null)[]> {
@@ -85,7 +81,7 @@ async function askOthers(folder: string, name: string): Promise<(string | null)[
   return Promise.all(others.map((other) => ask(folder, other, name)));
 }
 
-/** The number of the process to wait for, empty when it is unknown; null: none. */
+/** The number of the process to wait for, empty when it is unknown; null without one. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const answers = await askOthers(folder, name);
   const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
@@ -106,7 +102,7 @@ async function removeUnfinished(folder: string, names: readonly string[]): Promi
   }
 }
 
-/** The answer of a socket's process; empty: none; null: it is gone, and the socket is removed. */
+/** The answer of a socket's process, empty without one; null once it is gone, with its socket. */
 function ask(folder: string, other: string, name: string): Promise<string | null> {
   return withShortPath(folder, other, async (path) => {
     const socket = connect(path);

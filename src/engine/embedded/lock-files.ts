@@ -8,18 +8,17 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRunning } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import type { ServerFolders } from './data-folder.js';
 import { SOCKET_PORT } from './server-process.js';
 
-/** In the data folder: the process that uses it. */
 const PID_FILE = 'postmaster.pid';
 const lockFiles = (data: string, sockets: string) => [
   join(data, PID_FILE),
   join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`),
 ];
 
-/** As PostgreSQL reads it: the number at the beginning; null: there is none. Pure, for tests. */
+/** The number that PostgreSQL reads in a lock file, or null. Pure, for tests. */
 export function pidIn(text: string): number | null {
   const pid = Math.abs(Number.parseInt(text, 10));
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
@@ -40,13 +39,13 @@ export async function stopStaleServer({ data }: ServerFolders, sockets: string):
   else for (const path of files) await rm(path, { force: true });
 }
 
-/** A server works in its data folder, whatever name it was started by; null: cannot be seen. */
+/** True if a process works in its data folder, as a server does; null if that cannot be seen. */
 async function worksIn(process: string, data: string): Promise<boolean | null> {
   const [cwd, own] = await Promise.all([`${process}/cwd`, data].map((path) => stat(path).catch(() => null)));
   return cwd && own ? cwd.ino === own.ino && cwd.dev === own.dev : null;
 }
 
-/** A server that starts writes its number at once, even on a slow disk. */
+/** A server writes its number as soon as it starts, even on a slow disk. */
 const WRITTEN_WITHIN_MS = 5_000;
 
 /**

@@ -11,7 +11,7 @@ import { errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isErrorCode } from '../../core/system-error.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { OR_A_SERVER, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
@@ -32,7 +32,7 @@ export interface ServerBinaries {
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/** PostgreSQL takes language, time zone and defaults from its environment: none is the user's. */
+/** PostgreSQL takes language, time zone and defaults from its environment. */
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
@@ -97,7 +97,7 @@ async function findPackage(): Promise<string | null> {
   return found && dirname(dirname(found.postgres));
 }
 
-/** Makes missing links that the package lists. False: there are none, or they cannot be made. */
+/** Makes missing links that the package lists. False without any, or when they cannot be made. */
 async function makeLinks(native: string): Promise<boolean> {
   try {
     // Paths from the folder of the package.

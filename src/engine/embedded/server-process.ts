@@ -1,8 +1,8 @@
 /** One start of the private server, and checks of a silent one. Callers hold the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, existsSync, fchmodSync, fchownSync, futimesSync } from 'node:fs';
-import { lstat, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync, fchmodSync, fchownSync } from 'node:fs';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
@@ -11,17 +11,16 @@ import { phrase } from '../../core/phrase.js';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 import { DRAFT, LOG_FILE, OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import { grantFile, type ServerUser, STATE } from './server-user.js';
 
-/** The name of the socket's file ends in the port's number, though nothing listens on a port. */
+/** Part of the name of the socket's file: nothing listens on a port. */
 export const SOCKET_PORT = 5432;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
-/** The settings of the server, besides its folders. Sizes are in PostgreSQL's notation. */
 function serverSettings(major: number): Record<string, string> {
   return {
     listen_addresses: '',
@@ -38,8 +37,7 @@ function serverSettings(major: number): Record<string, string> {
     max_logical_replication_workers: '0',
     // In containers /dev/shm has 64 MB.
     dynamic_shared_memory_type: 'mmap',
-    // Loaded once: an installation that replaces the package under a running server breaks no
-    // session.
+    // So a package that is replaced under a running server breaks no session.
     shared_preload_libraries: 'plpgsql',
     fsync: 'on',
     synchronous_commit: 'on',
@@ -59,7 +57,7 @@ function serverSettings(major: number): Record<string, string> {
  * Returns the folder of the socket: that of the data, or a short one in `/tmp`. Throws
  * `engine-unfit` when another user made that one.
  */
-export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
+export function socketFolder({ data }: ServerFolders, user: ServerUser | null): string {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
   const uid = process.getuid?.() ?? 0;
   // This user's: no other can replace what is in it.
@@ -73,7 +71,6 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     const todo = phrase`remove ${base}, or use a state folder with a shorter path with ${STATE}`;
     throw unfit(what, folder, todo, error);
   }
-  await removeUnused(base);
   return folder;
 }
 
@@ -85,20 +82,7 @@ function ownFolder(path: string, owner: number, mode: number, user: ServerUser |
     if (uid !== owner && uid !== process.getuid?.()) throw new Error('it belongs to another user');
     if (user !== null) fchownSync(descriptor, user.uid, user.gid);
     fchmodSync(descriptor, mode);
-    futimesSync(descriptor, new Date(), new Date());
   });
-}
-
-/** A folder without a socket is used by a server that starts, or by none. */
-const UNUSED_AFTER_MS = 86_400_000;
-
-/** Removes the empty folders of state folders that are not used any more. Never rejects. */
-async function removeUnused(base: string): Promise<void> {
-  for (const name of await readdir(base).catch(() => [])) {
-    const path = join(base, name);
-    const usedAt = (await lstat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (Date.now() - usedAt > UNUSED_AFTER_MS) await rmdir(path).catch(() => undefined);
-  }
 }
 
 /**
@@ -116,10 +100,10 @@ export const HEARTBEAT_MS = 5_000;
 const UNWATCHED_MS = 45_000;
 
 /**
- * A shell that leaves a guard behind and becomes the server: who starts a server may be killed
- * before it has a session to watch it from. The guard touches the heartbeat from the first moment
- * on, and ends a server whose watch writes no new text there. A text that is empty is that of a
- * full disk. The guard is not a child of the server, which would take its end for a crash.
+ * A shell that leaves a guard behind and becomes the server: its starter may be killed before it
+ * has a session to watch from. The guard touches the heartbeat, and ends a server whose watch
+ * writes no new text there; an empty text is that of a full disk. It is no child of the server,
+ * which would take its end for a crash.
  */
 const GUARDED_START = `
 umask 077
@@ -159,8 +143,7 @@ export async function startServer(
   const quoted = `"${sockets.replaceAll('"', '""')}"`;
   const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // Its output goes to a file, which it opens itself as its own user, and never to ours: a reader
-  // of our output to its end would wait for the server.
+  // It opens its log as its own user. A reader of our output to its end would wait for the server.
   const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
     ...user,
     cwd: data,
@@ -199,7 +182,7 @@ async function openLog({ log, home }: ServerFolders, user: ServerUser | null): P
   return grant(log);
 }
 
-/** What was added to the log since it had this size. */
+/** Returns what the log has beyond this size. */
 async function readFrom(log: string, size: number): Promise<string> {
   const handle = await openPlainFile(log, { followsLinks: false }).catch(() => null);
   if (handle === null) return '';
@@ -211,7 +194,7 @@ async function readFrom(log: string, size: number): Promise<string> {
   }
 }
 
-/** The meaning of the log of a start that came to this end. Pure, for tests. */
+/** Judges a start by its log and its end. Pure, for tests. */
 export function judgeStart(log: string, end: string): StartResult {
   const isHeld = /lock file "[^"]*" (?:already exists|is empty)|bogus data in lock|pre-existing|is in use by/;
   // An abort follows a PANIC, which says why.
@@ -230,17 +213,12 @@ export function judgeStart(log: string, end: string): StartResult {
 
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
-/** The machine that the server was started on last; empty: unknown. */
-async function readOwner(home: string): Promise<string> {
-  return (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
-}
-
 /**
  * Throws `engine-held` for a server of another machine or container on these data: its processes
  * and locks cannot be seen from here, but its heartbeat can.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
-  const owner = await readOwner(home);
+  const owner = (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;
   // A server that was stopped leaves no such file.
   if (!existsSync(join(data, 'postmaster.pid'))) return;

@@ -27,16 +27,16 @@ const LOCKS = 0x6272616e;
 const IN_USE = 1;
 const WATCHED = 2;
 
-/** Names the session that a process holds while it uses the server; the process number follows. */
+/** Of the session that a process holds while it uses the server; its number follows. */
 const CLIENT_NAME = 'brand-enrich ';
 const WATCH_NAME = 'brand-enrich watch';
 
 const STOP_DEADLINE_MS = 10_000;
 const WATCH_AGAIN_MS = 1_000;
-/** The server ends this long after its last process was killed, give or take one look. */
+/** The server ends so long after its last process was killed. */
 const UNUSED_MS = 60_000;
 
-/** Sets everything that `pg` would otherwise take from the user's environment. */
+/** Returns everything that `pg` would otherwise take from the user's environment. */
 export function connectionTo(sockets: string): ClientConfig {
   return {
     host: sockets,
@@ -51,7 +51,7 @@ export function connectionTo(sockets: string): ClientConfig {
   };
 }
 
-/** The outcome when the server gives no session; `reason`: why. */
+/** The error when the server gives no session; `reason`: why. */
 export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
   const what = `the embedded engine does not answer (${reason})`;
   const todo = `run again; see its log: ${log}`;
@@ -66,7 +66,7 @@ export type Attempt =
    */
   | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
 
-/** A session that uses the server, for as long as it is open. */
+/** Opens a session, which counts as a use of the server while it is open. */
 export async function openSession(connection: ClientConfig, { home }: ServerFolders): Promise<Attempt> {
   const socket = new Socket();
   const session = newSession({ ...connection, stream: () => socket }, `${CLIENT_NAME}${process.pid}`);
@@ -112,7 +112,7 @@ function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
   return { type: 'changing', reason };
 }
 
-/** Whether a server answers, also when no session is free. */
+/** True if a server answers, also when no session is free. */
 export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   const probe = newSession(connection, 'brand-enrich probe');
   try {
@@ -125,9 +125,9 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   }
 }
 
-/** Ends the session, and the server if it is the last. Never rejects: it may be gone. */
+/** Ends the session, and the server with its last one. Never rejects. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  // Released before the exclusive lock is tried: of several that leave at once, one is the last.
+  // Released first: of several that leave at once, one is the last.
   await session
     .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
     .then(() => endUnused(session, data))
@@ -135,7 +135,6 @@ export async function leaveServer(session: Client, { data }: ServerFolders): Pro
   await closeQuietly(session);
 }
 
-/** Ends the server when no process uses it; false when one does. */
 async function endUnused(session: Client, data: string): Promise<boolean> {
   if (!(await tryLock(session, 'pg_try_advisory_lock'))) return false;
   await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
@@ -148,17 +147,17 @@ async function closeQuietly(session: Client): Promise<void> {
   await withinDeadline(session.end(), 1_000).catch(() => undefined);
 }
 
-/** The state of the private server, read without starting it. */
+/** `version`: `17` of the data, `18.4` of a server that runs. `users`: numbers of processes. */
 interface ServerLook {
-  /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
   readonly version: string | null;
-  /** Numbers of the processes that use it. */
   readonly users: readonly number[];
-  /** The sessions but for those of this look. */
   readonly sessions: number;
 }
 
-/** `stops` ends an unused server. Throws {@link FailFileError} `engine-unreachable` if silent. */
+/**
+ * Looks at the private server without starting it; `stops` ends an unused one. Throws {@link
+ * FailFileError} `engine-unreachable` if it does not answer.
+ */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));
   const none: ServerLook = { version: null, users: [], sessions: 0 };
@@ -167,7 +166,7 @@ export async function lookAtServer(state: string, { stops }: { readonly stops: b
   assertOwnHome(folders);
   const finding = await findData(folders);
   const version = finding.type === 'ready' ? String(finding.major) : null;
-  const connection = connectionTo(await socketFolder(folders, serverUser()));
+  const connection = connectionTo(socketFolder(folders, serverUser()));
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
   for (;;) {
     const session = newSession(connection, 'brand-enrich look');

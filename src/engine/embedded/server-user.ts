@@ -1,7 +1,6 @@
 /**
- * The user that the private server runs as. PostgreSQL refuses root: for root it runs under a
- * number that no account has, so only root and the server can read its files or reach its socket.
- * The folder around them is root's, so that root changes nothing in a folder of others.
+ * The user of the private server. PostgreSQL refuses root: for root it runs under a number that no
+ * account has, so only root and the server reach its files and socket, in a folder that is root's.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -19,11 +18,10 @@ import { promisify } from 'node:util';
 import { inFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 const run = promisify(execFile);
 
-/** The setting of the state folder. */
 export const STATE = { setting: 'state' };
 export const OR_A_SERVER = phrase`or use a server with ${{ choose: 'engine', example: 'redis://HOST' }}`;
 
@@ -36,7 +34,7 @@ export interface ServerUser {
 export const SERVER_ID = 54_329;
 const ROOT: ServerUser = { uid: 0, gid: 0 };
 
-/** null: the server runs as the user of this process. */
+/** Returns null where the server runs as the user of this process. */
 export function serverUser(): ServerUser | null {
   return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
 }
@@ -62,9 +60,7 @@ export function giveFolder(path: string, { uid, gid }: ServerUser): void {
   inFolder(path, (descriptor) => fchownSync(descriptor, uid, gid));
 }
 
-/**
- * Root takes a folder from the outermost in: then nobody can put links where root looks for files.
- */
+/** Takes folders for root from the outermost in: then nobody can put links where root looks. */
 export function takeFolders(path: string): void {
   inFolder(path, (descriptor) => {
     fchownSync(descriptor, ROOT.uid, ROOT.gid);

@@ -9,16 +9,15 @@ import type { Client } from 'pg';
 import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { type Phrase, phrase } from '../../core/phrase.js';
+import { phrase } from '../../core/phrase.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
-import { ForeignSchemaError, unfit } from '../store-calls.js';
+import { ForeignSchemaError, unfit } from '../stores/store-calls.js';
 import {
   assertGoesOn,
   FORGETFUL,
   findData,
   lossOfData,
-  MORE_FILES,
   makeData,
   noteUse,
   OR_EMPTY,
@@ -26,6 +25,7 @@ import {
   removeDrafts,
   type ServerFolders,
   setAside,
+  todoForMachine,
   UNUSABLE_TODO,
 } from './data-folder.js';
 import { LOOK_AGAIN_MS, lockFolder, removeStaleSockets } from './folder-lock.js';
@@ -33,11 +33,11 @@ import { refuseEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, type StartResult, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
-import { STATE, serverUser } from './server-user.js';
+import { serverUser } from './server-user.js';
 
 /** A server that recovers from a crash or waits for its last session to end takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
-/** Who leaves does not wait longer for a server that is being started again. */
+/** How long a process that ends waits for a server that is being restarted. */
 const REVIVE_DEADLINE_MS = 3_000;
 /** A server that has neither a socket nor an end after this time is looked at more closely. */
 const STUCK_MS = 3_000;
@@ -94,7 +94,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   const joined = inodeOf(folders.data);
   watchSession();
 
-  /** A session that ends before its time is replaced, with a server below it. */
+  /** Replaces a session that ends early, and restarts the server where it has ended. */
   function watchSession(): void {
     session.once('end', () => {
       if (!isLeaving) void revive();
@@ -126,7 +126,6 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   return {
     connection,
     logFile: folders.log,
-    /** Why the server that was joined can never work again; null: it may. */
     loss: () => lossOfData(folders),
     /** Ends this process's use, and the server when no other process uses it. */
     async leave(): Promise<void> {
@@ -153,7 +152,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   };
 }
 
-/** Of data that were set aside it is not given again. null: there are none. */
+/** Never given again to other data, which are new; null without data. */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
@@ -161,7 +160,7 @@ function inodeOf(path: string): number | null {
 async function prepare(state: string) {
   const user = serverUser();
   const folders = await prepareServerFolders(state, user);
-  const sockets = await socketFolder(folders, user);
+  const sockets = socketFolder(folders, user);
   return { folders, user, sockets, connection: connectionTo(sockets) };
 }
 
@@ -245,27 +244,12 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   }
 }
 
-type StartFault = Exclude<StartResult, { type: 'running' }>;
-
-const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
-  [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
-  [/Read-only file system/i, phrase`use a writable folder with ${STATE}`],
-  [/file descriptors|Too many open files/i, MORE_FILES],
-  [
-    /Cannot allocate memory|Resource temporarily unavailable|could not (?:fork|map)/i,
-    'give this user more memory and processes (ulimit -v, ulimit -u), then run again',
-  ],
-  [
-    /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
-    phrase`this file system has neither file modes nor sockets: use a folder on a local disk with ${STATE}`,
-  ],
-  [/Permission denied|wrong ownership/i, 'give its files to the user that owns the folder, then run again'],
-  [/could not (?:access|load) (?:file|library)/i, 'install PostgreSQL or brand-enrich again, then run again'],
-];
-
-function startFailure({ home, log }: ServerFolders, { type, reason }: StartFault): FailFileError {
+function startFailure(
+  { home, log }: ServerFolders,
+  { type, reason }: Exclude<StartResult, { type: 'running' }>,
+): FailFileError {
   const what = `the embedded engine cannot start (${reason})`;
-  const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
+  const known = todoForMachine(reason);
   if (known !== undefined) return unfit(what, home, known);
   if (type === 'failed') return unfit(what, home, `see ${log}, then run again: no answer is lost`);
   const todo = phrase`see ${log}; restore the folder from a backup, use another with ${OR_EMPTY}`;

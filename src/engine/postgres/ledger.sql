@@ -15,7 +15,7 @@ DECLARE
   v_now bigint; v_spent_at bigint; v_others bigint; v_quota bigint; v_limit bigint;
   v_is_probe_within boolean; v_reading jsonb := nullif(p->'reading', 'null');
   v_lag_ms float8 := (p->>'usageLagMs')::float8; v_policy record; v_run brand_enrich.run; s record;
-  r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
+  r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text; v_is_free boolean;
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
@@ -32,13 +32,17 @@ BEGIN
     AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN
       v_was := a; END IF;
   v_others := greatest(0, a.held + a.probes - 1);
-  SELECT * INTO s FROM brand_enrich.settle(a, p->'settle', v_now);
+  v_is_free := p->'settle' = '[]' OR a.look_out IS NOT NULL AND NOT EXISTS (
+    SELECT FROM jsonb_array_elements(p->'settle') x LEFT JOIN brand_enrich.permit h ON h.id = x->>'permit'
+     WHERE h.free IS NOT TRUE);
+  SELECT * INTO s FROM brand_enrich.close_permits(a, p->'settle', v_now);
   a := s.a;
   v_billed := r.billed || s.billed;
   v_before := a;
   IF v_reading IS NOT NULL THEN
     a := brand_enrich.apply_reading(
-      a, v_reading, p->'turn'->>'today', s.has_confirmed, v_others, v_was, v_lag_ms, v_now);
+      a, v_reading, p->'turn'->>'today', s.is_asked_settled OR v_is_free AND brand_enrich.is_drained(a),
+      v_others, v_was, v_lag_ms, v_now);
   END IF;
   IF s.is_asked_settled AND NOT (v_reading->>'period' IS NOT NULL AND a.has_next_fallen) THEN
     a.next_asked := NULL; END IF;
@@ -76,25 +80,6 @@ BEGIN
   END IF;
   RETURN json_build_array(coalesce(v_answers, '{}'), v_look, v_recorded_at,
     brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
-END $$;
-
-CREATE FUNCTION brand_enrich.settle(
-  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
-    OUT has_confirmed boolean,
-  OUT billed brand_enrich.billed[], p_settle jsonb, p_now bigint
-) LANGUAGE plpgsql AS $$
-DECLARE
-  v_is_free boolean := p_settle = '[]' OR a.look_out IS NOT NULL AND NOT EXISTS (
-    SELECT FROM jsonb_array_elements(p_settle) s LEFT JOIN brand_enrich.permit h ON h.id = s->>'permit'
-     WHERE h.free IS NOT TRUE);
-  r record;
-BEGIN
-  SELECT * INTO r FROM brand_enrich.close_permits(a, p_settle, p_now);
-  a := r.a;
-  probed_until := r.probed_until;
-  is_asked_settled := r.is_asked_settled;
-  has_confirmed := is_asked_settled OR v_is_free AND brand_enrich.is_drained(a);
-  billed := r.billed;
 END $$;
 
 CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, p_has_probe_billed boolean,

@@ -14,7 +14,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { ADDRESS, checked, type StoreCalls, translated, unfit, walkBy } from '../store-calls.js';
+import { ADDRESS, checked, type StoreCalls, translated, unfit, walkBy } from '../stores/store-calls.js';
 import {
   BEGIN_SESSION,
   CONNECT_TIMEOUT_MS,
@@ -27,7 +27,7 @@ import {
   withoutPassword,
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
-import { isEndedByServer, storeFailure } from './store-failure.js';
+import { isEndedByServer, storeFailure, unreachable } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & {
@@ -38,7 +38,6 @@ export type PostgresEngineOptions = EngineOptions & {
 /** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
 
-/** A call that takes longer has failed: the network is gone or the server hangs. */
 const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;
 /** Answers that one call deletes: about half a second of the server's time. */
@@ -48,21 +47,17 @@ const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   pg_database_size(current_database()) AS bytes,
   (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
 
-/** Empties all tables but those that say which build made them. */
 const FORGET = `DO $$ BEGIN EXECUTE (
   SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
   WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;
 
-/** Throws what {@link openEngineOn} throws. */
-export async function openPostgresEngine({
-  url,
-  extraCa = null,
-  ...options
-}: PostgresEngineOptions): Promise<Engine> {
+/** Throws as {@link openEngineOn} does. */
+export async function openPostgresEngine(given: PostgresEngineOptions): Promise<Engine> {
+  const { url, extraCa = null, ...options } = given;
   const server: PostgresServer = {
     connection: connectionOf(url, extraCa),
     address: shownAddress(url),
-    todo: 'check that PostgreSQL is running and reachable, then run again',
+    todo: phrase`check the address (${ADDRESS}), and that PostgreSQL is running; then run again`,
     sessions: SESSIONS,
     redact: (text) => withoutPassword(text, url),
   };
@@ -137,7 +132,7 @@ export async function openEngineOn(
   });
 }
 
-/** Shared by all queues and workers; every session has `bullmq` in its search path. */
+/** One pool for all queues and workers; each session has `bullmq` in its search path. */
 function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
   const connection = { connection: pool as unknown as PgPool };
   let classes: ReturnType<QueueBackend['classes']> | undefined;
@@ -190,26 +185,12 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
 
 /** Throws what a person must see to. A server that restarts is left to the calls that follow. */
 async function assertReachable(pool: Pool, server: PostgresServer): Promise<void> {
-  const { address, redact } = server;
   try {
     (await pool.connect()).release();
   } catch (error) {
-    const code = 'engine-unreachable';
-    const reason = redact(systemWords(error));
-    const loss = server.loss?.() ?? null;
-    if (loss !== null) throw loss;
-    if (server.loss !== undefined || isEndedByServer(error)) return;
-    // Its own word, as opposed to the system's.
-    if (error instanceof Error && 'severity' in error) {
-      const known = storeFailure(server, error);
-      if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
-      const what = `the engine refuses the connection (${reason})`;
-      const todo = phrase`check user, password and database in the address (${ADDRESS})`;
-      throw new FailFileError({ code, what, subject: address, todo });
-    }
-    const reachable = 'and that PostgreSQL is running and reachable; then run again';
-    const todo = phrase`check the address (${ADDRESS}), ${reachable}`;
-    throw new FailFileError({ code, subject: `${address} (${reason})`, todo });
+    const failure = storeFailure(server, error);
+    if (server.loss?.() === null || isEndedByServer(error)) return;
+    throw failure instanceof FailFileError ? failure : unreachable(server, error);
   }
 }
 
@@ -231,8 +212,6 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
     return await prepare();
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
-    const loss = server.loss?.() ?? null;
-    if (loss !== null) throw loss;
     const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
@@ -240,7 +219,7 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
   }
 }
 
-/** The pool of one engine. Its close ends in time even when the server is gone. */
+/** Opens the pool of one engine. Its close ends in time, even when the server is gone. */
 function openPool({ connection, sessions }: PostgresServer, log: Log) {
   const sockets = new Set<Socket>();
   const pg = load('pg') as typeof import('pg');
@@ -273,7 +252,7 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
   return { pool, close };
 }
 
-/** The stores' way to PostgreSQL: one operation is one call of a function of ours. */
+/** The operations of the stores: each is one call of a function of ours. */
 function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
   const roundTrips = { count: 0 };
   const call: StoreCalls['call'] = async (answer, operation, ...params) => {

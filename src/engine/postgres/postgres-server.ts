@@ -2,23 +2,23 @@
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
 import { type FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
+import type { Phrase } from '../../core/phrase.js';
 import { readPlainFileSync } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import type { EngineWarning } from '../engine.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 export interface PostgresServer {
-  /** What `pg` connects with. */
   readonly connection: ClientConfig;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
   /** The advice when it does not answer. */
-  readonly todo: string;
+  readonly todo: Phrase;
   /** Sessions of one process at most. Each worker keeps one to listen on. */
   readonly sessions: number;
   /** Cuts a password out of a message of the driver. */
   redact(text: string): string;
-  /** Asked after a failure: why the server can never work again; null or absent: it may. */
+  /** Returns why the server can never work again, or null. */
   readonly loss?: () => FailFileError | null;
 }
 
@@ -101,12 +101,9 @@ export function requireFit({ version, readOnly }: ServerFacts, address: string):
     throw unfit('this PostgreSQL is read-only', address, 'use the address of the primary, then run again');
 }
 
-/** One for each setting that lets acknowledged answers and permits be lost. */
-export function durabilityWarnings({
-  fsync,
-  synchronousCommit,
-  fullPageWrites,
-}: ServerFacts): EngineWarning[] {
+/** Returns one for each setting that can lose acknowledged answers and permits. */
+export function durabilityWarnings(facts: ServerFacts): EngineWarning[] {
+  const { fsync, synchronousCommit, fullPageWrites } = facts;
   const runs = 'The PostgreSQL server runs with';
   const warnings = [
     fsync !== 'on' && {

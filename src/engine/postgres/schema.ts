@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
 import { RULES } from '../../ledger/rules.js';
-import { ForeignSchemaError } from '../store-calls.js';
+import { ForeignSchemaError } from '../stores/store-calls.js';
 
 /** Raise it with a change of a table, or of what a function takes, answers or means. */
 export const VERSION = 12;
 /** Raise it with any other change of a function. Of two builds the later one's functions stay. */
-export const FUNCTIONS_VERSION = 2;
+export const FUNCTIONS_VERSION = 3;
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
@@ -36,13 +36,10 @@ END $$;
 DROP TYPE IF EXISTS brand_enrich.billed;
 `;
 
-/** All functions. They need no history, so they are made anew. */
 export const FUNCTIONS = [
   DROP_FUNCTIONS,
   ...RULE_FUNCTIONS,
-  ...['account', 'looks', 'reading', 'permits', 'take', 'ledger', 'outcomes', 'runs', 'key-values'].map(
-    readSql,
-  ),
+  ...['account', 'reading', 'permits', 'take', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
 const NOTE_STATE = `
@@ -73,7 +70,6 @@ export async function prepareSchema(session: ClientBase, address: string, isRead
   });
 }
 
-/** The statements that make what is missing; empty: nothing is. */
 async function missingIn(session: ClientBase, address: string, isReadOnly: boolean): Promise<string> {
   const { rows: tables } = await session.query("SELECT to_regclass('brand_enrich.engine_state') AS state");
   if (tables[0]?.state === null) return TABLES + FUNCTIONS;

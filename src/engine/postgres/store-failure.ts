@@ -1,6 +1,7 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
-import { errorText, FailFileError } from '../../core/errors.js';
-import { FIND_WRITER, unfit } from '../store-calls.js';
+import { FailFileError } from '../../core/errors.js';
+import { systemWords } from '../../core/system-error.js';
+import { FIND_WRITER, unfit } from '../stores/store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 
 /** The first two characters of codes: ended by an administrator, restarting, cancelled. */
@@ -42,28 +43,31 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
  * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server
  * answered that it cannot. Any other error is a bug and comes back as it is.
  */
-export function storeFailure(
-  { address, todo: whenGone, loss }: Pick<PostgresServer, 'address' | 'todo' | 'loss'>,
-  error: unknown,
-): unknown {
+export function storeFailure(server: FailingServer, error: unknown): unknown {
   if (error instanceof FailFileError) return error;
-  const lost = loss?.() ?? null;
+  const lost = server.loss?.() ?? null;
   if (lost !== null) return lost;
   const state = sqlState(error);
-  // Node gives an empty text when several addresses were tried.
-  const reason = error instanceof AggregateError ? error.errors.map(errorText).join(', ') : errorText(error);
-  const subject = `${address} (${reason})`;
-  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code))) {
-    const todo = state === '53300' ? WHEN_FULL : whenGone;
-    return new FailFileError({ code: 'engine-unreachable', subject, todo, cause: error });
-  }
+  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code)))
+    return unreachable(state === '53300' ? { ...server, todo: WHEN_FULL } : server, error);
   // The database of an embedded engine is always there, if its files are.
-  const isRemoved = loss !== undefined && state?.startsWith('3D') === true;
+  const isRemoved = server.loss !== undefined && state?.startsWith('3D') === true;
   const todo = isRemoved ? DAMAGED : TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined && state === null) return error;
   // A function of ours may be missing, or fail on what it has read.
-  return unfit('the engine refuses to work', subject, todo ?? FIND_WRITER, error);
+  return unfit('the engine refuses to work', subjectOf(server, error), todo ?? FIND_WRITER, error);
 }
+
+type FailingServer = Pick<PostgresServer, 'address' | 'todo' | 'redact' | 'loss'>;
+
+/** The error of a session that was lost, or not to be had: `engine-unreachable`. */
+export function unreachable(server: FailingServer, error: unknown): FailFileError {
+  const subject = subjectOf(server, error);
+  return new FailFileError({ code: 'engine-unreachable', subject, todo: server.todo, cause: error });
+}
+
+const subjectOf = ({ address, redact }: FailingServer, error: unknown) =>
+  `${address} (${redact(systemWords(error))})`;
 
 /** Whether the server ended this session, or restarts (a standby without sessions says so, too). */
 export const isEndedByServer = (error: unknown) => sqlState(error)?.startsWith(ENDED) === true;

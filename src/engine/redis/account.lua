@@ -1,7 +1,6 @@
 --- @include "prelude.lua"
--- The account as numbers, packed whole in one string in the order of NAMES (false: none), its two
--- counters of time, and the policy of its live runs. What the numbers mean: `src/ledger/ledger.ts`.
--- The reference: `test/model/ledger-model.ts`.
+-- The account as numbers, packed in one string in the order of NAMES (false for none), and the policy
+-- of its live runs. What the numbers mean: `src/ledger/ledger.ts`; `test/model/ledger-model.ts`.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'period', 'periodEnd', 'nextPeriod', 'nextSince', 'hasNextFallen',
   'nextAsked', 'nextSent', 'nextDated', 'resetAwaitedAt', 'turnAskedAt', 'sent', 'held', 'probes', 'others',
@@ -54,8 +53,8 @@ local function saveAccount(account)
   end)
 end
 
--- When a new day begins, what was used by the end of the last one is kept: numbers of days since
--- 1970 with the use on each, before the current day. A clock that was set back forgets what is to come.
+-- Keeps the use at the end of the last day (in days since 1970) when a new one begins. A clock that was
+-- set back forgets later days.
 local DAY_MS = 86400000
 local function turnDay(account)
   local last, today = math.floor(account.changedAt / DAY_MS), math.floor(now / DAY_MS)
@@ -76,8 +75,7 @@ local function daysOf(account)
   return account.days and account.days .. ' ' .. current or current
 end
 
--- When the clock was set back, no time is further ahead of it than it was: what was past is past, and
--- nothing waits for longer than it would have.
+-- After the clock was set back no time is further ahead of it than it was: nothing waits for longer.
 local DATED = {
   'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'nextSince',
   'resetAwaitedAt', 'turnAskedAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
@@ -137,7 +135,7 @@ local function isLater(period, current)
   return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
 end
 
--- What the service bills as quota: its header, or what the user says as long as there is none.
+-- What the service bills as quota: its header, or before there is one what the user says.
 local function billedQuota(account, policy)
   return account.quota or policy.quotaCap or math.huge
 end

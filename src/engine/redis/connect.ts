@@ -13,7 +13,7 @@ import { systemWords } from '../../core/system-error.js';
 import { isRefusedDatabase, storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A store call that is not answered within this time counts as lost. */
+/** Then a store call counts as lost. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const OPEN_DEADLINE_MS = 12_000;
 const CLOSE_DEADLINE_MS = 1_000;
@@ -33,11 +33,10 @@ const OPTIONS_OF_USE = {
 
 export interface ConnectOptions {
   readonly url: string;
-  /** The address without credentials, for the log and for errors. */
+  /** Without credentials. */
   readonly address: string;
   readonly use: keyof typeof OPTIONS_OF_USE;
   readonly log: Log;
-  /** Certificates in PEM that are trusted besides Node's own. */
   readonly extraCa: string | null;
 }
 
@@ -121,7 +120,7 @@ export async function closeConnection(redis: Redis): Promise<void> {
   redis.disconnect();
 }
 
-/** `redis://host:port/db`: the address as people may see it, never with user or password. */
+/** Returns the address without user and password: `redis://host:port/db`. */
 export function shownAddress(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   return `${protocol}//${hostname}:${port || '6379'}${pathname === '/' ? '' : pathname}`;

@@ -5,7 +5,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { ForeignSchemaError, translated } from '../store-calls.js';
+import { ForeignSchemaError, translated } from '../stores/store-calls.js';
 import {
   type ConnectOptions,
   closeConnection,
@@ -20,10 +20,7 @@ import { storeFailure } from './store-failure.js';
 export interface RedisEngineOptions extends EngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
   readonly url: string;
-  /**
-   * Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up to
-   * a second), so that a loss of power costs nothing. Default false.
-   */
+  /** Redis 7.2+ with `appendfsync everysec`: writes wait for the disk. Default false. */
   readonly waitsForDisk?: boolean;
   readonly extraCa?: string | null;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
@@ -79,9 +76,8 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
 }
 
 /** Raise it with a change of a key, or of what a key holds. */
-const VERSION = '8';
+const VERSION = '9';
 
-/** The version of the keys, written where there is none. */
 async function schemaOf(redis: Redis, key: string, isReadOnly = false): Promise<string> {
   const found = await redis.get(key);
   // Not written again: a Redis that is full opens, so that answers can be purged.

@@ -1,11 +1,9 @@
 --- @include "reading.lua"
--- Permits, caps and unusable answers, read in batches and written back in one go at the end of a
--- script, and claims, which are only read. Closing a permit moves it from held to sent or gives it
--- back; past its deadline it counts as sent.
+-- Permits, caps and unusable answers, read in batches and written at the end of a script, and claims,
+-- which are only read. Closing a permit moves it from held to sent or gives it back.
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
--- What was read once in this script is not read again: changes are written at its end.
 local function missing(cache, names)
   local list = {}
   for _, name in ipairs(names) do if cache[name] == nil then list[#list + 1] = name end end

@@ -92,17 +92,15 @@ local function hasHeartbeat(heartbeatAt)
   local age = now - (tonumber(heartbeatAt) or 0)
   return age < rules.runDeadAfterMs and age >= -rules.runHeartbeatAheadMs
 end
--- Whether nobody could reach the store: all seem dead, one of them is here, and was alive when the
--- last heartbeat was heard.
+-- Whether the store was away: all workers seem dead, and this one was alive at the last heartbeat.
 local function wasAway(workers, worker, latestAt)
   local silentMs = now - latestAt
   if silentMs < rules.workerDeadAfterMs or silentMs >= rules.workerKeptMs then return false end
   local own = redis.call('ZSCORE', workers, worker)
   return own and latestAt - tonumber(own) < rules.workerDeadAfterMs
 end
--- A heartbeat. When the clock was set back all others go back with it: none is from the future. And
--- when the store was away they go on with it, one interval short: who lives is heard before it
--- counts as dead, and who is dead does not live on by many such times.
+-- Notes a heartbeat. All others move back with a clock that was set back, and forward by an outage of
+-- the store minus one interval: live workers can report first, and dead ones still expire.
 local function noteHeartbeat(worker)
   local workers = root .. 'workers'
   local latestAt = tonumber(redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')[2]) or now

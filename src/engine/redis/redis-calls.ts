@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { RULES } from '../../ledger/rules.js';
-import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../store-calls.js';
+import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../stores/store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 /** Reads a script of this folder. `--- @include "other.lua"` inserts another file first, once. */
@@ -50,7 +50,7 @@ const DURABLE: ReadonlySet<string> = new Set([
 const RULES_ARGUMENT = JSON.stringify(RULES);
 /** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
-/** How long a write may wait for the disk before it fails: Redis syncs once a second. */
+/** Redis syncs once a second. */
 const DISK_TIMEOUT_MS = 3_000;
 
 export interface RedisCallsOptions {
@@ -58,9 +58,8 @@ export interface RedisCallsOptions {
   readonly address: string;
   /** What every key begins with: the one declared key of each script. */
   readonly root: string;
-  /** Added to the store's clock: 0 outside tests. Milliseconds. */
+  /** 0 outside tests. */
   readonly clockOffsetMs: () => number;
-  /** Redis has `WAITAOF` and an append-only file, but does not sync every write unasked. */
   readonly waitsForDisk: boolean;
 }
 
@@ -92,7 +91,6 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
   return { address, roundTrips, call, walk: walkBy(call, PAGE_KEYS) };
 }
 
-/** JSON, and bytes where they come with it. */
 function replyOf(reply: unknown): unknown {
   if (!Array.isArray(reply)) return JSON.parse(String(reply));
   return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };

@@ -1,7 +1,7 @@
 --- @include "prelude.lua"
 -- A run and all that belongs to it is kept for 7 days after its last heartbeat.
 
--- The first argument of most operations: a run, its record, and whether there is one.
+-- The first argument of most operations: a run; its record, and whether there is one.
 local function theRun()
   local id = text()
   local run = root .. 'run:' .. id
@@ -43,8 +43,7 @@ local function pause(owner, label, by, id, at)
     cjson.encode({ owner = owner, label = label, by = by, at = at or now, run = id }))
 end
 
-local function recordOf(run)
-  local fields = fieldsOf(run)
+local function recordOf(fields)
   local mayGoOn = fields and (fields.status == 'running' or fields.status == 'stopped')
   return fields and {
     id = fields.id, key = fields.key, label = fields.label, settings = fields.settings,
@@ -61,34 +60,27 @@ local function recordOf(run)
   }
 end
 
+-- The counts of a start on top of those of earlier ones.
+local SUMS = { 'starts', 'matched', 'notFound', 'billed', 'unreported', 'overage', 'tookMs' }
+local function plus(earlier, start)
+  local own = {
+    starts = 1, matched = count(start.matched), notFound = count(start.notFound),
+    billed = count(start.billed), overage = count(start.overageBilled),
+    unreported = math.max(0, count(start.spent) - count(start.billed)),
+    tookMs = math.max(0, count(start.endedAt) - count(start.asOf)),
+  }
+  for _, name in ipairs(SUMS) do own[name] = own[name] + count(earlier[name]) end
+  return own
+end
 -- Permits of a killed start are settled after the next one has begun, so the last starts before a
 -- run are added up when it is listed; sums of those before them are stored with each start.
 local STARTS_ADDED = 20
-local function tookOf(asOf, endedAt)
-  return math.max(0, count(endedAt) - count(asOf))
-end
-local function earlierOf(run)
-  local names = { 'previous', 'earlierStarts', 'earlierBilled', 'earlierUnreported', 'earlierOverage',
-    'earlierMatched', 'earlierNotFound', 'billed', 'spent', 'overageBilled', 'matched', 'notFound',
-    'earlierTookMs', 'asOf', 'endedAt' }
-  local at = redis.call('HMGET', run, unpack(names))
-  local starts, billed, unreported, overage, matched, notFound, tookMs = count(at[2]), 0, 0, 0, 0, 0, 0
-  for _ = 1, STARTS_ADDED do
-    local previous = at[1] and root .. 'run:' .. at[1]
-    if not previous or redis.call('EXISTS', previous) == 0 then break end
-    local before = redis.call('HMGET', previous, unpack(names))
-    billed = billed + count(before[8])
-    unreported = unreported + math.max(0, count(before[9]) - count(before[8]))
-    overage = overage + count(before[10])
-    matched, notFound = matched + count(before[11]), notFound + count(before[12])
-    tookMs = tookMs + tookOf(before[14], before[15])
-    at = before
-  end
-  return {
-    starts = starts, billed = billed + count(at[3]), unreported = unreported + count(at[4]),
-    overage = overage + count(at[5]), matched = matched + count(at[6]), notFound = notFound + count(at[7]),
-    tookMs = tookMs + count(at[13]),
-  }
+local function earlierOf(fields, most)
+  local previous = most > 0 and fields.previous and fieldsOf(root .. 'run:' .. fields.previous)
+  if previous then return plus(earlierOf(previous, most - 1), previous) end
+  local kept, sums = stored(fields.earlier) or {}, {}
+  for _, name in ipairs(SUMS) do sums[name] = count(kept[name]) end
+  return sums
 end
 
 -- The run ends as cancelled; what it has in flight is counted on.
@@ -109,7 +101,7 @@ local function aliveIds()
 end
 
 -- A generation: the runs of a key until one completes, which share caps, the start of a refresh and
--- final failures. One of which a run goes on behind the completion is joined again.
+-- final failures. A run that outlives the completion is joined again.
 local function rejoin(key, generation)
   redis.call('SET', root .. 'key:' .. key, generation, 'NX', 'PX', rules.runKeyKeptMs)
   redis.call('PEXPIRE', root .. 'generation:' .. generation, rules.runKeyKeptMs)
@@ -130,14 +122,8 @@ function operations.start_run()
     local last = before and fieldsOf(root .. 'run:' .. before)
     if last and (last.status == 'stopped' or last.status == 'cancelled') and last.label == label then
       redis.call('ZREM', root .. 'runs', before)
-      local earlier = earlierOf(root .. 'run:' .. before)
-      redis.call('HSET', run, 'previous', before, 'earlierStarts', shown(earlier.starts + 1),
-        'earlierBilled', shown(earlier.billed + count(last.billed)),
-        'earlierUnreported', shown(earlier.unreported + math.max(0, count(last.spent) - count(last.billed))),
-        'earlierOverage', shown(earlier.overage + count(last.overageBilled)),
-        'earlierMatched', shown(earlier.matched + count(last.matched)),
-        'earlierNotFound', shown(earlier.notFound + count(last.notFound)),
-        'earlierTookMs', shown(earlier.tookMs + tookOf(last.asOf, last.endedAt)))
+      local earlier = plus(earlierOf(last, STARTS_ADDED), last)
+      redis.call('HSET', run, 'previous', before, 'earlier', cjson.encode(earlier))
     end
     redis.call('HSET', started, 'last', id)
     redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)
@@ -163,32 +149,32 @@ function operations.start_run()
     if cancel then endAsCancelled(run, chosen.account, id, cancel) end
     keep(id)
   end
-  return recordOf(run)
+  return recordOf(fieldsOf(run))
 end
 
 function operations.get_run()
-  local _, run = theRun()
-  return recordOf(run)
+  return recordOf(fieldsOf(root .. 'run:' .. text()))
 end
 
 -- Arguments: how many. Answers all that are alive, then the newest others.
 function operations.list_runs()
   local limit, found, isListed, from = number(), {}, {}, 0
-  local function add(id, record)
-    record.earlier = earlierOf(root .. 'run:' .. id)
+  local function add(id, fields)
+    local record = recordOf(fields)
+    record.earlier = earlierOf(fields, STARTS_ADDED)
     found[#found + 1], isListed[id] = record, true
   end
   for _, id in ipairs(aliveIds()) do
-    local record = recordOf(root .. 'run:' .. id)
-    if record and record.status == 'running' then add(id, record) end
+    local fields = fieldsOf(root .. 'run:' .. id)
+    if fields and fields.status == 'running' then add(id, fields) end
   end
   while #found < limit do
     local ids = redis.call('ZREVRANGE', root .. 'runs', from, from + limit - 1)
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
-      local record = not isListed[id] and recordOf(root .. 'run:' .. id)
-      if not record and not isListed[id] then redis.call('ZREM', root .. 'runs', id) else from = from + 1 end
-      if record and #found < limit then add(id, record) end
+      local fields = not isListed[id] and fieldsOf(root .. 'run:' .. id)
+      if not fields and not isListed[id] then redis.call('ZREM', root .. 'runs', id) else from = from + 1 end
+      if fields and #found < limit then add(id, fields) end
     end
   end
   return listed(found)

@@ -1,7 +1,7 @@
 /** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
 import type { EngineWarning } from '../engine.js';
-import { unfit } from '../store-calls.js';
+import { unfit } from '../stores/store-calls.js';
 
 export type ServerFacts = Readonly<Awaited<ReturnType<typeof readServerFacts>>>;
 
@@ -14,7 +14,7 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return ours > major || (ours === major && theirs >= minor);
 }
 
-/** Share of memory that is free, 0 to 1; null when the server sets no limit. */
+/** Returns the free share of memory, 0 to 1; null when the server sets no limit. */
 export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>): number | null {
   return facts.maxmemory > 0 ? Math.max(0, 1 - facts.usedMemory / facts.maxmemory) : null;
 }
@@ -76,7 +76,6 @@ function lossOf({ appendOnly, appendFsync }: ServerFacts): keyof typeof WARNINGS
   return appendFsync === 'no' ? 'sync-off' : 'sync-each-second';
 }
 
-/** The fields of INFO by name. */
 export function parseInfo(info: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of info.split(/\r?\n/)) {

@@ -2,7 +2,7 @@
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { ADDRESS, FIND_WRITER, unfit } from '../store-calls.js';
+import { ADDRESS, FIND_WRITER, unfit } from '../stores/store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -15,7 +15,6 @@ const PASSING: Readonly<Record<string, string>> = {
 };
 
 const SEE_LOG = 'see the log of Redis, then run again';
-/** Replies of a server that needs a repair, and the repair. */
 const REFUSALS: Readonly<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
   MISCONF: 'free space on the disk of Redis, then run again',
@@ -30,7 +29,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   DENIED: SEE_LOG,
 };
 
-/** Longer ones are not Redis'. */
 const LONGEST_REPLY = 500;
 
 /** True for an error that Redis itself answered with, so the command did arrive. */

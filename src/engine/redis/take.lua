@@ -1,9 +1,9 @@
 --- @include "permits.lua"
--- Granting permits one after the other, each judged by the account as the one before left it. The
--- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
+-- Grants permits one after the other, each judged by the account as the one before left it. The order
+-- of the conditions is part of the contract (`test/model/ledger-model.ts`).
 
--- A quarter of what is left may be in flight, and at least one. Left is the quota until it is used up,
--- so that few are in flight when it ends and it is known which are beyond it; then what is allowed.
+-- A quarter of what is left, and at least one. Left is the quota until it is used up, so that few are in
+-- flight when it ends and it is known which are beyond it; then what is allowed.
 local function inFlightAllowed(account, policy, limit, run)
   if limit == nil then return rules.unknownQuotaHeld end
   local used = math.max(account.usage or 0, account.sent + account.others)

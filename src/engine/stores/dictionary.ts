@@ -4,62 +4,26 @@
  * Its bytes never change, since stored answers refer to them: a better one gets an id of its own.
  */
 
-/** Name, code, region and subregion (ISO 3166, UN M49) of the countries. */
-const COUNTRIES = `
-United Arab Emirates|AE|Asia|Western Asia
-Argentina|AR|Americas|South America
-Austria|AT|Europe|Western Europe
-Australia|AU|Oceania|Australia and New Zealand
-Belgium|BE|Europe|Western Europe
-Bulgaria|BG|Europe|Eastern Europe
-Brazil|BR|Americas|South America
-Canada|CA|Americas|Northern America
-Switzerland|CH|Europe|Western Europe
-Chile|CL|Americas|South America
-China|CN|Asia|Eastern Asia
-Colombia|CO|Americas|South America
-Czechia|CZ|Europe|Eastern Europe
-Germany|DE|Europe|Western Europe
-Denmark|DK|Europe|Northern Europe
-Estonia|EE|Europe|Northern Europe
-Egypt|EG|Africa|Northern Africa
-Spain|ES|Europe|Southern Europe
-Finland|FI|Europe|Northern Europe
-France|FR|Europe|Western Europe
-United Kingdom|GB|Europe|Northern Europe
-Greece|GR|Europe|Southern Europe
-Hong Kong|HK|Asia|Eastern Asia
-Hungary|HU|Europe|Eastern Europe
-Indonesia|ID|Asia|South-eastern Asia
-Ireland|IE|Europe|Northern Europe
-Israel|IL|Asia|Western Asia
-India|IN|Asia|Southern Asia
-Italy|IT|Europe|Southern Europe
-Japan|JP|Asia|Eastern Asia
-Kenya|KE|Africa|Sub-Saharan Africa
-South Korea|KR|Asia|Eastern Asia
-Lithuania|LT|Europe|Northern Europe
-Luxembourg|LU|Europe|Western Europe
-Mexico|MX|Americas|Latin America and the Caribbean
-Malaysia|MY|Asia|South-eastern Asia
-Nigeria|NG|Africa|Sub-Saharan Africa
-Netherlands|NL|Europe|Western Europe
-Norway|NO|Europe|Northern Europe
-New Zealand|NZ|Oceania|Australia and New Zealand
-Philippines|PH|Asia|South-eastern Asia
-Poland|PL|Europe|Eastern Europe
-Portugal|PT|Europe|Southern Europe
-Romania|RO|Europe|Eastern Europe
-Saudi Arabia|SA|Asia|Western Asia
-Sweden|SE|Europe|Northern Europe
-Singapore|SG|Asia|South-eastern Asia
-Thailand|TH|Asia|South-eastern Asia
-Turkey|TR|Asia|Western Asia
-Taiwan|TW|Asia|Eastern Asia
-Ukraine|UA|Europe|Eastern Europe
-Vietnam|VN|Asia|South-eastern Asia
-South Africa|ZA|Africa|Sub-Saharan Africa
-United States|US|Americas|Northern America`;
+/** Names and codes of the countries, by region and subregion (ISO 3166, UN M49). */
+const COUNTRIES = {
+  'Africa/Northern Africa': 'Egypt EG',
+  'Africa/Sub-Saharan Africa': 'Kenya KE, Nigeria NG, South Africa ZA',
+  'Americas/Latin America and the Caribbean': 'Mexico MX',
+  'Americas/Northern America': 'Canada CA, United States US',
+  'Americas/South America': 'Argentina AR, Brazil BR, Chile CL, Colombia CO',
+  'Asia/Eastern Asia': 'China CN, Hong Kong HK, Japan JP, South Korea KR, Taiwan TW',
+  'Asia/South-eastern Asia':
+    'Indonesia ID, Malaysia MY, Philippines PH, Singapore SG, Thailand TH, Vietnam VN',
+  'Asia/Southern Asia': 'India IN',
+  'Asia/Western Asia': 'United Arab Emirates AE, Israel IL, Saudi Arabia SA, Turkey TR',
+  'Europe/Eastern Europe': 'Bulgaria BG, Czechia CZ, Hungary HU, Poland PL, Romania RO, Ukraine UA',
+  'Europe/Northern Europe':
+    'Denmark DK, Estonia EE, Finland FI, United Kingdom GB, Ireland IE, Lithuania LT, Norway NO, Sweden SE',
+  'Europe/Southern Europe': 'Spain ES, Greece GR, Italy IT, Portugal PT',
+  'Europe/Western Europe':
+    'Austria AT, Belgium BE, Switzerland CH, Germany DE, France FR, Luxembourg LU, Netherlands NL',
+  'Oceania/Australia and New Zealand': 'Australia AU, New Zealand NZ',
+};
 
 const CITIES =
   'Amsterdam, Atlanta, Austin, Bangalore, Barcelona, Beijing, Berlin, Boston, Brussels, California, ' +
@@ -70,62 +34,15 @@ const CITIES =
   'San Jose, Seattle, Seoul, Shanghai, Shenzhen, Stockholm, Stuttgart, Sydney, New South Wales, Tel ' +
   'Aviv, Texas, Tokyo, Toronto, Vancouver, Vienna, Virginia, Warsaw, Washington, Zurich';
 
-const INDUSTRIES = `
-advertising|Advertising|📣
-aerospace|Aerospace|🚀
-agriculture|Agriculture|🌾
-airlines|Airlines|✈️
-apparel|Apparel|👕
-arts-and-entertainment|Arts and Entertainment|🎭
-automotive|Automotive|🚗
-banking|Banking|🏦
-beauty|Beauty|💄
-beverages|Beverages|🥤
-biotechnology|Biotechnology|🧬
-business-services|Business Services|💼
-chemicals|Chemicals|🧪
-construction|Construction|🏗️
-consulting|Consulting|📊
-consumer-electronics|Consumer Electronics|📱
-cryptocurrency|Cryptocurrency|🪙
-e-commerce|E-Commerce|🛒
-education|Education|🎓
-energy|Energy|⚡
-fashion|Fashion|👗
-finance|Finance|💰
-food-and-drink|Food and Drink|🍽️
-games|Games|🎮
-government|Government|🏛️
-hardware|Hardware|🖥️
-health|Health|🏥
-hospitality|Hospitality|🛎️
-human-resources|Human Resources|👥
-insurance|Insurance|☂️
-internet|Internet|🌐
-investment|Investment|📈
-law|Law|⚖️
-logistics|Logistics|📦
-manufacturing|Manufacturing|🏭
-marketing|Marketing|🎯
-media|Media|📺
-mining|Mining|⛏️
-music|Music|🎵
-news|News|📰
-non-profit|Non-Profit|🤝
-payments|Payments|💳
-pharmaceuticals|Pharmaceuticals|💊
-real-estate|Real Estate|🏠
-restaurants|Restaurants|🍴
-retail|Retail|🛍️
-science|Science|🔬
-security|Security|🔒
-semiconductors|Semiconductors|💾
-software|Software|💻
-sports|Sports|⚽
-technology|Technology|🔌
-telecommunications|Telecommunications|📡
-transportation|Transportation|🚚
-travel|Travel|🧳`;
+const INDUSTRIES =
+  'Advertising 📣, Aerospace 🚀, Agriculture 🌾, Airlines ✈️, Apparel 👕, Arts and Entertainment 🎭, ' +
+  'Automotive 🚗, Banking 🏦, Beauty 💄, Beverages 🥤, Biotechnology 🧬, Business Services 💼, Chemicals 🧪, ' +
+  'Construction 🏗️, Consulting 📊, Consumer Electronics 📱, Cryptocurrency 🪙, E-Commerce 🛒, Education 🎓, ' +
+  'Energy ⚡, Fashion 👗, Finance 💰, Food and Drink 🍽️, Games 🎮, Government 🏛️, Hardware 🖥️, Health 🏥, ' +
+  'Hospitality 🛎️, Human Resources 👥, Insurance ☂️, Internet 🌐, Investment 📈, Law ⚖️, Logistics 📦, ' +
+  'Manufacturing 🏭, Marketing 🎯, Media 📺, Mining ⛏️, Music 🎵, News 📰, Non-Profit 🤝, Payments 💳, ' +
+  'Pharmaceuticals 💊, Real Estate 🏠, Restaurants 🍴, Retail 🛍️, Science 🔬, Security 🔒, Semiconductors 💾, ' +
+  'Software 💻, Sports ⚽, Technology 🔌, Telecommunications 📡, Transportation 🚚, Travel 🧳';
 
 const FONTS =
   'Arial, Barlow, DM Sans, Georgia, Helvetica Neue, IBM Plex Sans, Lato, Manrope, Merriweather, ' +
@@ -216,12 +133,24 @@ function each<T>(values: readonly T[], write: (value: T) => string): string {
 }
 const lines = (text: string) => text.trim().split('\n');
 
+/** By their codes, the United States last: what is near the end is found first. */
+function countries() {
+  const all = Object.entries(COUNTRIES).flatMap(([place, names]) => {
+    const [region, subregion] = place.split('/');
+    const split = (name: string) => ({ country: name.slice(0, -3), code: name.slice(-2) });
+    return names.split(', ').map((name) => ({ ...split(name), region, subregion }));
+  });
+  const order = ({ code }: (typeof all)[number]) => (code === 'US' ? 'ZZ' : code);
+  return all.sort((one, other) => (order(one) < order(other) ? -1 : 1));
+}
+
 function makeTexts(): string {
   return [
     each(lines(PROSE), (line) => `${line} `),
     each(CITIES.split(', '), (city) => `"city":"${city}","country":"`),
-    each(lines(INDUSTRIES), (line) => {
-      const [slug, name, emoji] = line.split('|');
+    each(INDUSTRIES.split(', '), (industry) => {
+      const [, name = '', emoji] = /^(.*) (.*)$/.exec(industry) ?? [];
+      const slug = name.toLowerCase().replaceAll(' ', '-');
       return `","slug":"${slug}","name":"${name}","emoji":"${emoji}","parent":[{"id":"`;
     }),
     '"name":"","emoji":"","parent":{"id":"","emoji":"","name":"","slug":""},"slug":"","score":0.,' +
@@ -296,12 +225,9 @@ function makeFrame(): string {
       '"countryCode":null,"region":null,"state":null,"subregion":null}},"isNsfw":false,"urn":"urn:',
     each(KINDS, (kind) => `"}]}],"kind":"${kind}","location":{"city":"`),
     '","country":"","countryCode":"","region":"","state":"","subregion":""}},"isNsfw":true,"urn":"urn:',
-    each(lines(COUNTRIES), (line) => {
-      const [country, code, region, subregion] = line.split('|');
-      return (
-        `","country":"${country}","countryCode":"${code}","region":"${region}","state":"",` +
-        `"subregion":"${subregion}"}},"isNsfw":false,"urn":"urn:`
-      );
+    each(countries(), ({ country, code, region, subregion }) => {
+      const place = `"country":"${country}","countryCode":"${code}","region":"${region}"`;
+      return `",${place},"state":"","subregion":"${subregion}"}},"isNsfw":false,"urn":"urn:`;
     }),
     each(['de', 'io', 'org', 'net', 'co.uk', 'fr', 'com'], (end) =>
       each(['true', 'false'], (claimed) => `.${end}","claimed":${claimed},"description":"`),

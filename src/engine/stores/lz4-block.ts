@@ -194,7 +194,6 @@ export class Lz4Block {
 
 const damaged = () => new Error('the LZ4 block is damaged');
 
-/** Throws outside of them. */
 function byteAt(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
   if (byte === undefined) throw damaged();
@@ -211,12 +210,11 @@ function hashOf(view: DataView, at: number): number {
   return Math.imul(view.getInt32(at, true), 0x9e3779b1);
 }
 
-/** Of one byte more. */
 function longHash(view: DataView, at: number, hash: number): number {
   return Math.imul(hash ^ view.getUint8(at + MIN_MATCH), 0x85ebca6b) >>> (32 - HASH_BITS);
 }
 
-/** How many bytes from `a` equal those from `b`, up to `end`. */
+/** Counts the bytes from `a` that equal those from `b`, up to `end`. */
 function matchLength(view: DataView, a: number, b: number, end: number): number {
   let length = 0;
   for (; b + length + 4 <= end; length += 4) {

@@ -1,12 +1,10 @@
-/**
- * The key of an outcome; equal keys are one purchase. Short, as Redis holds one for each answer.
- */
+/** The key of an outcome, short, as Redis holds one for each. Equal keys are one purchase. */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import type { OutcomeKey } from '../../core/outcome.js';
 
-/** Short, stable name of a service: 42 bits of the hash of its base URL. */
+/** Returns a stable name of a service: 42 bits of the hash of its base URL. */
 export function serviceTag(service: string): string {
   return createHash('sha256').update(service).digest('base64url').slice(0, 7);
 }
@@ -26,10 +24,10 @@ const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(KIND_LETTER)
 const lettersOf = (letters: object) => `[${Object.values(letters).join('')}]`;
 const KEY = new RegExp(`^[\\w-]{7}:${lettersOf(NSFW_LETTER)}${lettersOf(KIND_LETTER)}:.`);
 
-/** Whether a text has the form of the key of an identifier. */
+/** True for a text in the form of the key of an identifier. */
 export const isOutcomeKey = (text: string): boolean => KEY.test(text);
 
-/** Gives the key for the text form of an identifier, `kind:value`. */
+/** Returns the key for the text form of an identifier, `kind:value`. */
 export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
 
 /**

@@ -34,7 +34,7 @@ export function packProfile(json: Buffer): Buffer {
   return packed;
 }
 
-/** The JSON as the service sent it. Throws when the bytes are not a packed profile. */
+/** Returns the JSON as the service sent it. Throws for other bytes. */
 export function unpackProfile(packed: Buffer): Buffer {
   const codec = codecOf(packed[0]);
   const length = packed.readUIntLE(1, LENGTH_BYTES);

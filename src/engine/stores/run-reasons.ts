@@ -6,16 +6,12 @@
 import { count, flag, list, oneOf, type Shaped, text, word } from '../../core/shapes.js';
 import { REACHED_LIMITS } from '../../ledger/policy.js';
 
-/**
- *   minute      for a minute, though it may be down and come back
- *   lasting     a misspelt host, or a certificate that is not trusted: waiting would not help
- *   unanswered  nothing listens at an address that never answered: more likely a wrong port
- */
+/** `lasting`: a wrong host or certificate. `unanswered`: nothing listens there, and never did. */
 const unreached = word('minute', 'lasting', 'unanswered');
 export type Unreached = Shaped<typeof unreached>;
 
 const unusableAnswers = oneOf('how', {
-  /** Unusable answers in a row: a login page or a proxy answers everything with 200, say. */
+  /** In a row: a login page or a proxy answers everything with 200, say. */
   unusable: { answers: count, reason: text },
   /** The address is not trusted, and this answer is not the service's. */
   foreign: { service: text, answer: text },
@@ -24,7 +20,6 @@ const unusableAnswers = oneOf('how', {
 });
 export type UnusableAnswers = Shaped<typeof unusableAnswers>;
 
-/** A limit, or what speaks against those that are set. */
 const reached = oneOf('name', {
   ...REACHED_LIMITS,
   /** The service refuses for quota where plan and overage budget of the run would allow more. */
@@ -54,13 +49,12 @@ export type RunHalt = Shaped<typeof runHaltShape>;
 export const runStopShape = oneOf('type', {
   halted: { halt: runHaltShape },
   stopped: {},
-  /** An error ended it: its file changed, say, or an output cannot be written. */
+  /** Its file changed, say, or an output cannot be written. */
   failed: { reason: text },
   cancelled: {},
   paused: {},
-  /** After its trial. */
+  /** After its trial; `spending_declined` is before anything was spent. */
   declined: {},
-  /** Before it spent anything. */
   spending_declined: {},
   too_many_failures: {},
   /** Its process, before the next start of the command. */
@@ -74,19 +68,18 @@ export type RunStop = Shaped<typeof runStopShape>;
 /** Why a lookup failed. `text`: what the answer said, and what it cost where that is unclear. */
 export const failureReasonShape = oneOf('code', {
   answer: { text },
-  /** The answer is stored, and not readable any more. */
+  /** The stored answer cannot be read. */
   damaged: {},
-  /** The answer was packed with a dictionary of a later version. */
+  /** A later version packed the answer. */
   unknown_dictionary: { dictionary: count },
-  /** The reason is kept, and not readable any more. */
+  /** The stored reason cannot be read. */
   unknown: {},
-  /** The service has been unavailable for so long that waiting is over. */
+  /** The service was unavailable for too long. */
   unavailable: {},
   /** Two requests may have been billed, and neither got an answer. */
   lost: {},
   /** Untrusted until the address is; with `saysNotFound` it then becomes a "not found". */
   unproven: { text, saysNotFound: flag },
-  /** Not the service's. */
   foreign: { text },
 });
 export type FailureReason = Shaped<typeof failureReasonShape>;

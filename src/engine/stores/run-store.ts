@@ -1,7 +1,4 @@
-/**
- * The `RunStore` seam: what the engine knows of runs, so that workers know whether a process still
- * waits, and the run how far they are. Each call is atomic and on the store's own clock.
- */
+/** What the engine knows of runs (`RunStore`), in shapes, judgements and words. */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import { momentText } from '../../core/figures.js';
@@ -23,11 +20,11 @@ import {
 } from '../../core/shapes.js';
 import { visibleLine } from '../../core/terminal-text.js';
 import { RULES } from '../../ledger/rules.js';
-import { type FailureReason, type RunHalt, type RunStop, runHaltShape, runStopShape } from './run-reasons.js';
+import { type FailureReason, runHaltShape, runStopShape } from './run-reasons.js';
 
 /** The settings of a run for workers; written once when it starts. */
 export const runSettingsShape = object({
-  /** The service's base URL without credentials, query, version or trailing slash. */
+  /** Base URL without credentials, query, version or trailing slash. */
   service: text,
   account: text,
   allowNsfw: word<AllowNsfw>('unset', 'true', 'false'),
@@ -62,25 +59,20 @@ export const runSettingsShape = object({
 });
 export type RunSettings = Shaped<typeof runSettingsShape>;
 
-const ORDER = {
-  /** `user@host`, or a name of the dashboard. */
-  by: text,
-  at: moment,
-};
-/** A person's order: to pause, or to cancel. `at`: ms since 1970, by the store's clock. */
+const ORDER = { by: text, at: moment };
+/** A pause or cancel. `by`: `user@host`, or a name of the dashboard. `at`: the store's clock. */
 const orderShape = object(ORDER);
 export type Order = Shaped<typeof orderShape>;
 
 export const ordersShape = object({ cancelled: nullOr(orderShape), paused: nullOr(orderShape) });
 export type Orders = Shaped<typeof ordersShape>;
 
-/** Whose a run is. A cancel ends one job; a pause holds all runs of an owner, now and later. */
-const OWNER = {
-  /** A file of an inbox, a tick of a schedule; default: the id of the run. */
-  job: text,
-  /** The job of a file, a schedule (`scheduleOwner`); default: the key of the run. */
-  owner: text,
-};
+/**
+ * Whose a run is. A cancel ends one `job`: a file of an inbox, a tick of a schedule, by default the
+ * run itself. A pause holds all runs of an `owner`, now and later: the job of a file, a schedule
+ * (`scheduleOwner`), by default the key of the run.
+ */
+const OWNER = { job: text, owner: text };
 export type RunOwner = ObjectOf<typeof OWNER>;
 
 /** For people: the host of a file and its name; `host` null for a schedule. */
@@ -91,15 +83,14 @@ export const PAUSE = {
   ...ORDER,
   owner: text,
   label: labelShape,
-  /** The run that was named; null: none was. */
+  /** The run that a person named, if any. */
   run: nullOr(text),
 };
 export type Pause = ObjectOf<typeof PAUSE>;
 
-/** Owner and label of the pause that holds all spending of an engine. */
+/** The pause of all spending of an engine. */
 export const ALL_SPENDING = { owner: '*', label: { host: null, name: 'all spending' }, run: null } as const;
 
-/** True for the pause of all spending. */
 export function isOfAll({ owner }: Pick<Pause, 'owner'>): boolean {
   return owner === ALL_SPENDING.owner;
 }
@@ -115,8 +106,8 @@ const tally = object({
   failed: count,
   /** Answers that the store had already. */
   stored: count,
-  /** Requests sent, and those of them that were or may have been billed. */
   requests: count,
+  /** Requests that were or may have been billed. */
   billed: count,
 });
 export type Tally = Shaped<typeof tally>;
@@ -143,26 +134,28 @@ const NEW_RUN = {
   settings: runSettingsShape,
 };
 
+/** `job` and `owner`: see {@link RunOwner}. */
+export type NewRun = ObjectOf<typeof NEW_RUN> & Partial<RunOwner>;
+
 export const RUN_RECORD = {
   ...NEW_RUN,
   ...OWNER,
-  /** Store's clock: when it started; freshness is judged at this moment. */
+  /** Start by the store's clock, at which freshness is judged. */
   asOf: moment,
   /** Start of the key's first run since one completed: `--refresh` counts from here. */
   keyStartedAt: moment,
   heartbeatAt: moment,
   /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
   status: word('running', 'completed', 'stopped', 'cancelled'),
-  /** Who paused its owner; null once it completed or was cancelled. All spending may be besides. */
+  /** The pause of its owner; null once it completed or was cancelled. */
   paused: nullOr(orderShape),
-  /** Who cancelled it; null unless it is cancelled. */
   cancelled: nullOr(orderShape),
-  /** Store's clock: when it ended, though requests may be in flight; null: it has not. */
+  /** End by the store's clock; requests may still be in flight. */
   endedAt: nullOr(moment),
   /** Why it stopped; null while it runs or when it completed. */
   stop: nullOr(runStopShape),
-  /** How many rows and distinct identifiers it has; null until known. */
   rows: nullOr(count),
+  /** Distinct ones; null until known. */
   identifiers: nullOr(count),
   tally,
   /** Permits taken and not given back, by the ledger: billed, perhaps billed, or in flight. */
@@ -180,7 +173,6 @@ export const RUN_RECORD = {
       billed: count,
       unreported: count,
       overage: count,
-      /** Time at work. */
       tookMs: count,
     }),
   ),
@@ -193,19 +185,19 @@ export const RUN_PROGRESS = {
   tally,
   halt: nullOr(runHaltShape),
   isCancelled: flag,
-  /** It may not spend: it is paused, or all spending is. */
+  /** True if it is paused, or all spending is. */
   isPaused: flag,
-  /** It is paused alone: its chunks make way for those of other runs. */
+  /** True if it is paused itself: its chunks make way for those of other runs. */
   isPausedAlone: flag,
 };
 export type RunProgress = ObjectOf<typeof RUN_PROGRESS>;
 
-/** Billed, or perhaps, but unreported: their worker ended, unless they are in flight. */
+/** Requests billed, or perhaps, that no worker reported: it was killed, or they are in flight. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
   return Math.max(0, spent - tally.billed);
 }
 
-/** Whether an ended run may still have requests in flight. `now`: by the store's clock. */
+/** True if an ended run may have requests in flight. `now`: by the store's clock. */
 export function mayBeInFlight({ endedAt, settings }: Pick<RunRecord, 'endedAt' | 'settings'>, now: number) {
   const { process, timeoutMs } = settings;
   if (endedAt === null || (process !== undefined && isProcessGone(process))) return false;
@@ -217,57 +209,10 @@ export interface LookupFailure {
   readonly key: string;
   readonly reason: FailureReason;
   readonly billed: boolean;
-  /** It is left to the next run of the same command, and does not count as failed. */
+  /** True if the next run of the command asks for it; it does not count as failed. */
   readonly isDeferred?: boolean;
-  /** Paid for, and asking again is no use: later starts do not ask either, until one completes. */
+  /** True if it was paid for and cannot change: later starts do not ask until one completes. */
   readonly isFinal?: boolean;
-}
-
-export interface RunStore {
-  /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
-  start(run: ObjectOf<typeof NEW_RUN> & Partial<RunOwner>): Promise<RunRecord>;
-  get(id: string): Promise<RunRecord | null>;
-  /** All that are alive, then the newest others until there are `limit`; a file is one entry. */
-  list(limit: number): Promise<RunRecord[]>;
-  /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
-  heartbeat(id: string): Promise<RunProgress>;
-  setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
-  /** The sum so far of the reporter `part`; a tally adds up all. An earlier sum changes nothing. */
-  addTally(id: string, part: string, sum: Tally): Promise<void>;
-  /** Counts a chunk as finished, once, however often it is reported. */
-  finishChunk(id: string, chunk: number): Promise<void>;
-  /** Records failed lookups; counts each key once. A later report of a key replaces the earlier. */
-  fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
-  /** In the order of the keys, final ones of earlier starts included; null where there is none. */
-  failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
-  halt(id: string, halt: RunHalt): Promise<void>;
-  clearHalt(id: string): Promise<void>;
-  /**
-   * Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew, except
-   * under a `keyOfDay`.
-   */
-  end(id: string, stop: RunStop | null): Promise<void>;
-  /**
-   * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.
-   * For a run that stopped it is the job of its owner's latest run. A pause of that job ends.
-   */
-  cancel(id: string, by: string): Promise<OrderEnd>;
-  /** Pauses the owner of a run that has not ended for good. The first pause stays. */
-  pause(id: string, by: string): Promise<OrderEnd>;
-  /** The same for an owner that may have no run. `label`: for people. `at`: default now. */
-  pauseOwner(pause: Omit<Pause, 'at'> & { readonly at?: number }): Promise<void>;
-  /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
-  cancelJob(cancel: Omit<Cancel, 'at'> & { readonly at?: number }): Promise<void>;
-  /** Takes back the cancel of a job for later runs of it; those that it ended stay cancelled. */
-  uncancelJob(job: string): Promise<void>;
-  /** False: it was not paused. */
-  resume(owner: string): Promise<boolean>;
-  /** All that stand, the oldest first. */
-  pauses(): Promise<Pause[]>;
-  /** All that are kept, the oldest first. */
-  cancels(): Promise<Cancel[]>;
-  /** What is ordered for these jobs, one after the other. */
-  orders(jobs: readonly RunOwner[]): Promise<Orders[]>;
 }
 
 /** `ended`: it is too late for an order. */
@@ -280,27 +225,21 @@ export const scheduleOwner = (key: string): string => `schedule:${key}`;
 export const agentOwner = (name: string): string => `agent:${name}`;
 export const isScheduleOwner = (owner: string): boolean => owner.startsWith(scheduleOwner(''));
 
-/** Whether a run stopped because a person must decide about its rest. */
+/** True if a run stopped because a person must decide about its rest. */
 export function isHeld({ status, stop }: Pick<RunRecord, 'status' | 'stop'>): boolean {
   return status === 'stopped' && stop?.type === 'halted' && stop.halt.why === 'unmatched';
 }
 
-/** Whether a run completed and the service knew nothing. False if the run used stored answers. */
+/** True if a run completed and the service knew nothing. False if the run used stored answers. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
   const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
   return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;
 }
 
-/** Whether a run is alive, by its heartbeat. `now` is the store's clock. */
-export function isAlive(
-  { status, heartbeatAt }: Pick<RunRecord, 'status' | 'heartbeatAt'>,
-  now: number,
-): boolean {
-  return (
-    status === 'running' &&
-    now - heartbeatAt < RULES.runDeadAfterMs &&
-    heartbeatAt - now <= RULES.runHeartbeatAheadMs
-  );
+/** True if a run is alive, by its heartbeat. `now` is the store's clock. */
+export function isAlive({ status, heartbeatAt }: Pick<RunRecord, 'status' | 'heartbeatAt'>, now: number) {
+  const ageMs = now - heartbeatAt;
+  return status === 'running' && ageMs < RULES.runDeadAfterMs && -ageMs <= RULES.runHeartbeatAheadMs;
 }
 
 /** Answered or failed lookups of a run, by its workers' reports. */
@@ -358,12 +297,12 @@ export function cancelledText({ by, at }: Order): string {
   return `cancelled by ${visibleLine(by)} on ${momentText(new Date(at).toISOString())}`;
 }
 
-/** `etl-1: customers.csv`, for people. */
+/** `etl-1: customers.csv`. */
 export function labelText({ host, name }: Label): string {
   return host === null ? name : `${host}: ${name}`;
 }
 
-/** `queued behind customers.csv and 2 others`, for people; null: behind none. */
+/** `queued behind customers.csv and 2 others`, or null. */
 export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
   const [first, ...others] = before;
   if (first === undefined) return null;

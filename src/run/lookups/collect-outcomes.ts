@@ -110,7 +110,7 @@ export class OutcomeCollector {
     const left = [...this.#unproven].filter(([index]) => scan.answers.status(index) === null);
     const isShown = matched + notFound > 0;
     const outcomes = left.map(([, { key, billed }]) => ({ ...NOT_FOUND, key, billed }));
-    const fetchedAt = isShown ? await engine.outcomes.record('', outcomes) : 0;
+    const fetchedAt = isShown ? await engine.outcomes.record(outcomes) : 0;
     for (const [index, { reason }] of left) {
       const unanswered = { index, text: scan.identifiers.at(index) };
       if (isShown) this.#keepAnswer(unanswered, { ...NOT_FOUND_ANSWER, fetchedAt }, 'api');

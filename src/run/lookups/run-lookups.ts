@@ -4,7 +4,6 @@ import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import type { Engine } from '../../engine/engine.js';
-import { unfit } from '../../engine/store-calls.js';
 import type { RunHalt, RunStop } from '../../engine/stores/run-reasons.js';
 import {
   answeredOf,
@@ -14,6 +13,7 @@ import {
   type RunRecord,
   runsBefore,
 } from '../../engine/stores/run-store.js';
+import { unfit } from '../../engine/stores/store-calls.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning, sayWait } from '../../ledger/policy.js';

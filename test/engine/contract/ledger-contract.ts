@@ -75,16 +75,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       });
       const worker = `${account}-worker`;
       const names = Array.from({ length: keys }, (_, index) => `${account}:u:domain:${index}.example`);
-      const claim = (by: string) =>
-        engine.outcomes.claim({ worker: by, run: run.id, keys: names, freshness: freshnessOf(run) });
-      await claim(worker);
+      await engine.outcomes.claim(worker, names, freshnessOf(run));
       const exchange = (some: Partial<ExchangeRequest>, outcomes?: readonly NewOutcome[]) =>
         engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }), outcomes);
       const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
       /** Settlements of permits as they were wanted. */
       const settle = (as: SettledAs, from = 0, to = from + 1, more: Partial<Settlement> = {}) =>
         wanted.slice(from, to).map(({ permit }): Settlement => ({ permit, as, ...more }));
-      return { account, run, worker, names, wanted, claim, exchange, settle };
+      return { account, run, names, wanted, exchange, settle };
     }
     const answer = (key = '', packed: Buffer | null = null): NewOutcome => {
       const status = packed === null ? 'not_found' : 'matched';
@@ -109,14 +107,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(third).toMatchObject({ status: 'not_found', packed: null, fetchedAt: recordedAt });
       // Their claims are gone, that of the other is not.
       const freshness = { ...freshnessOf(run), maxAgeMs: 0, maxAgeMissingMs: 0, asOf: state.now + 60_000 };
-      const claims = await engine.outcomes.claim({ worker: 'another', run: run.id, keys: names, freshness });
+      const claims = await engine.outcomes.claim('another', names, freshness);
       expect(claims).toEqual(['busy', 'ours', 'ours']);
     });
 
     test('answers that are kept again in an exchange replace no later one', async () => {
-      const { run, worker, names, exchange } = await begin(1);
+      const { run, names, exchange } = await begin(1);
       const { outcomes } = subject.engine;
-      const later = await outcomes.record(worker, [answer(names[0], Buffer.from('later'))]);
+      const later = await outcomes.record([answer(names[0], Buffer.from('later'))]);
       const { recordedAt } = await exchange({}, [
         { ...answer(names[0], Buffer.from('earlier')), ageMs: 3_600_000 },
       ]);
@@ -271,14 +269,6 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(back.now - (back.answeredAt ?? 0)).toBeLessThan(60_000);
       await ledger.reset(account);
       expect((await ledger.show(account)).answeredAt).toBeNull();
-    });
-
-    test('fifty permits take one round trip', async () => {
-      const { wanted, exchange } = await begin(50);
-      await exchange({ reading: { quota: 1_000, usage: 0, period: null } });
-      const before = subject.engine.roundTrips.count;
-      expect(answers(await exchange({ take: wanted })).every((answer) => answer === 'granted')).toBe(true);
-      expect(subject.engine.roundTrips.count - before).toBe(1);
     });
 
     test('imported spending only raises the sum, in the same period or a later one', async () => {

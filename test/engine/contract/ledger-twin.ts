@@ -77,13 +77,8 @@ export function createLedgerTwin(
   function seenBy(operation: ExchangeOperation, account: string): ExchangeRequest['seen'] {
     const state = last.get(account);
     if (!state || operation.seen === 'nothing') return null;
-    const seen = {
-      epoch: state.epoch,
-      version: state.version,
-      period: state.period,
-      spent: state.sent + state.held,
-      others: state.others,
-    };
+    const { epoch, version, period, sent, held, others } = state;
+    const seen = { epoch, version, period, spent: sent + held, others };
     if (operation.seen === 'ahead') return { ...seen, version: seen.version + 3, spent: seen.spent + 1 };
     return operation.seen === 'elsewhere' ? { ...seen, epoch: 'gone', others: seen.others + 1 } : seen;
   }
@@ -114,26 +109,18 @@ export function createLedgerTwin(
     }
     const again = operation.repeat === null ? undefined : pick(ours, operation.repeat);
     if (again) take.push({ permit: again.permit, key: again.key });
-    const pace = operation.pace;
+    const { pace, isConfirmed, refusedForQuota, permitMs, usageLagMs } = operation;
     const version = world.accounts.get(account)?.paceVersion ?? 0;
     const request: ExchangeRequest = {
-      account,
-      worker,
-      run,
+      ...{ account, worker, run, take, look, isConfirmed, refusedForQuota, permitMs, usageLagMs },
       seen: seenBy(operation, account),
       settle: operation.settle.flatMap(({ permit, as, period = null, isBeyond }) => {
         const held = pick(ours, permit);
         return held ? [{ permit: held.permit, as, period, ...(isBeyond && { isBeyond }) }] : [];
       }),
       reading: operation.reading && readingOf(operation.reading),
-      isConfirmed: operation.isConfirmed,
-      refusedForQuota: operation.refusedForQuota,
       pace: pace && { ifVersion: pace.isJudged ? version : version + 1, ...pace },
-      take,
-      look,
-      permitMs: operation.permitMs,
       turn: turnOf(world.accounts.get(account)?.period ?? '2020-01-01', operation.hasTurned),
-      usageLagMs: operation.usageLagMs,
     };
     const answer = await ledger.exchange(request);
     last.set(account, answer.state);
@@ -180,10 +167,17 @@ export function createLedgerTwin(
     return both(record.status, 'running');
   }
 
-  async function changeRun(operation: Extract<Operation, { type: 'heartbeat' | 'cancel' | 'end' }>) {
-    const id = pick(started, operation.run);
+  /** The run of a slot, if one has been started. */
+  function runIn(slot: number) {
+    const id = pick(started, slot);
     const run = id === undefined ? undefined : world.runs.get(id);
-    if (id === undefined || run === undefined) return NOTHING;
+    return id === undefined || run === undefined ? null : { id, run };
+  }
+
+  async function changeRun(operation: Extract<Operation, { type: 'heartbeat' | 'cancel' | 'end' }>) {
+    const found = runIn(operation.run);
+    if (found === null) return NOTHING;
+    const { id, run } = found;
     const isRunning = run.status === 'running';
     if (operation.type === 'heartbeat') await runs.heartbeat(id);
     else if (operation.type === 'cancel') {
@@ -237,8 +231,7 @@ export function createLedgerTwin(
         case 'raise':
           return corrected(await ledger.raise(account, operation), model.raise, operation);
         case 'halt': {
-          const id = pick(started, operation.run);
-          const run = id === undefined ? undefined : world.runs.get(id);
+          const { id, run } = runIn(operation.run) ?? {};
           if (id === undefined || run === undefined) return NOTHING;
           if (operation.isHalted) await runs.halt(id, HALTS.credentials);
           else await runs.clearHalt(id);
@@ -246,8 +239,7 @@ export function createLedgerTwin(
           return NOTHING;
         }
         case 'pause_run': {
-          const id = pick(started, operation.run);
-          const run = id === undefined ? undefined : world.runs.get(id);
+          const { id, run } = runIn(operation.run) ?? {};
           if (id === undefined || run === undefined) return NOTHING;
           const isOver = run.status === 'completed' || run.status === 'cancelled';
           run.isPaused = operation.isPaused && !isOver;
@@ -265,8 +257,8 @@ export function createLedgerTwin(
           const wanted = operation.keys.map((key) => named(keys, key));
           const run = await runs.get(started[0] ?? '');
           if (!run) return NOTHING;
-          const request = { worker, run: run.id, keys: wanted, freshness: freshnessOf(run) };
-          return both(await outcomes.claim(request), claimInModel(worker, wanted));
+          const claimed = await outcomes.claim(worker, wanted, freshnessOf(run));
+          return both(claimed, claimInModel(worker, wanted));
         }
         case 'release': {
           const worker = named(workers, operation.worker);

@@ -30,7 +30,7 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
     ...some,
   });
   const claim = (worker: string, keys: readonly string[], freshness = fresh()) =>
-    store().claim({ worker, run: 'run', keys, freshness });
+    store().claim(worker, keys, freshness);
   const matched = (key: string, some: Partial<NewOutcome> = {}): NewOutcome => ({
     key,
     status: 'matched',

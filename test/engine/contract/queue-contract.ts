@@ -69,18 +69,6 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await queue.getWaitingCount()).toBe(1);
     });
 
-    test('adding chunks twice under the same ids adds them once', async () => {
-      const queue = openQueue();
-      const jobs = Array.from({ length: 20 }, (_, chunk) => ({
-        name: 'chunk' as const,
-        data: chunkData(chunk),
-        opts: { jobId: `run-${chunk}` },
-      }));
-      await queue.addBulk(jobs);
-      await queue.addBulk(jobs);
-      expect(await queue.getWaitingCount()).toBe(20);
-    });
-
     test('chunks of a run that has ended, and of one that is gone, are removed; the first waits for none', async () => {
       counted += 1;
       const { engine } = subject;
@@ -95,15 +83,6 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await removeDeadChunks(engine, queue, asOf)).toBe(2);
       expect((await engine.runs.heartbeat(id)).chunks).toBe(1);
       expect(await engine.runs.get('gone')).toBeNull();
-    });
-
-    test('a waiting chunk can be removed, and removing it again is harmless', async () => {
-      const queue = openQueue();
-      await add(queue, 1);
-      await add(queue, 2);
-      expect(await queue.remove('run-1')).toBe(1);
-      await queue.remove('run-1');
-      expect((await queue.getWaiting()).map((job) => job.id)).toEqual(['run-2']);
     });
 
     test('a parked chunk returns with its updated data, and costs no attempt', async () => {

@@ -29,18 +29,18 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
         await waits();
       };
       const { matched } = bench;
-      const { keys, first } = bench.begin(2);
-      await bench.store().record(first, [matched(keys[0] ?? '')]);
-      return { bench, passDays, keys, first };
+      const { keys } = bench.begin(2);
+      await bench.store().record([matched(keys[0] ?? '')]);
+      return { bench, passDays, keys };
     }
     const stored = async ({ store }: ReturnType<typeof createOutcomesBench>) =>
       (await store().stats()).matched;
 
     test('an open engine purges what is older than 30 days, and nothing younger', async () => {
-      const { bench, passDays, keys, first } = await begin();
+      const { bench, passDays, keys } = await begin();
       await passDays(20);
       expect(await stored(bench)).toBe(1);
-      await bench.store().record(first, [bench.matched(keys[1] ?? '')]);
+      await bench.store().record([bench.matched(keys[1] ?? '')]);
       await passDays(11);
       expect(await stored(bench)).toBe(1);
       expect(await bench.store().read(keys, bench.fresh({ maxAgeMs: 60 * DAY_MS }))).toMatchObject([

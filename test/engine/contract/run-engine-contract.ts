@@ -1,7 +1,7 @@
 /** What a run relies on, run against each engine. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChunkData } from '../../../src/engine/engine.js';
-import { freshnessOf, type RunRecord } from '../../../src/engine/stores/run-store.js';
+import type { RunRecord } from '../../../src/engine/stores/run-store.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
 
@@ -100,28 +100,6 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(facts.version).toMatch(/^(PostgreSQL|Redis|Valkey) \d+\./);
       expect(facts.sessions).toBeGreaterThan(0);
       expect(facts.bytes).toBeGreaterThan(100_000);
-    });
-
-    test('answers of any number and length are returned byte for byte', async () => {
-      const run = await begin();
-      const keys = Array.from({ length: 1_203 }, (_, index) => `${run.id} ${index}`);
-      const bodyOf = (index: number) => Buffer.alloc(index < 20 ? 700_000 : 400, index);
-      for (let from = 0; from < keys.length; from += 400) {
-        const outcomes = keys.slice(from, from + 400).map((key, at) => ({
-          key,
-          status: 'matched' as const,
-          packed: bodyOf(from + at),
-          billed: true,
-          freshMs: null,
-        }));
-        await subject.engine.outcomes.record('w', outcomes);
-      }
-      const asked = [...keys, 'none'];
-      const found = await subject.engine.outcomes.read(asked, freshnessOf(run));
-      expect(found.map((outcome) => outcome?.key ?? null)).toEqual([...keys, null]);
-      const wrong = found.filter((outcome, at) => outcome && !outcome.packed?.equals(bodyOf(at)));
-      expect(wrong).toEqual([]);
-      expect(await subject.engine.outcomes.read([], freshnessOf(run))).toEqual([]);
     });
   });
 }

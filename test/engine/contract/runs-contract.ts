@@ -5,7 +5,7 @@ import {
   ALL_SPENDING,
   isOfAll,
   keyOfDay,
-  type RunStore,
+  type NewRun,
   type Tally,
 } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
@@ -30,8 +30,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         settings: runSettings(),
       };
     };
-    const start = (some: Partial<Parameters<RunStore['start']>[0]> = {}) =>
-      store().start({ ...newRun(some.key), ...some });
+    const start = (some: Partial<NewRun> = {}) => store().start({ ...newRun(some.key), ...some });
     /** A job with this name as its owner, too. */
     const jobOf = (job: string) => ({ job, owner: job });
     const failure = (key: string, text = 'the service answered 410', billed = true) => ({
@@ -320,14 +319,6 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().resume(job);
     });
 
-    test('a cancel of a job ends those of its runs that are under way', async () => {
-      const job = jobOf('file-8');
-      const run = await start(job);
-      await store().cancelJob({ job: 'file-8', by: 'ada@office' });
-      expect(await store().heartbeat(run.id)).toMatchObject({ isCancelled: true });
-      expect(await store().get(run.id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
-    });
-
     test('a cancel that is taken back leaves its run cancelled, and holds for no later one', async () => {
       const job = jobOf('file-10');
       const run = await start(job);
@@ -563,14 +554,6 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().fail(id, [failure('b'), failure('c')]);
       await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
       expect((await store().heartbeat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
-    });
-
-    test('a thousand failures are read in one call', async () => {
-      const { id } = await start();
-      const failures = Array.from({ length: 1_000 }, (_, at) => failure(`k${at}`, `r${at}`, at % 2 === 0));
-      await store().fail(id, failures);
-      const keys = failures.map(({ key }) => key);
-      expect(await store().failures(id, keys)).toEqual(failures);
     });
   });
 }

@@ -72,7 +72,7 @@ describe('the embedded engine', () => {
 
   test('stored data survive a close, except what is older than 30 days and not used by a live run', async () => {
     const first = await open();
-    await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
+    await first.outcomes.record([{ key: 'k', ...ANSWER }]);
     await first.close();
     const second = await open({ offsetMs: 29 * DAY_MS });
     expect((await second.outcomes.read(['k'], ANY_AGE))[0]?.packed?.toString()).toBe('answer');
@@ -133,7 +133,7 @@ describe('the embedded engine', () => {
 
     test('unless --start-empty insists, which moves the old data aside', async () => {
       const first = await open();
-      await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
+      await first.outcomes.record([{ key: 'k', ...ANSWER }]);
       await first.close();
       await rm(join(dataOf(), 'PG_VERSION'));
       const second = await open({ startsEmpty: true });
@@ -195,11 +195,11 @@ describe('the embedded engine', () => {
         const freshness = { asOf, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: asOf };
         for (let batch = 0; ; batch += 1) {
           const keys = Array.from({ length: 20 }, (_, i) => 'k-${round}-' + batch + '-' + i);
-          await outcomes.claim({ worker, run, keys, freshness });
+          await outcomes.claim(worker, keys, freshness);
           const take = keys.map((key) => ({ permit: 'p-' + key, key }));
           const { permits } = await ledger.exchange({ ...request, worker, run, take });
           if (permits.some(({ answer }) => answer !== 'granted')) throw new Error('not granted');
-          await outcomes.record(worker, keys.map((key) => (
+          await outcomes.record(keys.map((key) => (
             { key, status: 'matched', packed: Buffer.alloc(600, key), billed: true, freshMs: null })));
           say('${round}-' + batch);
         }

@@ -21,14 +21,14 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attempt, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
-import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
+import { initdbFailure, judgeData } from '../../../src/engine/embedded/data-folder.js';
 import { pidIn } from '../../../src/engine/embedded/lock-files.js';
-import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
+import { judgeStart } from '../../../src/engine/embedded/server-process.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { LONG } from '../../e2e/commands.js';
@@ -49,21 +49,6 @@ const ANSWER = {
   billed: true,
   freshMs: null,
 } as const;
-
-test('folders for sockets that were empty for a day are removed, others stay', async () => {
-  const folder = await temporaryFolder();
-  const own = await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null);
-  const [unused, young, full] = [`${own}-unused`, `${own}-young`, `${own}-full`];
-  for (const path of [unused, young, full]) await mkdir(path);
-  for (const path of [own, unused, young, full])
-    onTestFinished(() => rm(path, { recursive: true, force: true }));
-  await writeFile(join(full, '.s.PGSQL.5432'), '');
-  for (const path of [own, unused, full]) await utimes(path, 1_000, 1_000);
-  expect(await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null)).toBe(own);
-  const names = await readdir(dirname(own));
-  const stays = (path: string) => names.includes(basename(path));
-  expect([own, unused, young, full].map(stays)).toEqual([true, false, true, true]);
-});
 
 describe('the private server', () => {
   let folder: string;
@@ -139,7 +124,7 @@ describe('the private server', () => {
 
   test('is restarted after a kill while its clients continue, and loses nothing stored', LONG, async () => {
     const engine = await open();
-    await engine.outcomes.record('w', [ANSWER]);
+    await engine.outcomes.record([ANSWER]);
     const pid = serverPid();
     process.kill(pid, 'SIGKILL');
     // Open sessions outlive their server by a moment.
@@ -176,7 +161,7 @@ describe('the private server', () => {
     async () => {
       const first = await open();
       const { id } = first;
-      await first.outcomes.record('w', [ANSWER]);
+      await first.outcomes.record([ANSWER]);
       await first.close();
       const moments = Number(process.env.START_KILLS ?? 6);
       for (let moment = 0; moment < moments; moment += 1) {
@@ -295,7 +280,7 @@ describe('the private server', () => {
 
     test('is forgotten once it is gone', { timeout: 90_000 }, async () => {
       const first = await open();
-      await first.outcomes.record('w', [ANSWER]);
+      await first.outcomes.record([ANSWER]);
       await first.close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '999999\n');
@@ -338,14 +323,14 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
 });
 
 test.each([
-  [{ data: null }, 'none'],
-  [{ data: null, wasUsed: true }, 'unusable'],
-  [{ data: [] }, 'unusable'],
-  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n' }, 'ready'],
-  [{ data: ['base', 'PG_VERSION'], version: '18\n' }, 'unusable'],
-  [{ data: ['base', 'global', 'PG_VERSION'], version: '' }, 'unusable'],
-] as const)('data with %j are %s', (facts, type) => {
-  expect(judgeData({ version: null, wasUsed: false, ...facts }).type).toBe(type);
+  [null, '', false, 'none'],
+  [null, '', true, 'unusable'],
+  [[], '', false, 'unusable'],
+  [['base', 'global', 'PG_VERSION'], '18\n', false, 'ready'],
+  [['base', 'PG_VERSION'], '18\n', false, 'unusable'],
+  [['base', 'global', 'PG_VERSION'], '', false, 'unusable'],
+] as const)('data with %j and version %j, used before: %s, are %s', (names, version, wasUsed, type) => {
+  expect(judgeData(names, version, wasUsed).type).toBe(type);
 });
 
 test.each([

@@ -221,8 +221,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 12, tables: '69933e35309979fa' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 12,
-      functionsVersion: 2,
-      functions: 'b997144763ff2804',
+      functionsVersion: 3,
+      functions: 'f38b351bee836f1f',
     });
   });
 
@@ -258,7 +258,7 @@ describe('the postgres engine', () => {
 
     const keys = Array.from({ length: 300 }, (_, nth) => `key-${nth}`);
     const freshness = { asOf: Date.now(), maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
-    await outcomes.claim({ worker: 'w', run: 'r', keys, freshness });
+    await outcomes.claim('w', keys, freshness);
     const take = keys.map((key, nth) => ({ permit: `w.${nth}`, key }));
     expect((await exchange({ take })).state.held).toBe(300);
     await exchange({ settle: take.slice(100).map(({ permit }) => ({ permit, as: 'maybe_billed' })) });
@@ -303,7 +303,7 @@ describe('the postgres engine', () => {
       ['a purge', oldAnswers, ({ outcomes }: Engine) => outcomes.purge(1)],
       ['forgetting', oldAnswers, ({ outcomes }: Engine) => outcomes.forget(['b', 'a'])],
       ['a release', claims, ({ outcomes }: Engine) => outcomes.release('w', ['b', 'a'])],
-      ['recording', claims, ({ outcomes }: Engine) => outcomes.record('w', [outcome('b'), outcome('a')])],
+      ['recording', claims, ({ outcomes }: Engine) => outcomes.record([outcome('b'), outcome('a')])],
     ] as const)(
       '%s takes them in the order of their keys, as a record does: no deadlock',
       async (_, rows, take) => {
@@ -403,7 +403,7 @@ describe('the postgres engine', () => {
 
   test('reports a wrong password without quoting it', async () => {
     const url = server.url.replace('secret-word', 'hidden');
-    await expect(open(url)).rejects.toMatchObject({ code: 'engine-unreachable' });
+    await expect(open(url)).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(open(url)).rejects.not.toThrow('hidden');
   });
 
@@ -430,7 +430,7 @@ describe('the postgres engine', () => {
     const work = (async () => {
       for (let count = 0; !isOver; count += 1) {
         try {
-          await engine.outcomes.record('w', [outcome(`k-${count}`)]);
+          await engine.outcomes.record([outcome(`k-${count}`)]);
           acknowledged.push(`k-${count}`);
         } catch {
           failed += 1;

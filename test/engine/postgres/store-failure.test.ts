@@ -5,7 +5,7 @@ import { storeFailure } from '../../../src/engine/postgres/store-failure.js';
 const failed = (message: string, code?: string) =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
-const server = { address: 'postgres://host/db', todo: 'start it' };
+const server = { address: 'postgres://host/db', todo: 'start it', redact: (text: string) => text };
 
 test.each([
   failed('terminating connection due to administrator command', '57P01'),

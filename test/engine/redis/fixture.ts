@@ -17,7 +17,7 @@ export async function beginRun(engine: Engine, keys: number) {
     settings: runSettings(),
   });
   const names = Array.from({ length: keys }, (_, index) => `k:u:domain:${index}.example`);
-  await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
+  await engine.outcomes.claim('worker', names, freshnessOf(run));
   return {
     keys: names,
     request: (some: Partial<ExchangeRequest> = {}) =>

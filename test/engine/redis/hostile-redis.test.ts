@@ -17,13 +17,13 @@ import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';
 
 const FRESHNESS = freshnessOf({ asOf: Date.now(), keyStartedAt: 0, settings: runSettings() });
 const READING = { quota: 100, usage: 6, period: '2026-11-01', date: Date.UTC(2026, 10, 20) };
+const KEYS = ['k:a', 'k:b'];
 const ANSWER = { key: 'k:b', status: 'not_found', packed: null, billed: true, freshMs: null } as const;
 
 /** Every operation of the stores, on what {@link seed} left there. */
 function operations(engine: Engine): Readonly<Record<string, () => Promise<unknown>>> {
   const { keyValues, runs, ledger, outcomes } = engine;
   const settings = runSettings();
-  const claims = { worker: 'w', run: 'r1', keys: ['k:a', 'k:b'], freshness: FRESHNESS };
   const look = { permit: 'l', own: 'http://service.example own.com', key: null, quotaCap: null };
   return {
     list: () => keyValues.list('services'),
@@ -56,9 +56,9 @@ function operations(engine: Engine): Readonly<Record<string, () => Promise<unkno
           settle: [{ permit: 'p', as: 'billed' }],
         }),
       ),
-    claim: () => outcomes.claim(claims),
-    read: () => outcomes.read(claims.keys, FRESHNESS),
-    record: () => outcomes.record('w', [ANSWER]),
+    claim: () => outcomes.claim('w', KEYS, FRESHNESS),
+    read: () => outcomes.read(KEYS, FRESHNESS),
+    record: () => outcomes.record([ANSWER]),
     stats: () => outcomes.stats(),
     page: () => outcomes.page(null),
     forget: () => outcomes.forget(['k:a']),
@@ -91,8 +91,8 @@ async function seed(engine: Engine): Promise<void> {
   await runs.pauseOwner({ owner: 'o1', label: { host: 'etl-1', name: 'schedule' }, by: 'ada', run: null });
   await ledger.open('account', { rate: 90, burst: 10 });
   await ledger.observe('account', { usage: 5, quota: 100 });
-  await outcomes.claim({ worker: 'w', run: 'r1', keys: ['k:a', 'k:b'], freshness: FRESHNESS });
-  await outcomes.record('w', [{ ...ANSWER, key: 'k:a', status: 'matched', packed: Buffer.from('x') }]);
+  await outcomes.claim('w', KEYS, FRESHNESS);
+  await outcomes.record([{ ...ANSWER, key: 'k:a', status: 'matched', packed: Buffer.from('x') }]);
   const take = [{ permit: 'p', key: 'k:b' }];
   const request = { account: 'account', worker: 'w', run: 'r1', reading: READING, take };
   await ledger.exchange(exchangeRequest(request));
@@ -195,7 +195,7 @@ describe('another program that speaks as Redis does', () => {
     startScriptedRedis(([name = '', , setting = '']) => {
       if (/^info$/i.test(name)) return bulk(INFO);
       if (/^config$/i.test(name)) return bulks(setting, 'always');
-      if (/^get$/i.test(name)) return bulk('8');
+      if (/^get$/i.test(name)) return bulk('9');
       return /^(?:client|select|hello)$/i.test(name) ? '+OK\r\n' : reply;
     });
   const REPLIES: readonly string[] = [

@@ -71,7 +71,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
         const part = keys.slice(from, from + 20);
         const answer = { status: 'matched', billed: true, freshMs: null } as const;
         const answers = part.map((key) => ({ ...answer, key, packed: Buffer.from(key) }));
-        await engine.outcomes.record('worker', answers);
+        await engine.outcomes.record(answers);
         acknowledged.push(...part);
         if (acknowledged.length === 300) await redis.kill('SIGKILL');
       }

@@ -30,7 +30,7 @@ describe.skipIf(!hasRedisServer())('storage', () => {
   test('before its body an answer has 7 bytes, 6 more if it is fresh for a time of its own', async () => {
     const packed = Buffer.from('body');
     const answer = { status: 'matched', packed, billed: true } as const;
-    await engine.outcomes.record('worker', [
+    await engine.outcomes.record([
       { ...answer, key: 'k:ud:a', freshMs: null },
       { ...answer, key: 'k:ud:b', freshMs: 60_000 },
     ]);
@@ -44,7 +44,6 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     const before = await usedMemory();
     for (let from = 0; from < answers; from += 500) {
       await engine.outcomes.record(
-        'worker',
         Array.from({ length: 500 }, (_, index) => ({
           ...{ status: 'matched' as const, billed: true, freshMs: null },
           key: `QNOY4ew:ud:some-company-${from + index}.example.com`,
@@ -69,7 +68,7 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     await engine.ledger.exchange(request({ reading: { quota: 9, usage: 0, period: null } }));
     await engine.ledger.exchange(request({ take }));
     await engine.ledger.exchange(request({ settle: [{ permit: 'permit-0', as: 'maybe_billed' }] }));
-    await engine.outcomes.record('worker', [
+    await engine.outcomes.record([
       { key: first, status: 'not_found', packed: null, billed: true, freshMs: null },
     ]);
     await engine.runs.finishChunk('run', 3);

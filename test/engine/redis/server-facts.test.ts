@@ -143,8 +143,7 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
         billed: true,
         freshMs: null,
       } as const;
-      for (let i = 0; i < 100; i += 1)
-        await engine.outcomes.record('worker', [{ ...answer, key: `key-${i}` }]);
+      for (let i = 0; i < 100; i += 1) await engine.outcomes.record([{ ...answer, key: `key-${i}` }]);
     };
     await expect(fill()).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(fill()).rejects.toThrow('maxmemory');

@@ -18,7 +18,7 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
     const replies: Readonly<Record<string, string>> = {
       INFO: bulk(info),
       CONFIG: bulks(words[1] ?? '', 'everysec'),
-      GET: bulk('8'),
+      GET: bulk('9'),
       WAITAOF: `*2\r\n:${options.synced}\r\n:0\r\n`,
       EVALSHA: options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulk('0'),
       EVAL: bulk('0'),
@@ -36,21 +36,21 @@ test('a record waits until it is on disk, in the same round trip', async () => {
   const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
   expect(engine.warnings).toEqual([]);
   const before = engine.roundTrips.count;
-  await engine.outcomes.record('worker', [OUTCOME]);
+  await engine.outcomes.record([OUTCOME]);
   expect(asked()).toEqual(['EVALSHA', 'WAITAOF']);
   expect(engine.roundTrips.count - before).toBe(1);
 });
 
 test('a record that did not reach the disk in time has failed', async () => {
   const { engine } = await open({ version: '7.2.4', synced: 0 });
-  await expect(engine.outcomes.record('worker', [OUTCOME])).rejects.toMatchObject({
+  await expect(engine.outcomes.record([OUTCOME])).rejects.toMatchObject({
     code: 'engine-unreachable',
   });
 });
 
 test('a script unknown to the server is sent in full, and waited for', async () => {
   const { engine, asked } = await open({ version: '8.0.0', synced: 1, knowsScripts: false });
-  await engine.outcomes.record('worker', [OUTCOME]);
+  await engine.outcomes.record([OUTCOME]);
   expect(asked()).toEqual(['EVALSHA', 'WAITAOF', 'EVAL', 'WAITAOF']);
 });
 
@@ -63,7 +63,7 @@ test('reads and claims do not wait', async () => {
 
 test('an older server is not asked, and the warning says what that may cost', async () => {
   const { engine, asked } = await open({ version: '7.0.15', synced: 1 });
-  await engine.outcomes.record('worker', [OUTCOME]);
+  await engine.outcomes.record([OUTCOME]);
   expect(asked()).toEqual(['EVALSHA']);
   expect(engine.warnings).toMatchObject([{ code: 'sync-each-second' }]);
 });

@@ -1,7 +1,7 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
-import { FailFileError } from '../core/errors.js';
-import { type Phrase, phrase } from '../core/phrase.js';
-import { list, type Shape, text, tuple } from '../core/shapes.js';
+import { FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { list, type Shape, text, tuple } from '../../core/shapes.js';
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
