@@ -99,11 +99,7 @@ function partsOf(
           await rows.return(undefined);
         }
       }
-      return {
-        batches: read(),
-        columns: () => padded(shape.columns, width),
-        notes: () => [...notes],
-      };
+      return { batches: read(), seen: () => ({ columns: padded(shape.columns, width), notes }) };
     },
     async close() {
       reader.close();

@@ -35,7 +35,7 @@ export async function readTable(
     const table = await openChosen(path, { ...settings, sheet }, again, onInput);
     const setting = { setting: 'sheet' };
     const shown = `'${shortName(sheet)}'`;
-    table.input.note(
+    table.input.warnings.push(
       phrase`sheet ${shown} is read, because the first has no identifiers; choose another with ${setting}`,
     );
     return table;

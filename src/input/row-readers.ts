@@ -1,7 +1,9 @@
 /** Decoded text becomes rows: `record-splitter.ts` cuts them, `row-fit.ts` judges those of CSV. */
+import { countOf } from '../core/figures.js';
 import type { RowReason } from '../core/row-reason.js';
 import { padded, type Row } from '../core/table.js';
 import { cutText } from '../core/terminal-text.js';
+import type { Seen } from './input.js';
 import type { ElementSplitter } from './json/element-splitter.js';
 import {
   isLongerThan,
@@ -55,18 +57,8 @@ export abstract class RowReader {
     return this.#splitter.tail?.() ?? null;
   }
 
-  /** Oddities that are not problems of single rows, as sentences; after the last push. */
-  abstract notes(): string[];
-
-  /** Columns seen until now; null where they are known from the start. */
-  columns(): readonly string[] | null {
-    return null;
-  }
-
-  /** Those of them that an output has. */
-  keys(): readonly string[] | null {
-    return this.columns();
-  }
+  /** What the rows have shown so far; complete after the last push. */
+  abstract seen(): Seen;
 
   /** Whether the record is not a row: a header, most blank lines. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
@@ -116,12 +108,12 @@ export class CsvReader extends RowReader {
     return { cells: padded(cells, fit.columnCount), problem, shortBy: -surplus };
   }
 
-  notes(): string[] {
-    const lines = this.blankLines === 1 ? '1 blank line' : `${this.blankLines} blank lines`;
-    if (this.blankLines === 0) return [];
+  seen(): Seen {
+    const lines = countOf(this.blankLines, 'blank line');
+    if (this.blankLines === 0) return { notes: [] };
     return this.layout.fit.columnCount > 1
-      ? [`${lines} ignored`]
-      : [`${lines}: kept as rows, because the table has one column`];
+      ? { notes: [`${lines} ignored`] }
+      : { notes: [`${lines}: kept as rows, because the table has one column`] };
   }
 }
 

@@ -22,7 +22,7 @@ function readerFor({ columnCount, ...layout }: Layout) {
 
 function read(text: string, changes: Partial<Layout> = {}) {
   const reader = readerFor({ ...LAYOUT, ...changes });
-  return { rows: reader.push(text, true), notes: reader.notes() };
+  return { rows: reader.push(text, true), ...reader.seen() };
 }
 
 describe('rows of a CSV table', () => {
@@ -206,7 +206,7 @@ function readJson(text: string) {
   const splitter = new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 });
   const reader = new JsonReader(splitter, 'line');
   const rows = reader.push(text, true);
-  return { rows, columns: reader.columns(), keys: reader.keys(), notes: reader.notes() };
+  return { rows, ...reader.seen() };
 }
 
 describe('rows that are members of an object', () => {

@@ -103,19 +103,12 @@ export class JsonReader extends RowReader {
     return column;
   }
 
-  notes(): string[] {
-    return [
+  seen() {
+    const notes = [
       ...(this.blankLines > 0 ? [`blank lines ignored: ${this.blankLines}`] : []),
       ...(this.#isFull ? [`more than ${MAX_COLUMNS} different keys: later ones get no column`] : []),
     ];
-  }
-
-  override columns(): readonly string[] {
-    return this.#names;
-  }
-
-  override keys(): readonly string[] {
-    return [...this.#keys.keys()];
+    return { columns: this.#names, keys: [...this.#keys.keys()], notes };
   }
 }
 

@@ -55,12 +55,9 @@ export async function openTextTable(
       const reader = createReader();
       return {
         batches: readRows(source, chosen, reader, limit, onBytes),
-        columns: () => reader.columns(),
-        keys: () => reader.keys(),
-        notes: () => reader.notes(),
-        around() {
+        seen() {
           const tail = reader.tail();
-          return head === null || tail === null ? null : { head, tail };
+          return { ...reader.seen(), around: head === null || tail === null ? null : { head, tail } };
         },
       };
     },

@@ -185,7 +185,9 @@ export async function scanInput(
     onRows(rows.count);
   }
   if (severalFrom !== null)
-    input.note(`cells with several domains (first in line ${severalFrom}): the first of each is looked up`);
+    input.warnings.push(
+      `cells with several domains (first in line ${severalFrom}): the first of each is looked up`,
+    );
   return {
     chosen,
     priorities,
@@ -199,9 +201,7 @@ export async function scanInput(
     byKind,
     reasons,
     invalid,
-    columns: input.columns(),
-    contentHash: input.contentHash(),
-    around: input.around(),
+    ...input.content(),
   };
 }
 

@@ -25,7 +25,7 @@ export async function readTable(path: string) {
       cells.push(...batch.map((row) => row.cells));
     }
     const { shape, warnings } = input;
-    return { shape, warnings, raws, cells, columns: input.columns() };
+    return { shape, warnings, raws, cells, columns: input.content().columns };
   } finally {
     await input.close();
   }

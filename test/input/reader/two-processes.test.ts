@@ -42,7 +42,7 @@ async function readThere(path: string): Promise<Read> {
       const rows: Row[] = [];
       for await (const batch of input.rows()) rows.push(...batch);
       const { shape, warnings } = input;
-      return { rows, width: input.columns().length, shape, warnings: [...warnings], error: null };
+      return { rows, width: input.content().columns.length, shape, warnings: [...warnings], error: null };
     } finally {
       await input.close();
     }
