@@ -42,7 +42,7 @@ async function openFile(input: string, sheet?: string, stop = new AbortControlle
   const table = await readTable(input, settings, {
     spoolFolder: dirname(input),
     stop,
-    startReader: readHere,
+    readBinary: readHere,
   });
   await table.input.close();
   return table;

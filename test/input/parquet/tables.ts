@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { READING, readHere } from '../reading.js';
 
 export async function readTable(path: string) {
-  const input = await openInput(path, READING, { spoolFolder: '/nowhere', startReader: readHere });
+  const input = await openInput(path, READING, { spoolFolder: '/nowhere', readBinary: readHere });
   try {
     const raws: string[] = [];
     const cells: (readonly string[])[] = [];

@@ -9,7 +9,7 @@ import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/input/binary-table.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { openParquetTable } from '../../../src/input/parquet/parquet-table.js';
-import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
+import { readInProcess } from '../../../src/input/reader/reading-process.js';
 import { rowOf, sentRow } from '../../../src/input/reader/replies.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
@@ -37,7 +37,7 @@ const failedWith = (error: unknown): Read => ({
 
 async function readThere(path: string): Promise<Read> {
   try {
-    const input = await openInput(path, ...intakeOptions(folder, { startReader: startReadingProcess }));
+    const input = await openInput(path, ...intakeOptions(folder, { readBinary: readInProcess }));
     try {
       const rows: Row[] = [];
       for await (const batch of input.rows()) rows.push(...batch);

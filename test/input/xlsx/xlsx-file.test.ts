@@ -49,7 +49,7 @@ async function readBook(path: string, hasHeader = true) {
   const input = await openInput(
     path,
     { ...READING, header: hasHeader },
-    { spoolFolder: '/nowhere', startReader: readHere },
+    { spoolFolder: '/nowhere', readBinary: readHere },
   );
   const rows: TypedCell[][] = [];
   const texts: string[][] = [];
