@@ -211,7 +211,7 @@ function readJson(text: string) {
 
 describe('rows that are members of an object', () => {
   it('get their names; what is not an object is unreadable as it stands', () => {
-    const splitter = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const splitter = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
     const reader = new JsonReader(splitter, 'element', objectOfMember(false));
     const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
     expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
@@ -220,7 +220,7 @@ describe('rows that are members of an object', () => {
       ['"c": {"n": }', 'not_json'],
       ['{"_key":"d","n": 1 }', undefined],
     ]);
-    const map = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const map = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
     const values = new JsonReader(map, 'element', objectOfMember(true)).push(
       '{"a": "a.com", "b" :\n1.10, "c": x}',
       true,

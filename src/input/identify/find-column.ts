@@ -6,11 +6,10 @@ import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
 import { editDistance } from '../../core/nearest.js';
 import { joinPhrases, phrase } from '../../core/phrase.js';
-import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
+import { firstOf, NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import type { ColumnRequest } from '../../settings/column-value.js';
 
 export interface ColumnChoice {
-  /** Position among the columns, from 0. */
   readonly column: number;
   readonly name: string;
   readonly kind: IdentifierKind;
@@ -75,8 +74,8 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
     return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
   const nearest = nearestColumn(columns, name);
-  const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
-  const all = `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`;
+  const labels = columns.slice(0, 21).map((_, index) => columnLabel(columns, index));
+  const all = `use one of ${firstOf(labels, 20)}`;
   const todo =
     nearest === null
       ? all
@@ -89,7 +88,6 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
 /** A header cell may be prose. */
 const LONGEST_COMPARED = 100;
 
-/** The column with the fewest edits to the name, if they are few for its length. */
 function nearestColumn(columns: readonly string[], name: string): number | null {
   const wanted = looseName(name);
   const [best] = columns
@@ -106,7 +104,6 @@ function editsBetween(one: string, other: string): number {
   return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
 }
 
-/** The key for comparing names that have no exact match. */
 function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }

@@ -10,7 +10,7 @@ import { padded } from '../../core/table.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
 import type { SplitRecord } from '../text/record-splitter.js';
-import { ElementSplitter } from './element-splitter.js';
+import { type Begin, ElementSplitter } from './element-splitter.js';
 import { objectOf } from './json-readers.js';
 import { COLUMNS_KEY, damagedJson, type JsonTable, type TableText } from './json-table.js';
 
@@ -27,12 +27,11 @@ interface ArraysToName extends TableText, Pick<JsonTable, 'head' | 'depth'> {
   readonly mayHaveHeader: boolean;
 }
 
-/** Rows that are looked at for the names of their columns. */
 const ROWS_SEEN = 100;
 
 export function nameArrays(table: ArraysToName): ArrayNames {
   const { name, text, isWhole, head, depth, mayHaveHeader } = table;
-  const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
+  const elements = new ElementSplitter(name, { chars: head.length, line: 1 });
   const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
   const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
   const cells = rows.map((row) => row.map(cellOfJson));
@@ -98,16 +97,16 @@ export class ColumnsSplitter {
 
   constructor(
     private readonly name: string,
-    private readonly linesToDrop: number,
+    private readonly begin: Begin,
     private readonly head: string,
   ) {}
 
   push(chunk: string, isLast: boolean): SplitRecord[] {
     this.#text += chunk;
     if (!isLast) return [];
-    const text = withoutLines(this.#text, this.linesToDrop);
-    if (!isJsonText(text)) throw damagedJson('text', this.name);
-    const object = text.slice(this.head.length);
+    const { chars, line } = this.begin;
+    const object = this.#text.slice(chars);
+    if (!isJsonText(this.head + object)) throw damagedJson('text', this.name);
     const columns = (membersOf(object) ?? []).map(({ key, valueStart, valueEnd }) => ({
       key,
       values: valuesOf(object.slice(valueStart, valueEnd)),
@@ -123,7 +122,6 @@ export class ColumnsSplitter {
         row.cells.push(value);
       }
     }
-    const line = this.linesToDrop + this.head.split('\n').length;
     return [...rows.values()].map(({ keys, cells }) => {
       return { line, raw: objectOf(keys, cells), cells: [], problem: null };
     });
@@ -137,12 +135,6 @@ export class ColumnsSplitter {
   tail(): string | null {
     return this.#tail;
   }
-}
-
-function withoutLines(text: string, lines: number): string {
-  let at = 0;
-  for (let line = 0; line < lines; line += 1) at = text.indexOf('\n', at) + 1;
-  return text.slice(at);
 }
 
 /** By the number of the row. */

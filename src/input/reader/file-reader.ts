@@ -37,7 +37,6 @@ export class FileReader {
     this.#stop = AbortSignal.any([this.#closing.signal, ...(stop === undefined ? [] : [stop])]);
   }
 
-  /** The table, which `rows` reads. */
   async open(opening: TableOpening): Promise<FoundTable> {
     this.#opening = opening;
     return this.#end<FoundTable>({ type: 'open', opening });

@@ -6,6 +6,7 @@
 
 import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
+import { countOf } from '../../core/figures.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import type { Ragged, Row } from '../../core/table.js';
@@ -160,10 +161,6 @@ function isBlank(cell: string): boolean {
   return cell.trim() === '';
 }
 
-function counted(count: number, word: string): string {
-  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
-}
-
 /** A larger share of rows that do not fit stops the run ... */
 const SHARE_AT_MOST = 0.05;
 /** ... but not one or two, if they are at most one in four. */
@@ -228,7 +225,7 @@ export class MisfitTally {
     throw new FailFileError({
       code: 'input-ragged',
       subject:
-        `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
+        `${name}, ${count} of ${countOf(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
         `line ${line} (${cause})`,
       todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{
         setting: 'delimiter',

@@ -7,7 +7,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { isJson, KEY_COLUMN, padded, type TableFormat, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { assertNoDocument } from '../binary-signature.js';
-import type { ReadingSettings } from '../input.js';
+import type { InputParts, ReadingSettings } from '../input.js';
 import { ElementSplitter } from '../json/element-splitter.js';
 import { ColumnsSplitter, nameArrays } from '../json/json-columns.js';
 import {
@@ -29,18 +29,16 @@ import { detectLineMode, LineFinder, lineEndAt } from '../json/line-finder.js';
 import { CsvReader, type RowReader } from '../row-readers.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
 import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
-import { fitTable, type TableGuess } from './row-fit.js';
+import { fitTable } from './row-fit.js';
 import { findOddQuotes, readSample, SNIFF_CHARS, sniffDelimiter } from './sniff-delimiter.js';
 
-export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
-  /** The text before an array in an object; null: there is none. */
-  readonly around: string | null;
-  readonly warnings: readonly Phrase[];
-  readonly linesAbove: number;
-  /** For the error about a table that too many rows do not fit; null: no such error. */
-  readonly guess: TableGuess | null;
-  createReader(): RowReader;
-};
+type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> &
+  Pick<InputParts, 'warnings' | 'guess'> & {
+    /** The text before an array in an object; null without one. */
+    readonly around: string | null;
+    readonly linesAbove: number;
+    createReader(): RowReader;
+  };
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
 export function sniffTable(input: TableText, settings: ReadingSettings): TableLayout {
@@ -52,7 +50,8 @@ export function sniffTable(input: TableText, settings: ReadingSettings): TableLa
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
   const { format, table } = sniffFormat({ ...input, text: body }, settings.records);
-  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, settings, table);
+  const charsAbove = input.text.length - body.length;
+  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, settings, table, charsAbove);
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, settings);
   if (!('options' in layout)) return layout;
@@ -138,6 +137,7 @@ function jsonLayout(
   format: TableFormat,
   { skipLines, header }: ReadingSettings,
   table: JsonTable | null,
+  charsAbove: number,
 ): TableLayout {
   const { name, text } = input;
   const mode = detectLineMode(text, false);
@@ -169,8 +169,9 @@ function jsonLayout(
       const splitter = { mode, passLines: skipLines, delimiter: null, columnCount: 0 };
       return new JsonReader(new RecordSplitter(splitter), 'line');
     }
-    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
-    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed });
+    const begin = { chars: charsAbove + head.length, line: skipLines + head.split('\n').length };
+    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, begin, head), 'element');
+    const elements = new ElementSplitter(name, begin, { head, path, isKeyed });
     if (arrays !== null)
       return new JsonReader(elements, 'element', objectOfArray(arrays.names), arrays.from === 'first');
     const toObject = isKeyed ? objectOfMember(rows === 'map') : rows === 'bare' ? objectOfScalar : undefined;

@@ -10,7 +10,7 @@ const folder = folderOfFile();
 
 /** The elements, when the text comes in pieces of this size. */
 function split(text: string, size = text.length) {
-  const splitter = new ElementSplitter('a.json', 0);
+  const splitter = new ElementSplitter('a.json');
   const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
     text.slice(at * size, (at + 1) * size),
   );

@@ -131,8 +131,7 @@ describe('a file of DuckDB', () => {
     try {
       const { size } = await handle.stat();
       const table = await openParquetTable({ name: path, descriptor: handle.fd, size });
-      for await (const batch of table.openRows(null, null).batches)
-        expect([...batch].length).toBeGreaterThan(0);
+      for await (const batch of table.openRows(null).batches) expect([...batch].length).toBeGreaterThan(0);
     } finally {
       await handle.close();
     }

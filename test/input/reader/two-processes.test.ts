@@ -59,7 +59,7 @@ async function readHere(path: string): Promise<Read> {
     const table: BinaryTable = isParquet
       ? await openParquetTable({ name: path, descriptor, size: statSync(path).size })
       : await openXlsxTable(await ZipArchive.of(path, descriptor), opening);
-    const { batches, width, notes } = table.openRows(null, null);
+    const { batches, width, notes } = table.openRows(null);
     const rows: Row[] = [];
     for await (const batch of batches) rows.push(...batch);
     const warnings = [...table.warnings, ...notes()];
