@@ -12,7 +12,6 @@ export interface Clock {
 }
 
 export const DAY_MS = 86_400_000;
-/** The latest that a date can be. */
 const LAST_MOMENT = 8_640_000_000_000_000;
 
 /** Whether it can be shown as a date: what an engine gives may be anything. */

@@ -51,7 +51,6 @@ export interface InputParts {
   readonly warnings: readonly Phrase[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
-  /** The most records that a pass reads; null: all. */
   readonly limit: number | null;
   /**
    * Reads the records in order, in batches of at most a few thousand. `wanted`: the columns whose
@@ -68,7 +67,6 @@ export interface InputParts {
 
 /** The opener closes it. */
 export class Input {
-  /** The path, or `stdin`: for people. */
   readonly name: string;
   readonly shape: TableShape;
   readonly detected: string;

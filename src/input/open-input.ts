@@ -108,7 +108,6 @@ function partsOf(
   };
 }
 
-/** About settings that do not apply to this format. */
 function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSettings): Phrase[] {
   const { sheet, delimiter, encoding, header, skipLines } = settings;
   const ignored = [

@@ -70,7 +70,6 @@ async function openChosen(
   }
 }
 
-/** Problems of a sheet without a table. */
 const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 

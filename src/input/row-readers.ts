@@ -57,7 +57,6 @@ export abstract class RowReader {
     return this.#splitter.tail?.() ?? null;
   }
 
-  /** What the rows have shown so far; complete after the last push. */
   abstract seen(): Seen;
 
   /** Whether the record is not a row: a header, most blank lines. */

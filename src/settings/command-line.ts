@@ -49,7 +49,6 @@ function isHelpFlag(word: string): boolean {
   return word === '-h' || word === '--help';
 }
 
-/** `words`: what follows `help`. */
 function helpOf(words: readonly string[]): ParsedCommand {
   const [first = '', second] = words;
   const topics: readonly string[] = [...COMMAND_NAMES, ...Object.keys(COMMAND_FAMILIES)];

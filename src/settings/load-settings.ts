@@ -115,7 +115,6 @@ export interface SettingSources extends Surroundings {
   readonly command: CommandName;
 }
 
-/** Where a value was found, and what messages call the place. */
 interface Given {
   readonly origin: Origin;
   readonly place: string;
@@ -231,7 +230,6 @@ export function wantsJson({
   return given !== null && readGiven(SETTINGS.json, given, file) === true;
 }
 
-/** Groups that the options of a program have. */
 const GROUPS: readonly Setting<unknown>['group'][] = [
   'Input',
   'Columns',

@@ -2,7 +2,7 @@
  * The keys of generated brands, each a function of a number. No key comes out twice; crypto symbols
  * and tickers share some on purpose, as in the world.
  */
-import { isIsin } from '../../src/core/isin.js';
+import { isIsin } from '../../src/core/identifier.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
 export function generatedDomain(index: number): string {

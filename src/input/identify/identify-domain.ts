@@ -99,7 +99,6 @@ function identifyToken(token: string): Token {
   return address === token ? identifyOpen(address) : identifyAddress(address);
 }
 
-/** An address without a web scheme: a website or an e-mail address. */
 function identifyOpen(address: string): Token {
   const read = identifyAddress(address);
   return isMailInDisguise(address, read) ? { ...read, result: SEVERAL } : read;

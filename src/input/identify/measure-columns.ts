@@ -1,6 +1,5 @@
 /** Reads each sampled cell once and says what it is; `column-evidence.ts` makes evidence of it. */
-import type { IdentifierKind } from '../../core/identifier.js';
-import { readIsin } from '../../core/isin.js';
+import { type IdentifierKind, readIsin } from '../../core/identifier.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderWords, readHeader, tableWords } from './header-words.js';
 import { identifyDomain, nameInDomain } from './identify-domain.js';

@@ -33,7 +33,6 @@ export class JsonReader extends RowReader {
 
   constructor(
     splitter: Splitter,
-    /** The word for a record in messages. */
     private readonly place: 'line' | 'element',
     private readonly toObject: ToObject = (raw) => raw,
     private isHeaderDue = false,

@@ -68,7 +68,6 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
   };
 }
 
-/** Values of each row; of lists and groups JSON. */
 function* rowsOfGroup({ rows, chunks }: RowGroup, nodes: readonly SchemaNode[], input: BinaryFile) {
   const held = { bytes: 0 };
   const readers = leavesOf(nodes).map((leaf, at) => {

@@ -154,7 +154,6 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: numb
 interface ProcessUsage {
   /** Bytes in memory; null: unknown, as on Windows. */
   readonly memory: number | null;
-  /** Milliseconds of all its threads; null: unknown. */
   readonly cpuMs: number | null;
 }
 

@@ -115,7 +115,6 @@ function findBom(head: Buffer): ChosenEncoding | null {
  * of the next one it is. Words of another script (all letters beyond ASCII) are not Western ones.
  */
 const FAR = { latin: { least: 40, times: 2.5 }, otherScript: { least: 20, times: 2 } } as const;
-/** Fewer bytes beyond ASCII say little. */
 const LEAST_BYTES = 40;
 
 function sniffCodePage(name: string, stretch: Buffer): string {

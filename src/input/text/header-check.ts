@@ -14,7 +14,6 @@ import { isCut } from './row-fit.js';
 
 type Cells = readonly string[];
 
-/** A title above the table is at most this many records long. */
 const MAX_PREAMBLE = 30;
 
 interface FoundTable {

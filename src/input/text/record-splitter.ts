@@ -12,7 +12,6 @@ export const MAX_FIELD_BYTES = 64 * 1024;
 export const MAX_RECORD_BYTES = 1024 * 1024;
 /** Columns, or keys of JSON: more of them would make memory grow with the file. */
 export const MAX_COLUMNS = 4096;
-/** Line breaks inside one quoted cell. */
 const MOST_BREAKS = 100;
 
 export const OVER_RECORD: RowReason = { code: 'large_record' };
@@ -66,7 +65,6 @@ export class RecordSplitter {
     this.#linesToDrop = options.passLines;
   }
 
-  /** The records that are complete with this text. `isLast`: no more text comes. */
   push(chunk: string, isLast: boolean): SplitRecord[] {
     this.#text = this.#text.slice(this.#at) + chunk;
     this.#isLast = isLast;
@@ -79,7 +77,6 @@ export class RecordSplitter {
     return this.#records;
   }
 
-  /** Line and text that wait for more: where the next fault will be. */
   position(): { readonly line: number; readonly rest: string } {
     return { line: this.#line, rest: this.#text.slice(this.#at) };
   }
@@ -149,7 +146,6 @@ export class RecordSplitter {
     }
   }
 
-  /** Text after a closing quote that is not a delimiter. */
   #endQuoted(cells: readonly string[], fieldAt: number, stop: number, brokenAt: number): boolean {
     const text = this.#text;
     // A quote at the window's end may be half of a doubled one, a CR half of a line end.

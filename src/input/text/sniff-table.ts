@@ -68,7 +68,6 @@ function passOver(text: string, lines: number): string {
   return text.slice(at);
 }
 
-/** Keys of a table in what a service answers. */
 const TABLE_KEY = /(?:^|\.)(?:values|data|rows|items|results|records)$/i;
 /** Whether an object on one line is a table rather than a row with a list. */
 function isRatherTable({ rows, path, isMost }: JsonTable): boolean {

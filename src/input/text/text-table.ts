@@ -141,10 +141,12 @@ function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: P
     const before = rest + fault.textBefore;
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
-    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const { byte } = fault;
+    const where = byte === null ? '' : `, byte ${bomBytes + byte.offset}`;
+    const what = byte === null ? 'its bytes are' : `0x${byte.seen} is`;
     const setting = encoding === 'utf-8' ? { set: { encoding: 'windows-1252' } } : { setting: 'encoding' };
     const todo = phrase`set another encoding (${setting}), or correct that line`;
-    const subject = `${name}, line ${line}, ${byte}`;
+    const subject = `${name}, line ${line}${where} (${what} not ${encoding})`;
     throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }
 }

@@ -217,7 +217,6 @@ function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHead
 
 const MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss';
 const DAY_FORMAT = 'yyyy-mm-dd';
-/** The longest text in a formula in Excel. */
 const LONGEST_LINK = 255;
 /** Cell styles: one for each number format of the input, then those of our cells. */
 function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
