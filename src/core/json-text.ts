@@ -113,32 +113,6 @@ export function withoutComments(text: string): string {
   return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
 }
 
-/** What `JSON.stringify` makes of a value that `JSON.parse` made, however deep it is nested. */
-export function jsonOf(parsed: unknown): string {
-  let text = '';
-  const rest: (string | { readonly value: unknown })[] = [{ value: parsed }];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    if (typeof next === 'string') {
-      text += next;
-      continue;
-    }
-    const { value } = next;
-    if (typeof value !== 'object' || value === null) {
-      text += JSON.stringify(value);
-      continue;
-    }
-    const isArray = Array.isArray(value);
-    text += isArray ? '[' : '{';
-    rest.push(isArray ? ']' : '}');
-    const members = Object.entries(value);
-    for (let at = members.length - 1; at >= 0; at -= 1) {
-      const [key, member] = members[at] ?? [];
-      rest.push({ value: member }, `${at > 0 ? ',' : ''}${isArray ? '' : `${JSON.stringify(key)}:`}`);
-    }
-  }
-  return text;
-}
-
 function stringText(quoted: string): string {
   return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
 }

@@ -13,7 +13,13 @@ import { readPlainFileSync } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { maskAddress } from './address-values.js';
 import { quote, Refusal } from './parse-value.js';
-import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
+import {
+  type CommandName,
+  type Setting,
+  type SettingGroup,
+  type Surroundings,
+  splitText,
+} from './setting.js';
 import { applyRules } from './setting-rules.js';
 import {
   type LoadedSettings,
@@ -230,22 +236,14 @@ export function wantsJson({
   return given !== null && readGiven(SETTINGS.json, given, file) === true;
 }
 
-const GROUPS: readonly Setting<unknown>['group'][] = [
-  'Input',
-  'Columns',
-  'Service',
-  'Money',
-  'Limits',
-  'Output',
-  'Engine',
-];
+const GROUPS = new Set<SettingGroup>(['Input', 'Columns', 'Service', 'Money', 'Limits', 'Output', 'Engine']);
 /** A program has no person to ask, does its lookups itself, and handles its own signals. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker', 'stopGraceMs'];
 
 /** Settings that an option of a program can set, by the option's name. */
 export const PROGRAM_OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
-    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
+    const isOption = GROUPS.has(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
   }),
 );

@@ -4,7 +4,7 @@
  */
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
-import { editDistance } from '../../core/nearest.js';
+import { nearest } from '../../core/nearest.js';
 import { joinPhrases, phrase } from '../../core/phrase.js';
 import { firstOf, NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import type { ColumnRequest } from '../../settings/column-value.js';
@@ -73,36 +73,21 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
     const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
     return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
-  const nearest = nearestColumn(columns, name);
+  const names = columns.map((column) => looseName(column).slice(0, LONGEST_COMPARED));
+  const meant = names.indexOf(nearest(looseName(name), names) ?? '-');
   const labels = columns.slice(0, 21).map((_, index) => columnLabel(columns, index));
   const all = `use one of ${firstOf(labels, 20)}`;
   const todo =
-    nearest === null
+    meant < 0
       ? all
       : phrase`did you mean ${
-          kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)
+          kind === null ? columnLabel(columns, meant) : columnSetting(columns, meant, kind)
         }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
   return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
 
 /** A header cell may be prose. */
 const LONGEST_COMPARED = 100;
-
-function nearestColumn(columns: readonly string[], name: string): number | null {
-  const wanted = looseName(name);
-  const [best] = columns
-    .map((other, column) => ({ column, edits: editsBetween(wanted, looseName(other)) }))
-    .filter(({ edits }) => edits < wanted.length && edits <= Math.max(1, wanted.length / 3))
-    .sort((one, other) => one.edits - other.edits);
-  return best?.column ?? null;
-}
-
-/** A name of three letters or more inside the other one counts as one edit. */
-function editsBetween(one: string, other: string): number {
-  const isPart = one.includes(other) || other.includes(one);
-  if (isPart && Math.min(one.length, other.length) >= 3) return 1;
-  return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
-}
 
 function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();

@@ -14,23 +14,14 @@ import { type Begin, ElementSplitter } from './element-splitter.js';
 import { objectOf } from './json-readers.js';
 import { COLUMNS_KEY, damagedJson, type JsonTable, type TableText } from './json-table.js';
 
-/** Where the names of the columns are from: a member around the rows, the first row, or neither. */
-type NamesFrom = 'around' | 'first' | 'none';
-
-interface ArrayNames {
-  /** Each once, none blank. */
-  readonly names: readonly string[];
-  readonly from: NamesFrom;
-}
-
-interface ArraysToName extends TableText, Pick<JsonTable, 'head' | 'depth'> {
-  readonly mayHaveHeader: boolean;
-}
-
 const ROWS_SEEN = 100;
 
-export function nameArrays(table: ArraysToName): ArrayNames {
-  const { name, text, isWhole, head, depth, mayHaveHeader } = table;
+/** Names the columns, each once, by a member around the rows, by the first row, or by neither. */
+export function nameArrays(
+  { name, text, isWhole }: TableText,
+  { head, depth }: Pick<JsonTable, 'head' | 'depth'>,
+  mayHaveHeader: boolean,
+) {
   const elements = new ElementSplitter(name, { chars: head.length, line: 1 });
   const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
   const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
@@ -40,14 +31,15 @@ export function nameArrays(table: ArraysToName): ArrayNames {
   const [width = 0] = commonest(countEach(widths)) ?? [];
   const around = findNames(isWhole ? text : `${head}[]${'}'.repeat(depth)}`, width);
   const withBlank = (names: readonly string[]) => unique(padded(names, Math.max(0, ...widths)));
-  if (around.names !== null) return { names: withBlank(around.names), from: 'around' };
+  if (around.names !== null) return { names: withBlank(around.names), from: 'around' as const };
   const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
   const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);
   // Names may stand behind rows that are cut, or beside them for another table.
   const isOpen = !isWhole || around.isMisfit;
   const isNamed = isOpen ? first.some(isHeaderLike) : isData === null;
   const isHeader = mayHaveHeader && areTexts && isData === null && isNamed;
-  return { names: withBlank(isHeader ? first : []), from: isHeader ? 'first' : 'none' };
+  const from = isHeader ? ('first' as const) : ('none' as const);
+  return { names: withBlank(isHeader ? first : []), from };
 }
 
 /** Names for so many columns in the objects around the rows. `isMisfit`: others are there. */

@@ -7,15 +7,14 @@ import { byteLines } from '../../core/byte-lines.js';
 import { attempt } from '../../core/lifecycle.js';
 import type { Pass, Reply } from './replies.js';
 
-interface ReadingLimits {
+const LIMITS = {
   /** MiB for objects and texts; buffers are outside of it. */
-  readonly heapMib: number;
+  heapMib: 512,
   /** Bytes of all of the process. */
-  readonly memory: number;
+  memory: 1024 * 1024 * 1024,
   /** Computing for one reply: honest files take minutes, but not between two rows. */
-  readonly cpuMs: number;
-}
-const LIMITS: ReadingLimits = { heapMib: 512, memory: 1024 * 1024 * 1024, cpuMs: 60_000 };
+  cpuMs: 60_000,
+};
 const LOOK_MS = 100;
 const ERROR_CHARS = 2_000;
 /** The size of a reply; a row has at most 1 MiB, and a schema 4,096 columns. */

@@ -15,24 +15,22 @@ export interface ChosenEncoding {
   readonly bomBytes: number;
 }
 
-interface LookAhead {
-  readonly head: Buffer;
-  readonly isWhole: boolean;
-  /** Some ASCII, the first byte beyond it and what follows; empty when all is ASCII. */
-  readonly stretch: Buffer;
-}
+type LookAhead = Awaited<ReturnType<typeof lookAhead>>;
 
 const HEAD_BYTES = 1024 * 1024;
 const STRETCH_BYTES = 64 * 1024;
 /** A code page is better recognised with the words around its letters. */
 const CONTEXT_BYTES = 4 * 1024;
 
-/** @param isStretchWanted false: the encoding is known, and reading stops with the head */
+/**
+ * Reads the head, and the stretch: some ASCII, the first byte beyond it and what follows; it is
+ * empty when all is ASCII, and not wanted when the encoding is known.
+ */
 export async function lookAhead(
   chunks: AsyncIterable<Buffer>,
   isStretchWanted: boolean,
   headBytes = HEAD_BYTES,
-): Promise<LookAhead> {
+) {
   const heads: Buffer[] = [];
   let stretch: Buffer = Buffer.alloc(0);
   let total = 0;
@@ -48,7 +46,7 @@ export async function lookAhead(
     }
     if (total > headBytes && (!isStretchWanted || stretch.length === STRETCH_BYTES)) break;
   }
-  const head = Buffer.concat(heads, Math.min(total, headBytes));
+  const head: Buffer = Buffer.concat(heads, Math.min(total, headBytes));
   return { head, isWhole: total === head.length, stretch };
 }
 

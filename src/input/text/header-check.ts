@@ -197,13 +197,11 @@ export function headerWarnings(columns: readonly string[]): string[] {
     const name = column.trim();
     places.set(name, [...(places.get(name) ?? []), i + 1]);
   });
-  const blank = places.get('') ?? [];
-  places.delete('');
-  const equal = [...places].filter(([, at]) => at.length > 1).slice(0, MOST_EQUAL);
-  return [
-    ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
-    ...equal.map(([name, at]) => `${plural('column', at)} named '${shortName(name)}': kept by position`),
-  ];
+  const odd = [...places].filter(([name, at]) => name === '' || at.length > 1).slice(0, MOST_EQUAL);
+  return odd.map(([name, at]) => {
+    const what = name === '' ? 'blank' : `named '${shortName(name)}'`;
+    return `${plural('column', at)} ${what}: kept by position`;
+  });
 }
 
 function plural(word: string, numbers: readonly number[]): string {

@@ -79,13 +79,8 @@ function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
 const LINES_TRIED = 5;
 const PATHS_NAMED = 5;
 
-interface FoundFormat {
-  readonly format: TableFormat;
-  /** Of an array of JSON; null: its text begins with it. */
-  readonly table: JsonTable | null;
-}
-
-const ARRAY = { format: 'json', table: null } as const;
+/** `table`: an array of JSON; null if the text begins with it. */
+const found = (format: TableFormat, table: JsonTable | null = null) => ({ format, table });
 const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
 /** An array of texts or numbers: a line of CSV has no such brackets. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
@@ -109,26 +104,25 @@ function readLines(text: string): boolean[] {
     .map((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
 }
 
-function sniffFormat(input: TableText, records: string | null): FoundFormat {
+function sniffFormat(input: TableText, records: string | null): ReturnType<typeof found> {
   const { name, isWhole } = input;
   const text = input.text.trimStart();
-  if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
-  if (LIST_START.test(text) || ARRAYS_START.test(text))
-    return { format: 'json', table: findJsonTable(input, null) };
-  if (LINES_NAME.test(name)) return { format: 'jsonl', table: null };
-  if (!text.startsWith('{')) return { format: 'csv', table: null };
+  if (/^\[\s*(?:[{\]]|$)/.test(text)) return found('json');
+  if (LIST_START.test(text) || ARRAYS_START.test(text)) return found('json', findJsonTable(input, null));
+  if (LINES_NAME.test(name)) return found('jsonl');
+  if (!text.startsWith('{')) return found('csv');
   const [isFirst = false, ...others] = readLines(text);
   const isOnlyLine = isWhole && others.length === 0;
-  if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
+  if (isFirst && !isOnlyLine) return found('jsonl');
   // One object on one line is a row, unless it is hardly more than a table.
   const table = findJsonTable(input, records);
   if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
   const isTable = table !== null && isRatherTable(table);
   const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
-  if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
-  if (table !== null) return { format: 'json', table };
+  if (isRow || (table === null && others.includes(true))) return found('jsonl');
+  if (table !== null) return found('json', table);
   if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
-  return { format: 'csv', table };
+  return found('csv');
 }
 
 function jsonLayout(
@@ -142,7 +136,7 @@ function jsonLayout(
   const mode = detectLineMode(text, false);
   const lines = new LineFinder(text, mode, true);
   const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
-  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: header }) : null;
+  const arrays = rows === 'arrays' ? nameArrays(input, { head, depth }, header) : null;
   const warnings: Phrase[] = [];
   const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')

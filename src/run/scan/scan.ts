@@ -185,9 +185,7 @@ export async function scanInput(
     onRows(rows.count);
   }
   if (severalFrom !== null)
-    input.warnings.push(
-      `cells with several domains (first in line ${severalFrom}): the first of each is looked up`,
-    );
+    input.warnings.push(`several domains in a cell (first in line ${severalFrom}): the first is looked up`);
   return {
     chosen,
     priorities,

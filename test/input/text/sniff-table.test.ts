@@ -76,10 +76,10 @@ describe('the header', () => {
 
   it('with blank or equal names is kept by position, with a warning', () => {
     expect(headerWarnings(['a', '', 'a', ' ', 'b', 'a '])).toEqual([
-      'header cells 2, 4 are blank: kept by position',
       "columns 1, 3, 6 are named 'a': kept by position",
+      'columns 2, 4 are blank: kept by position',
     ]);
-    expect(headerWarnings(['a', '', 'b'])).toEqual(['header cell 2 is blank: kept by position']);
+    expect(headerWarnings(['a', '', 'b'])).toEqual(['column 2 is blank: kept by position']);
     expect(headerWarnings(['a', 'b'])).toEqual([]);
   });
 
