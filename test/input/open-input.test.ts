@@ -213,11 +213,6 @@ describe('an encoding that shows late', () => {
     const bytes = Buffer.concat([Buffer.from('\ufeffn,s\n'), Buffer.from('M\xfcller,x\n', 'latin1')]);
     await expect(readContent(folder, bytes)).rejects.toThrow('line 2, byte 8 (0xfc is not utf-8)');
   });
-
-  it('stops a forced UTF-8 in the same way', async () => {
-    const reading = readContent(folder, Buffer.from('n,s\nM\xfcller,x\n', 'latin1'), { encoding: 'utf-8' });
-    await expect(reading).rejects.toThrow('line 2, byte 5');
-  });
 });
 
 describe('an input that changes', () => {
