@@ -19,22 +19,22 @@ import type { TableFit } from './text/row-fit.js';
 /** The part of a row that its cells decide. */
 export type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
 
-/** Cuts text into records, in pieces of any size. */
+/**
+ * Cuts text into records, in pieces of any size. `position`: line and text that wait for more, where
+ * a fault in the bytes that follow will be.
+ */
 export type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
 
 export abstract class RowReader {
   protected blankLines = 0;
   #number = 0;
-  readonly #splitter: Splitter;
 
-  constructor(splitter: Splitter) {
-    this.#splitter = splitter;
-  }
+  constructor(readonly splitter: Splitter) {}
 
   /** The rows that are complete with this text. `isLast`: no more text comes. */
   push(text: string, isLast: boolean): Row[] {
     const rows: Row[] = [];
-    for (const record of this.#splitter.push(text, isLast)) {
+    for (const record of this.splitter.push(text, isLast)) {
       if (this.isPassedOver(record)) continue;
       this.#number += 1;
       const { line, raw } = record;
@@ -45,16 +45,6 @@ export abstract class RowReader {
       rows.push({ number: this.#number, line, raw: cutText(raw, MAX_RECORD_BYTES), ...content });
     }
     return rows;
-  }
-
-  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
-  position(): { readonly line: number; readonly rest: string } {
-    return this.#splitter.position();
-  }
-
-  /** The text behind a JSON array; null: there is none, or it was not reached. */
-  tail(): string | null {
-    return this.#splitter.tail?.() ?? null;
   }
 
   abstract seen(): Seen;

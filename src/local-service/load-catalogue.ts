@@ -5,10 +5,9 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
-import { byteLines } from '../core/byte-lines.js';
 import { errorText, FailFileError } from '../core/errors.js';
 import { isIsin } from '../core/identifier.js';
-import { membersOf } from '../core/json-text.js';
+import { byteLines, membersOf } from '../core/json-text.js';
 import { systemWords } from '../core/system-error.js';
 import { openByteSource } from '../input/byte-source.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';

@@ -150,17 +150,15 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
     if (given === null || !isRefused) continue;
     unread.add(name);
     const what = `${shownValue(line, given.value)} is not ${value.expected}`;
-    problems.push(usageProblem(what, given.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
+    // The setting's default is the best example, if it is one.
+    const example = value.example === undefined ? '' : `, for example ${line.example ?? value.example}`;
+    const todo = didYouMean(value.nearest, `write ${value.write}${example}`);
+    problems.push(usageProblem(what, given.place, todo));
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
   const ruled = applyRules({ ...found, command, isUnread: (name) => unread.has(name) });
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
-}
-
-/** With the setting's default as the example, if it is one. */
-function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
-  return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
 }
 
 function findGiven(

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { byteLines } from '../../core/byte-lines.js';
+import { byteLines } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
 import type { Pass, Reply } from './replies.js';
 

@@ -56,7 +56,7 @@ export async function openTextTable(
       return {
         batches: readRows(source, chosen, reader, limit, onBytes),
         seen() {
-          const tail = reader.tail();
+          const tail = reader.splitter.tail?.() ?? null;
           return { ...reader.seen(), around: head === null || tail === null ? null : { head, tail } };
         },
       };
@@ -97,7 +97,7 @@ async function* readRows(
   let left = limit ?? Number.POSITIVE_INFINITY;
   const turns = createTurns();
   async function* read(bytes: Buffer, isLast: boolean) {
-    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
+    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.splitter.position() });
     for (let at = 0; at === 0 || at < text.length; at += TURN_CHARS) {
       if (turns.isOver()) await turns.next();
       const end = at + TURN_CHARS;
