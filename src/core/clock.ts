@@ -1,7 +1,4 @@
-/**
- * Time as a seam. Durations and waits read `monotonic`, because the wall clock may be set; dates
- * read `now`.
- */
+/** Durations and waits read `monotonic`, because the wall clock may be set; dates read `now`. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. Jumps when the clock is set. */
   now(): number;

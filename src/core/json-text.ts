@@ -1,7 +1,4 @@
-/**
- * A JSON object as text, so that members can be read or cut out while every other character stays:
- * `12345678901234567890` and `1.10` would not survive `JSON.parse`. Mostly for valid JSON.
- */
+/** JSON as text: `12345678901234567890` and `1.10` would not survive `JSON.parse`. */
 import type { ParseError } from 'jsonc-parser';
 import { attempt } from './lifecycle.js';
 import { load } from './load.js';

@@ -1,7 +1,4 @@
-/**
- * Why a row is not looked up, as a code with fields. The sentences are the same for every reader,
- * and have nothing of a cell but words of an earlier run.
- */
+/** Why a row is not looked up: codes with fields; no sentence quotes a cell of the user. */
 
 const SYMBOLS = { ticker: 'ticker', crypto: 'crypto symbol' } as const;
 type OfSymbol = { readonly kind: keyof typeof SYMBOLS };

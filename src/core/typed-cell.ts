@@ -1,7 +1,4 @@
-/**
- * Cells of formats with types. The `raw` of a row is a JSON array of {@link TypedCell}, with digits
- * and number formats, so that cells can be written unchanged.
- */
+/** Cells with types: the `raw` of such a row is a JSON array of them, to be written unchanged. */
 import { DAY_MS } from './clock.js';
 
 /** One cell. `null`: empty; text, numbers and booleans: themselves. */

@@ -52,10 +52,7 @@ export interface InputParts {
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   readonly limit: number | null;
-  /**
-   * Reads the records in order, in batches of at most a few thousand. `wanted`: the columns whose
-   * cells are needed, the others may be blank; null for all.
-   */
+  /** Reads the records in batches. `wanted`: the columns whose cells are needed, or null. */
   openPass(
     onBytes: OnBytes,
     wanted: readonly number[] | null,

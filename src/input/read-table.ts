@@ -73,10 +73,7 @@ async function openChosen(
 const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 
-/**
- * The one other visible sheet whose columns are clear. Throws the error unless the user chose no
- * sheet and the first has no identifiers; names several.
- */
+/** Returns the one other visible sheet with clear columns. Throws the error otherwise. */
 async function findOtherSheet(
   error: unknown,
   path: string,

@@ -19,10 +19,7 @@ import type { TableFit } from './text/row-fit.js';
 /** The part of a row that its cells decide. */
 export type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
 
-/**
- * Cuts text into records, in pieces of any size. `position`: line and text that wait for more, where
- * a fault in the bytes that follow will be.
- */
+/** Cuts text into records. `position`: the line and the text that wait for more. */
 export type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
 
 export abstract class RowReader {

@@ -1,7 +1,4 @@
-/**
- * Chooses the columns with the identifiers, and their kinds: as requested, else by score. A wrong
- * choice costs money, so doubt stops the run and names the flags.
- */
+/** Chooses the columns with the identifiers: as requested, else by score; doubt stops the run. */
 import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
@@ -68,10 +65,7 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   /** Position of the column that says what is bought first; null without `--priority`. */
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
-  /**
-   * Columns whose cells are needed, or null for all of them: columns of an earlier run are blank in
-   * most rows, or all cells of a row are looked at.
-   */
+  /** Columns whose cells are needed; null for all: those of an earlier run are mostly blank. */
   const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
   return { chosen, filter, nameAt, priorityAt, wanted };
 }
@@ -160,10 +154,7 @@ function findOurMembers(columns: readonly string[], key: string): number[] {
   return columns.flatMap((column, index) => (isOurs && isUnderKey(column) ? [index] : []));
 }
 
-/**
- * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.
- * Throws column-ours when there are columns with the prefix and not all of the marks.
- */
+/** Positions of the columns to be replaced. Throws column-ours where a mark is missing. */
 function findOurColumns(columns: readonly string[], prefix: string): number[] {
   const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));
   if (prefix === '' || prefixed.length === 0) return [];

@@ -1,7 +1,4 @@
-/**
- * Finds columns by name: by `position:3`, the exact name, one that differs in case or blanks, or a
- * bare number as its position from 1; and how people and settings name one.
- */
+/** Finds columns by name or position, and says how people and settings name one. */
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
 import { nearest } from '../../core/nearest.js';
@@ -19,7 +16,10 @@ export interface ColumnChoice {
 
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
-/** `key`: the setting that names it. Throws column-unknown, column-doubtful. */
+/**
+ * By `position:3`, the exact name, one that differs in case or blanks, or a bare number from 1.
+ * `key`: the setting that names it. Throws column-unknown, column-doubtful.
+ */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,

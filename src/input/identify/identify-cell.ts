@@ -1,8 +1,4 @@
-/**
- * Cell -> identifier, by the kind of its column, and row -> identifiers. Of kind `auto` only what
- * has the shape of an identifier is looked up. Symbols and hosts with a short suffix stay `auto`
- * for the service: half of all exchange suffixes are top-level domains (`SAP.DE`, `BHP.AX`).
- */
+/** Cells and rows become identifiers, by the kind of a column; what may be either stays `auto`. */
 import {
   type Identified,
   type Identifier,

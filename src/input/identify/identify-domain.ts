@@ -1,7 +1,4 @@
-/**
- * Cell -> registrable domain of web and e-mail addresses, the first of several. Local parts, user
- * info and paths are dropped here and appear in no result.
- */
+/** Cell -> registrable domain; local parts, user info and paths appear in no result. */
 import { isIP } from 'node:net';
 import type { Identified } from '../../core/identifier.js';
 import { load } from '../../core/load.js';

@@ -81,10 +81,7 @@ export function shareOf<Value>(values: readonly Value[], isIt: (value: Value) =>
   return share(values.filter(isIt).length, values.length);
 }
 
-/**
- * Tickers and symbols as files hold them (`OTCMKTS:NSRGY`, `BRK B`). In lower case only very short
- * ones, since longer ones are names (`bitcoin`).
- */
+/** Symbols as files hold them (`BRK B`); long ones in lower case are names (`bitcoin`). */
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;
 /** Longer ones are prose. */

@@ -1,7 +1,4 @@
-/**
- * Columns of JSON rows without keys: arrays (`{"columns": ["a"], "data": [[1]]}`), and values that
- * stand by column (`{"a": [1, 3]}`, `{"a": {"0": 1}}`).
- */
+/** Columns of JSON rows without keys: arrays (`[[1]]`), and values by column (`{"a": [1, 3]}`). */
 
 import { commonest, countEach } from '../../core/counter.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';

@@ -1,7 +1,4 @@
-/**
- * Finds the table in the beginning of a JSON text: an array, alone or in an object, or an object
- * whose members are the rows or the columns. Pure.
- */
+/** Finds the table in the beginning of a JSON text: an array, or an object of rows or columns. */
 import { FailFileError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
 import { type Phrase, phrase } from '../../core/phrase.js';

@@ -1,7 +1,4 @@
-/**
- * The footer of a Parquet file: its schema as a tree with the levels of its values, its row groups,
- * and whether its counts can be true.
- */
+/** The footer of a Parquet file: schema, row groups, and whether its counts can be true. */
 import { type ColumnMetaData, type FileMetaData, parquetMetadataAsync, type SchemaElement } from 'hyparquet';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryFile, OverBounds, readAt } from '../binary-table.js';

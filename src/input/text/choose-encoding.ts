@@ -1,8 +1,4 @@
-/**
- * The encoding of an input: as asked, unless the bytes contradict it; else by byte order mark,
- * zeros of UTF-16, valid UTF-8, and Windows-1252 unless another code page is likelier. That one is
- * taken when it is far likelier than all others, else named.
- */
+/** The encoding of an input: as asked, by its mark, or by what its bytes are likely to be. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { FailFileError } from '../../core/errors.js';
 import { load } from '../../core/load.js';

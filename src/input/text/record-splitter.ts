@@ -1,7 +1,4 @@
-/**
- * Cuts decoded text into records and their cells, in flat memory. A stray quote swallows nothing
- * that follows: its record ends with the line on which the faulty cell begins.
- */
+/** Cuts text into records and cells; a stray quote costs no more than the line of its cell. */
 import type { RowReason } from '../../core/row-reason.js';
 import { cutText } from '../../core/terminal-text.js';
 import { CharFinder, LineFinder, type LineMode } from '../json/line-finder.js';

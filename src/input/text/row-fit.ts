@@ -1,8 +1,4 @@
-/**
- * Which records are rows of the table: those of its width, and those that differ only as the file
- * does by habit. Any other may have its cells in the wrong columns, and a wrong one would be
- * bought.
- */
+/** Judges which records fit the table: a cell in a wrong column would be bought. */
 
 import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';

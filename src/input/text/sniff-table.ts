@@ -1,7 +1,4 @@
-/**
- * Detects format, line ends, delimiter and header from the head of a text. Stops with the setting
- * to use where a guess would shift rows or lose one.
- */
+/** Detects format, delimiter and header; stops where a guess would lose or shift rows. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isJson, KEY_COLUMN, padded, type TableFormat, type TableShape } from '../../core/table.js';

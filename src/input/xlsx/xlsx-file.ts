@@ -1,7 +1,4 @@
-/**
- * Writes a workbook of one sheet, row by row (ECMA-376, part 1, 18). Texts are in the cells,
- * because a table of shared texts would fill the memory.
- */
+/** Writes a workbook of one sheet (ECMA-376, 18); shared texts would fill the memory. */
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
