@@ -1,7 +1,4 @@
-/**
- * A catalogue file becomes a `Catalogue`. The root of a brand must be as specified; inside, a field
- * may be absent or null, but never of another type. Unknown fields are welcome: the API adds some.
- */
+/** Reads a catalogue: fields inside a brand may be absent, null or new, but of no other type. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';

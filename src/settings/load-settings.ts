@@ -1,8 +1,4 @@
-/**
- * From flags, environment, config file and the options of a program to settings, each with its
- * origin. Precedence: flag, environment (our own variable first), config file, default. Only the
- * value that wins is read.
- */
+/** Finds settings: flag, environment, config file, default; only the value that wins is read. */
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
