@@ -1,4 +1,3 @@
-/** The protocol that client and local service share: routes, headers, scores. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { qualityScoreOf, qualityTier } from '../../src/brand-api/brand.js';

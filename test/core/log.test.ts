@@ -1,4 +1,3 @@
-/** The log: where lines are written, and that none contains a credential. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +9,6 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECRET = 'tok-3ecret-value';
 
-/** A log in a file of its own. */
 async function newLog(level = 'info', name = 'run.log') {
   const path = join(await temporaryFolder(), name);
   const text = () => readFileSync(path, 'utf8');

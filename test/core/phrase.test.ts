@@ -1,4 +1,3 @@
-/** Texts that name settings, for readers with and without a command line. */
 import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../../src/core/errors.js';
 import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';

@@ -134,7 +134,6 @@ async function partsOf(zip: Uint8Array): Promise<Readonly<Record<string, Buffer>
   return parts;
 }
 
-/** Writes the file of a case. */
 async function fileOf({ fixture, part, inner, outer, isGzip }: Recipe): Promise<string> {
   const content = contents.get(fixture) ?? Buffer.alloc(0);
   let bytes: Buffer;

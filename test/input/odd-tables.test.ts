@@ -1,4 +1,3 @@
-/** Small and damaged files: which delimiter they are read by, and which messages name it. */
 import { describe, expect, it } from 'vitest';
 import { sniffTable } from '../../src/input/text/sniff-table.js';
 import { folderOfFile, READING, readContent } from './reading.js';

@@ -1,4 +1,3 @@
-/** Workbooks whose first sheet is no table: the error names the sheet that is one. */
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

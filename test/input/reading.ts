@@ -1,4 +1,3 @@
-/** Temporary files and complete reads for the intake tests. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +10,9 @@ import type { Pass, Reply } from '../../src/input/reader/replies.js';
 
 export interface Folder {
   readonly path: string;
-  /** Writes a file and returns its path. */
   write(name: string, content: string | Buffer): Promise<string>;
 }
 
-/** A folder for the tests of a file, removed after the last of them. */
 export function folderOfFile(): Folder {
   let path = '';
   beforeAll(async () => {
@@ -33,7 +30,6 @@ export function folderOfFile(): Folder {
   };
 }
 
-/** The defaults. */
 export const READING: ReadingSettings = {
   delimiter: null,
   encoding: null,

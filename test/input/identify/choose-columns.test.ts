@@ -447,7 +447,6 @@ describe('codes of an exchange', () => {
   });
 });
 
-/** The sites of so many invented companies; blank where `isBlank` says so. */
 const sites = (count: number, isBlank: (at: number) => boolean = () => false) =>
   Array.from({ length: count }, (_, at) => (isBlank(at) ? '' : `https://www.harbor-tools${at}.com`));
 const rowsOf = (...columns: readonly (readonly string[])[]) =>

@@ -1,4 +1,3 @@
-/** Tables written as text, for the tests of column choice. */
 import { expect } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
@@ -15,7 +14,6 @@ export interface Options {
   readonly fileName?: string;
 }
 
-/** The defaults. */
 export const CHOICE = {
   columns: [],
   kind: null,
@@ -70,7 +68,6 @@ export function expectChosen(_title: string, table: readonly string[], expected:
   expect(chosen(table)).toBe(expected);
 }
 
-/** A typical customer list. */
 export const CUSTOMERS = [
   'id|company|website|country',
   '1|Acme|acme.com|US',

@@ -7,7 +7,6 @@ import { choose, chosen, refusal } from './choose-from-table.js';
 
 const column = (header: string, cells: readonly string[]) => [header, ...cells];
 
-/** Ten values each. */
 const WEBSITES = [
   ...['apple.com', 'Apple.com', 'microsoft.com.', 'https://github.com/acme', 'www.beta.de'],
   ...['info@gamma.com', 'siemens.de', 'shop.acme.co.uk', 'delta.org/about', 'n/a'],

@@ -1,4 +1,3 @@
-/** One JSON array as a table, and a table in a ZIP archive. */
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

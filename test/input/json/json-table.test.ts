@@ -1,5 +1,3 @@
-/** Which array of a JSON text holds the rows. */
-
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import { findJsonTable, isCutBeforeRows } from '../../../src/input/json/json-table.js';

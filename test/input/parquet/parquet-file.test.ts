@@ -31,7 +31,6 @@ const PYARROW = new URL('../../fixtures/pyarrow-integers.parquet', import.meta.u
  */
 const ARROW = new URL('../../fixtures/pyarrow-types.parquet', import.meta.url);
 
-/** The names of the columns without lists and groups. */
 const flatIn = (schema: SchemaElement[]) =>
   parquetSchema({ schema }).children.flatMap(({ element, children }) =>
     children.length === 0 ? [element.name] : [],

@@ -1,5 +1,3 @@
-/** Tables of Parquet files: read, written as a run writes them, and read by a library. */
-
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';

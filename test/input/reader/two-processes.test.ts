@@ -1,4 +1,3 @@
-/** The process that reads a file hands over what reading it here gives, to the character. */
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';

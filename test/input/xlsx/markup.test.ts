@@ -181,7 +181,6 @@ describe('parts in UTF-16', () => {
 describe('a cell', () => {
   const styles =
     '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="20"/><xf numFmtId="22"/></cellXfs></styleSheet>';
-  /** Each in a row of its own. */
   const cellsOf = async (cells: readonly string[], parts: Readonly<Record<string, string>> = {}) => {
     const header = '<row><c t="str"><v>website</v></c><c t="str"><v>x</v></c></row>';
     const rows = cells.map((cell) => `<row><c t="str"><v>a.com</v></c>${cell}</row>`);

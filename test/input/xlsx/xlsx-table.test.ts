@@ -1,4 +1,3 @@
-/** Workbooks of other software, and hostile ones: which table is read, which is refused. */
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
