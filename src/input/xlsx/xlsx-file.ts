@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { NeverStartError } from '../../core/errors.js';
+import { countText } from '../../core/figures.js';
 import { phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import {
@@ -44,7 +45,6 @@ interface SheetSize {
 
 /** Throws NeverStartError `usage-invalid` beyond the limits of a sheet. */
 export function assertFitsSheet(path: string, { rows, columns, longCell }: SheetSize): void {
-  const count = (number: number) => number.toLocaleString('en');
   const refuse = (most: string, size: string, otherwise: string) =>
     new NeverStartError({
       code: 'usage-invalid',
@@ -56,13 +56,13 @@ export function assertFitsSheet(path: string, { rows, columns, longCell }: Sheet
     });
   const split = 'split the input';
   if (rows > LAST_SHEET_ROW)
-    throw refuse('sheet has at most 1,048,576 rows', `${count(rows)}, header included`, split);
+    throw refuse('sheet has at most 1,048,576 rows', `${countText(rows)}, header included`, split);
   if (columns > LAST_SHEET_COLUMN)
-    throw refuse('sheet has at most 16,384 columns', `${count(columns)}`, split);
+    throw refuse('sheet has at most 16,384 columns', countText(columns), split);
   if (longCell === null) return;
   const { line, column, length } = longCell;
-  const size = `"${shortName(column)}" in line ${line} has ${count(length)}`;
-  throw refuse(`cell of a sheet has at most ${count(LONGEST_TEXT)} characters`, size, 'shorten the cell');
+  const size = `"${shortName(column)}" in line ${line} has ${countText(length)}`;
+  throw refuse(`cell of a sheet has at most ${countText(LONGEST_TEXT)} characters`, size, 'shorten the cell');
 }
 
 /** Takes records of `TypedCell`s, and sends its bytes. Rejects with what `output` rejects with. */
