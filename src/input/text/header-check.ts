@@ -4,7 +4,7 @@ import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
-import { shortName } from '../../core/terminal-text.js';
+import { firstOf, shortName } from '../../core/terminal-text.js';
 import { IDENTIFYING, valueKind } from '../cell-kinds.js';
 import { skipBlank } from '../identify/clean-cell.js';
 import { isHeaderLike } from '../identify/header-words.js';
@@ -200,11 +200,7 @@ export function headerWarnings(columns: readonly string[]): string[] {
   const odd = [...places].filter(([name, at]) => name === '' || at.length > 1).slice(0, MOST_EQUAL);
   return odd.map(([name, at]) => {
     const what = name === '' ? 'blank' : `named '${shortName(name)}'`;
-    return `${plural('column', at)} ${what}: kept by position`;
+    const [column, are] = at.length === 1 ? ['column', 'is'] : ['columns', 'are'];
+    return `${column} ${firstOf(at.map(String), 10)} ${are} ${what}: kept by position`;
   });
-}
-
-function plural(word: string, numbers: readonly number[]): string {
-  const shown = numbers.length > 10 ? [...numbers.slice(0, 10), '...'] : numbers;
-  return numbers.length === 1 ? `${word} ${shown[0]} is` : `${word}s ${shown.join(', ')} are`;
 }
