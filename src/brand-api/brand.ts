@@ -84,7 +84,6 @@ export function whyNoBrand(object: object): string | null {
   return found === 0 ? 'no field of one' : 'too few fields of one';
 }
 
-/** Whether a value is of the shape; its content is not checked. */
 function isOf(shape: Shape, value: unknown): boolean {
   if (Array.isArray(shape) || Array.isArray(value)) return Array.isArray(shape) && Array.isArray(value);
   return typeof value === (typeof shape === 'string' ? shape : 'object');

@@ -34,7 +34,6 @@ export function createClient(send: Send, token: string): Client {
 /** In a brand shorter ones may stand by chance, and brands are handed on as they came. */
 const SHORTEST_IN_BRANDS = 16;
 
-/** For answers to requests with this token. Pure. */
 function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   const redact = createRedact([token]);
   /** For a token of digits that stands as a number. */

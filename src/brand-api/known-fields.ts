@@ -1,7 +1,4 @@
-/**
- * What `--fields` takes: our columns, and paths into the Brand. An unknown path is refused as a
- * slip; with a plus in front (`+esg.rating`) it is taken as it stands.
- */
+/** What `--fields` takes: our columns, paths into the Brand, and with a plus any path. */
 import { editDistance, nearest } from '../core/nearest.js';
 import { BRAND, isList, type Shape } from './brand.js';
 

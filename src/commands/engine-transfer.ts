@@ -1,9 +1,9 @@
 /** `engine export` and `engine import`, in pages and batches: memory use is constant. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../app/open-stores.js';
-import { byteLines } from '../core/byte-lines.js';
 import { EXIT, type ExitCode, NeverStartError, readingStopped, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
+import { byteLines } from '../core/json-text.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { StoredOutcome } from '../core/outcome.js';
 import { printControlled, printJson, printText, visibleLines } from '../core/terminal-text.js';

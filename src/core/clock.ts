@@ -1,7 +1,4 @@
-/**
- * Time as a seam. Durations and waits read `monotonic`, because the wall clock may be set; dates
- * read `now`.
- */
+/** Durations and waits read `monotonic`, because the wall clock may be set; dates read `now`. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. Jumps when the clock is set. */
   now(): number;
@@ -12,7 +9,6 @@ export interface Clock {
 }
 
 export const DAY_MS = 86_400_000;
-/** The latest that a date can be. */
 const LAST_MOMENT = 8_640_000_000_000_000;
 
 /** Whether it can be shown as a date: what an engine gives may be anything. */

@@ -105,7 +105,6 @@ function openTunnel(
   });
 }
 
-/** What an answer to CONNECT other than 2xx means. */
 function refusalOf(status: number, proxy: string, target: string, hasUser: boolean): ConnectionFault {
   if (status === 407) {
     const refused = hasUser ? 'does not accept the user and password' : 'asks for a user and a password';

@@ -1,5 +1,5 @@
 /** Room on disks: what was paid for must be stored. */
-import { statfsSync, statSync } from 'node:fs';
+import { type StatsFs, statfsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { FailFileError } from './errors.js';
 import { attempt } from './lifecycle.js';
@@ -9,17 +9,11 @@ const LEAST_DISK_BYTES = 200 * 1_048_576;
 /** How many bytes may be written between two checks. */
 export const CHECK_DISK_EVERY_BYTES = 16 * 1_048_576;
 
-interface DiskFacts {
-  readonly blocks: number;
-  readonly bavail: number;
-  readonly bsize: number;
-}
-
 const OUTPUT = { setting: 'output', shell: '-o' };
 const OR_ANOTHER_DISK = phrase`(or use another disk: ${{ setting: 'state' }}, ${OUTPUT}), then run again`;
 
 /** /proc, and with it /dev/fd, has no blocks at all. */
-const leftOf = (facts: DiskFacts | null) =>
+const leftOf = (facts: StatsFs | null) =>
   facts === null || facts.blocks === 0 ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576);

@@ -1,7 +1,4 @@
-/**
- * The error catalogue: each class is named by what happens next, each code is permanent, and every
- * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
- */
+/** The errors: classes by what happens next, permanent codes, `what: subject; what to do`. */
 import { joinPhrases, type Naming, type Phrase, phrase, sayPhrase } from './phrase.js';
 import { visibleLine } from './terminal-text.js';
 

@@ -1,7 +1,4 @@
-/**
- * A JSON object as text, so that members can be read or cut out while every other character stays:
- * `12345678901234567890` and `1.10` would not survive `JSON.parse`. Mostly for valid JSON.
- */
+/** JSON as text: `12345678901234567890` and `1.10` would not survive `JSON.parse`. */
 import type { ParseError } from 'jsonc-parser';
 import { attempt } from './lifecycle.js';
 import { load } from './load.js';
@@ -113,32 +110,6 @@ export function withoutComments(text: string): string {
   return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
 }
 
-/** What `JSON.stringify` makes of a value that `JSON.parse` made, however deep it is nested. */
-export function jsonOf(parsed: unknown): string {
-  let text = '';
-  const rest: (string | { readonly value: unknown })[] = [{ value: parsed }];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    if (typeof next === 'string') {
-      text += next;
-      continue;
-    }
-    const { value } = next;
-    if (typeof value !== 'object' || value === null) {
-      text += JSON.stringify(value);
-      continue;
-    }
-    const isArray = Array.isArray(value);
-    text += isArray ? '[' : '{';
-    rest.push(isArray ? ']' : '}');
-    const members = Object.entries(value);
-    for (let at = members.length - 1; at >= 0; at -= 1) {
-      const [key, member] = members[at] ?? [];
-      rest.push({ value: member }, `${at > 0 ? ',' : ''}${isArray ? '' : `${JSON.stringify(key)}:`}`);
-    }
-  }
-  return text;
-}
-
 function stringText(quoted: string): string {
   return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
 }
@@ -192,4 +163,38 @@ export function findJsonFault(text: string): { line: number; column: number } | 
   if (first === undefined) return null;
   const before = text.slice(0, first.offset).split(/\r\n|\r|\n/);
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}
+
+const LINE_FEED = 10;
+
+/** Numbers lines, without empty ones; null for one over `mostBytes`. Valid until the next. */
+export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
+  let number = 1;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const add = (bytes: Buffer) => {
+    length += bytes.length;
+    if (length > mostBytes) parts = [];
+    else parts.push(bytes);
+  };
+  const line = () => {
+    const [first, ...others] = parts;
+    const whole = first !== undefined && others.length === 0 ? first : Buffer.concat(parts);
+    return [number, length > mostBytes ? null : whole] as const;
+  };
+  for await (const chunk of chunks) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    let from = 0;
+    for (let to = bytes.indexOf(LINE_FEED); to >= 0; to = bytes.indexOf(LINE_FEED, from)) {
+      add(bytes.subarray(from, to));
+      if (length > 0) yield line();
+      number += 1;
+      parts = [];
+      length = 0;
+      from = to + 1;
+    }
+    // Its memory may hold the next chunk when the line ends.
+    add(Buffer.from(bytes.subarray(from)));
+  }
+  if (length > 0) yield line();
 }

@@ -37,10 +37,8 @@ const LINES = {
 };
 
 interface LogOptions {
-  /** One of pino's levels, or `silent`. */
   readonly level: string;
   readonly file: string | null;
-  /** Where lines go without a file: standard error. */
   readonly stderr: NodeJS.WritableStream;
   /** Lines for people, see `textOfLine`. Default: JSON. */
   readonly isText?: boolean;

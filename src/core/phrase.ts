@@ -68,7 +68,6 @@ function flagWith(key: string, value: string | number | boolean): string {
   return `${flagOf(key)} ${shellWord(String(value))}`;
 }
 
-/** Ready for a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w./](?:[\w.:/-]*[\w/])?$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

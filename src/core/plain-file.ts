@@ -1,7 +1,4 @@
-/**
- * Small files that others may have put there: settings, records, secrets. Only a regular file is
- * read (opening a named pipe would wait without end), and no more of it than such a file can hold.
- */
+/** Small files of others: only regular ones are read, since a named pipe waits without end. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,

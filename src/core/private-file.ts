@@ -1,7 +1,4 @@
-/**
- * Temporary files that only this user can read. One has no name as soon as it is open, so nothing
- * stays on disk; where the system does not allow that, the next process removes it by its name.
- */
+/** Temporary files of this user: without a name once open, else removed by the next process. */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';

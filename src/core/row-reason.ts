@@ -1,7 +1,4 @@
-/**
- * Why a row is not looked up, as a code with fields. The sentences are the same for every reader,
- * and have nothing of a cell but words of an earlier run.
- */
+/** Why a row is not looked up: codes with fields; no sentence quotes a cell of the user. */
 
 const SYMBOLS = { ticker: 'ticker', crypto: 'crypto symbol' } as const;
 type OfSymbol = { readonly kind: keyof typeof SYMBOLS };
@@ -66,7 +63,6 @@ const SENTENCES = {
   open_quote: quoted('a quoted cell is never closed'),
   text_after_quote: quoted('text after the closing quote of a cell'),
   stray_quote: quoted('a stray quote: the cell would contain whole rows'),
-  ambiguous_quotes: 'quotes that can be read in two ways',
   not_json: ({ place }: OfJson) => `the ${place} is not valid JSON`,
   not_array: 'the element is not a JSON array',
   not_object: ({ place }: OfJson) => `the ${place} is not a JSON object`,

@@ -1,7 +1,4 @@
-/**
- * Shapes of values that other programs may have written: one declaration is check and type. By
- * hand, since a library of shapes takes longer to load than short commands run.
- */
+/** Checks and types of foreign values; by hand, since a library takes long to load. */
 import { isMoment } from './clock.js';
 import { attempt } from './lifecycle.js';
 
@@ -88,17 +85,12 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
 
 /** The same from a list: of each field its value, in the order of `fields`. */
 export function inOrder<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
-  const shapes = Object.entries(fields);
+  const names = Object.keys(fields);
+  const shape = object(fields);
   return (value) => {
     const values = anyList(value);
-    if (values.length !== shapes.length) throw new TypeError('not as many');
-    const found: Record<string, unknown> = {};
-    let at = 0;
-    for (const [name, shape] of shapes) {
-      found[name] = shape(values[at]);
-      at += 1;
-    }
-    return found as ObjectOf<F>;
+    if (values.length !== names.length) throw new TypeError('not as many');
+    return shape(Object.fromEntries(names.map((name, at) => [name, values[at]])));
   };
 }
 

@@ -38,7 +38,6 @@ export interface TableShape {
   /** The line end of the header record (of the first record where there is no header). */
   readonly lineEnd: '\n' | '\r\n' | '\r';
   readonly hasBom: boolean;
-  /** Whether the bytes came gzip-compressed. */
   readonly isGzip: boolean;
   /** As `--encoding` takes it: `utf-8`, `utf-16le`, `windows-1252` and others. */
   readonly encoding: string;
@@ -51,7 +50,6 @@ export interface TableShape {
   readonly rawHeader: string | null;
   /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
   readonly typed?: CellFormats & {
-    /** Name of the sheet. */
     readonly sheet: string;
   };
   /** The columns of a Parquet file, lists and groups as text; absent for other formats. */

@@ -29,6 +29,11 @@ export function shortText(text: string, most: number): string {
   return text.length <= most ? text : `${cutText(text, most - 1)}…`;
 }
 
+/** The first of these texts, and whether there are more: `a, b and others`. Pure. */
+export function firstOf(texts: readonly string[], most: number): string {
+  return `${texts.slice(0, most).join(', ')}${texts.length > most ? ' and others' : ''}`;
+}
+
 /** The beginning of a text that is too long to be kept, not cut through a character. Pure. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -1,7 +1,4 @@
-/**
- * Cells of formats with types. The `raw` of a row is a JSON array of {@link TypedCell}, with digits
- * and number formats, so that cells can be written unchanged.
- */
+/** Cells with types: the `raw` of such a row is a JSON array of them, to be written unchanged. */
 import { DAY_MS } from './clock.js';
 
 /** One cell. `null`: empty; text, numbers and booleans: themselves. */
@@ -45,35 +42,14 @@ export function significantDigits(number: string): number {
 }
 
 /** ECMA-376, 18.8.30: formats with a number and no code in files; dates differ by language. */
-export const BUILT_IN_FORMATS: Readonly<Record<number, string>> = {
-  1: '0',
-  2: '0.00',
-  3: '#,##0',
-  4: '#,##0.00',
-  9: '0%',
-  10: '0.00%',
-  11: '0.00E+00',
-  12: '# ?/?',
-  13: '# ??/??',
-  14: 'mm-dd-yy',
-  15: 'd-mmm-yy',
-  16: 'd-mmm',
-  17: 'mmm-yy',
-  18: 'h:mm AM/PM',
-  19: 'h:mm:ss AM/PM',
-  20: 'h:mm',
-  21: 'h:mm:ss',
-  22: 'm/d/yy h:mm',
-  37: '#,##0 ;(#,##0)',
-  38: '#,##0 ;[Red](#,##0)',
-  39: '#,##0.00;(#,##0.00)',
-  40: '#,##0.00;[Red](#,##0.00)',
-  45: 'mm:ss',
-  46: '[h]:mm:ss',
-  47: 'mmss.0',
-  48: '##0.0E+0',
-  49: '@',
-};
+const BUILT_IN = `1 0 | 2 0.00 | 3 #,##0 | 4 #,##0.00 | 9 0% | 10 0.00% | 11 0.00E+00 | 12 # ?/? |
+  13 # ??/?? | 14 mm-dd-yy | 15 d-mmm-yy | 16 d-mmm | 17 mmm-yy | 18 h:mm AM/PM |
+  19 h:mm:ss AM/PM | 20 h:mm | 21 h:mm:ss | 22 m/d/yy h:mm | 37 #,##0 ;(#,##0) |
+  38 #,##0 ;[Red](#,##0) | 39 #,##0.00;(#,##0.00) | 40 #,##0.00;[Red](#,##0.00) |
+  45 mm:ss | 46 [h]:mm:ss | 47 mmss.0 | 48 ##0.0E+0 | 49 @`;
+export const BUILT_IN_FORMATS: Readonly<Record<string, string>> = Object.fromEntries(
+  BUILT_IN.split(/ \|\s+/).map((each) => each.split(/ (.*)/)),
+);
 
 /** Parses the `raw` of a row. */
 export function readTyped(raw: string): TypedCell[] {

@@ -1,10 +1,9 @@
 /** Files that are not text, by their first bytes: what each is, and what to do. Pure. */
 import { basename } from 'node:path';
 import { FailFileError } from '../core/errors.js';
-import { shortName } from '../core/terminal-text.js';
+import { firstOf, shortName } from '../core/terminal-text.js';
 
 interface BinaryKind {
-  /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;
   readonly todo: string;
   readonly what?: string;
@@ -25,7 +24,6 @@ const OTHER = 'give a CSV, JSON, Excel or Parquet file';
 const DOCUMENT = 'this is a document, not a table';
 const PICTURE = { what: 'this is a picture, not a table', todo: OTHER };
 
-/** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['%PDF-', { name: 'a PDF document', todo: 'get the table as CSV', what: DOCUMENT }],
   ['PK\x03\x04', { name: 'a ZIP archive inside gzip data', todo: 'unpack it once' }],
@@ -56,7 +54,6 @@ const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
 ];
 
 const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx|parquet)(\.gz)?$/i;
-/** Hidden files, and those that macOS adds. */
 const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
 const NAMES_SHOWN = 10;
 
@@ -70,9 +67,7 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   const tables = meant.filter((each) => TABLE_NAME.test(each));
   const [only, ...others] = tables;
   if (only !== undefined && others.length === 0) return only;
-  const listed = (tables.length > 0 ? tables : meant).slice(0, NAMES_SHOWN).map(shortName);
-  const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
-  const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
+  const content = firstOf((tables.length > 0 ? tables : meant).map(shortName), NAMES_SHOWN) || 'nothing';
   const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
   const named = { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' };
   throw refusal(name, tables.length > 1 ? { ...named, what: 'this archive has several tables' } : named);
@@ -103,11 +98,9 @@ export function assertNotBinary(name: string, head: Buffer): void {
     throw refusal(name, start.includes(ENCRYPTED) || /\.xlsx$/i.test(name) ? LOCKED : OLD);
   }
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
-  // Short ASCII marks could be the first word of a header; the formats behind them are never plain
-  // text.
-  if (/^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start)) return;
-  if (kind === undefined) return;
-  throw refusal(name, kind);
+  // Short ASCII marks may be words of a header; the formats behind them are never plain text.
+  const isText = /^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start);
+  if (kind !== undefined && !isText) throw refusal(name, kind);
 }
 
 const PER_LINE =

@@ -26,7 +26,7 @@ export interface BinaryTable {
   readonly detected: string;
   readonly warnings: readonly Phrase[];
   /** Reads the rows from the first on. `wanted`: the columns whose cells are needed, or null. */
-  openRows(limit: number | null, wanted: readonly number[] | null): BinaryRows;
+  openRows(wanted: readonly number[] | null): BinaryRows;
 }
 
 export interface BinaryRows {
@@ -42,30 +42,14 @@ export const MOST_RATIO = 500;
 export const LONG_HEADER = 'its header is larger than 1 MiB';
 
 /** Makes each row when it is taken: many large ones may share what they are made of. */
-export async function* inBatches<T>(
-  groups: AsyncIterable<Iterable<T>>,
-  rowOf: (source: T) => Row,
-  limit: number | null,
-): AsyncGenerator<Iterable<Row>> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  function* take(group: Iterable<T>): Generator<Row> {
-    for (const source of group) {
-      if (left === 0) return;
-      left -= 1;
-      yield rowOf(source);
-    }
-  }
-  for await (const group of groups) {
-    yield take(group);
-    if (left === 0) return;
-  }
+export function* rowsOf<T>(sources: Iterable<T>, rowOf: (source: T) => Row): Generator<Row> {
+  for (const source of sources) yield rowOf(source);
 }
 
 /** A file is intact, and has more of something than is read. */
 export class OverBounds extends Error {
   constructor(
     message: string,
-    /** How to get below the bound. */
     readonly todo: string,
   ) {
     super(message);

@@ -2,7 +2,7 @@
 import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { addAbortSignal, Readable } from 'node:stream';
+import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { KeptContent } from '../core/disk-room.js';
 import { errorText, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
@@ -82,7 +82,6 @@ export class ByteSource {
   #isOpen = true;
 
   private constructor(
-    /** The path, or `stdin`. */
     readonly name: string,
     /** By its first bytes; gzip is unpacked while it is read. */
     readonly packing: ReturnType<typeof packingOf>,
@@ -163,10 +162,8 @@ async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buff
 }
 
 async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffer> {
-  const compressed = Readable.from(copies(readPlain(handle, name)), { objectMode: false });
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  compressed.on('error', (error) => gunzip.destroy(error));
-  compressed.pipe(gunzip);
+  pipeline(copies(readPlain(handle, name)), gunzip, () => undefined);
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
@@ -175,9 +172,6 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
     const subject = `${name} (${errorText(error)})`;
     const todo = 'download or create the file again';
     throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
-  } finally {
-    compressed.destroy();
-    gunzip.destroy();
   }
 }
 

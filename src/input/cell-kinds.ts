@@ -2,7 +2,6 @@
 
 import { commonest, countEach } from '../core/counter.js';
 
-/** Kinds of values that are never column names. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['email', /^(?:[^\s@]+|[^@<>]*<[^\s@<>]+)@[^\s@]+\.[a-z]{2,}>?$/i],
   ['url', /^https?:\/\/\S+$/i],
@@ -87,7 +86,6 @@ export class ColumnKinds {
     return this.#profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
   }
 
-  /** Whether the cell is of a kind that the column is known to hold. */
   isNative(column: number, cell: string): boolean {
     const profile = this.#profiles[column];
     return cell.trim() !== '' && profile !== undefined && hasKind(profile, rowKind(cell));

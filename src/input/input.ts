@@ -23,18 +23,15 @@ export type ReadingSettings = Pick<Settings, (typeof READING_KEYS)[number]>;
 const MAX_SAMPLE_ROWS = 1000;
 const MAX_SAMPLE_CHARS = 16 * 1024 * 1024;
 
-/** One reading of the rows, from the first to the last. */
-interface RowPass {
-  /** Records in batches of at most a few thousand, in order. */
-  readonly batches: AsyncIterable<readonly Row[]>;
-  /** Columns seen so far; null if the shape has all of them. */
-  columns(): readonly string[] | null;
-  /** Those of them that an output has; absent: all. */
-  keys?(): readonly string[] | null;
-  /** Oddities that are not problems of single rows, as sentences; after the last batch. */
-  notes(): readonly Phrase[];
-  /** The text around a JSON array, after the last batch; absent: other formats. */
-  around?(): Around | null;
+/** What a reading of the rows has shown so far; complete after the last batch. */
+export interface Seen {
+  /** Absent: the columns of the shape. */
+  readonly columns?: readonly string[];
+  /** The columns that an output has. Absent: all. */
+  readonly keys?: readonly string[];
+  /** Oddities that are not problems of single rows, as sentences. */
+  readonly notes: readonly Phrase[];
+  readonly around?: Around | null;
 }
 
 /** The text before and behind a JSON array that stands in an object. */
@@ -54,10 +51,12 @@ export interface InputParts {
   readonly warnings: readonly Phrase[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
-  /** The most records that a pass reads; null: all. */
   readonly limit: number | null;
-  /** `wanted`: the columns whose cells are needed, the others may be blank; null: all. */
-  openPass(onBytes: OnBytes, wanted: readonly number[] | null): RowPass;
+  /** Reads the records in batches. `wanted`: the columns whose cells are needed, or null. */
+  openPass(
+    onBytes: OnBytes,
+    wanted: readonly number[] | null,
+  ): { readonly batches: AsyncIterable<readonly Row[]>; seen(): Seen };
   close(): Promise<void>;
   /** Throws if the sample has no columns to choose from. */
   assertSample?(sample: readonly (readonly string[])[]): void;
@@ -65,15 +64,18 @@ export interface InputParts {
 
 /** The opener closes it. */
 export class Input {
-  /** The path, or `stdin`: for people. */
   readonly name: string;
   readonly shape: TableShape;
   readonly detected: string;
-  readonly #warnings: Phrase[];
-  /** Known after the first whole pass; later ones must find the same content. */
-  #settled: {
-    readonly hash: string;
+  /** Oddities, as sentences. Grows until the first `rows()` has ended. */
+  readonly warnings: Phrase[];
+  /** Later passes must find the same content. */
+  #content: {
+    /** SHA-256, in hex, of the decompressed bytes before decoding. */
+    readonly contentHash: string;
+    /** All columns of an output, for JSON the keys as first seen. */
     readonly columns: readonly string[];
+    /** null: the rows were no array in an object, or not all of it was read. */
     readonly around: Around | null;
   } | null = null;
 
@@ -81,7 +83,7 @@ export class Input {
     private readonly parts: InputParts,
     /** Cells of the first readable records, at most 1,000: for the choice of columns. */
     readonly sample: readonly (readonly string[])[],
-    /** For JSONL those known from the sample; `columns()` is complete. */
+    /** For JSONL those known from the sample; those of `content` are complete. */
     columns: readonly string[],
     isEmpty: boolean,
     private readonly stop: AbortSignal | undefined,
@@ -89,7 +91,7 @@ export class Input {
     this.name = parts.source.name;
     this.shape = { ...parts.shape, columns };
     this.detected = parts.detected;
-    this.#warnings = [...parts.warnings, ...(isEmpty ? ['the table has a header and no rows'] : [])];
+    this.warnings = [...parts.warnings, ...(isEmpty ? ['the table has a header and no rows'] : [])];
   }
 
   /** `stop` ends a pass. Throws the errors of `assertSample` and `rows`. */
@@ -110,17 +112,8 @@ export class Input {
         break;
     }
     parts.assertSample?.(cells);
-    const columns = pass.columns() ?? parts.shape.columns;
+    const { columns = parts.shape.columns } = pass.seen();
     return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0, stop);
-  }
-
-  /** Oddities, as sentences. Grows until the first `rows()` has ended. */
-  get warnings(): readonly Phrase[] {
-    return this.#warnings;
-  }
-
-  note(warning: Phrase): void {
-    this.#warnings.push(warning);
   }
 
   /**
@@ -132,7 +125,7 @@ export class Input {
   async *rows(wanted: readonly number[] | null = null): AsyncGenerator<readonly Row[]> {
     const { source, shape, guess, limit } = this.parts;
     const hash = createHash('sha256');
-    const isWholeWanted = this.#settled === null || limit === null;
+    const isWholeWanted = this.#content === null || limit === null;
     const pass = this.parts.openPass(isWholeWanted ? (bytes) => hash.update(bytes) : null, wanted);
     const tally = new MisfitTally();
     for await (const batch of pass.batches) {
@@ -140,35 +133,21 @@ export class Input {
       for (const row of batch) tally.note(row);
       yield batch;
     }
-    const digest = hash.digest('hex');
-    if (this.#settled === null) {
-      const columns = pass.keys?.() ?? pass.columns() ?? shape.columns;
-      this.#settled = { hash: digest, columns, around: pass.around?.() ?? null };
-      this.#warnings.push(...pass.notes(), ...tally.notes());
+    const contentHash = hash.digest('hex');
+    if (this.#content === null) {
+      const { columns = shape.columns, keys = columns, notes, around = null } = pass.seen();
+      this.#content = { contentHash, columns: keys, around };
+      this.warnings.push(...notes, ...tally.notes());
       if (guess !== null) tally.assertFew(guess);
-    } else if (isWholeWanted && this.#settled.hash !== digest) {
+    } else if (isWholeWanted && this.#content.contentHash !== contentHash) {
       throw inputChanged(source.name);
     }
   }
 
-  /** SHA-256, in hex, of the decompressed bytes before decoding; after `rows()` has ended. */
-  contentHash(): string {
-    return this.#afterPass().hash;
-  }
-
-  /** All columns of an output, for JSON the keys as first seen; after `rows()` has ended. */
-  columns(): readonly string[] {
-    return this.#afterPass().columns;
-  }
-
-  /** null: the rows were no array in an object, or not all of it was read. */
-  around(): Around | null {
-    return this.#afterPass().around;
-  }
-
-  #afterPass() {
-    if (this.#settled === null) throw new Error('known only after rows() has ended');
-    return this.#settled;
+  /** What a whole pass has shown. Throws until the first `rows()` has ended. */
+  content() {
+    if (this.#content === null) throw new Error('known only after rows() has ended');
+    return this.#content;
   }
 
   /** Throws `input-changed` when size, modification time or inode differ from those at opening. */

@@ -7,12 +7,12 @@ import { archiveInside } from './binary-signature.js';
 import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
 import { Input, type InputParts, type ReadingSettings } from './input.js';
 import { FileReader } from './reader/file-reader.js';
-import type { startReadingProcess } from './reader/reading-process.js';
+import type { readInProcess } from './reader/reading-process.js';
 import { openTextTable } from './text/text-table.js';
 
 export interface InputOpening extends OpeningOptions {
   /** Absent: a process reads a binary file. */
-  readonly startReader?: typeof startReadingProcess | undefined;
+  readonly readBinary?: typeof readInProcess | undefined;
 }
 
 /**
@@ -38,11 +38,11 @@ export async function openInput(
 async function openParts(
   source: ByteSource,
   settings: ReadingSettings,
-  { spoolFolder, stop, startReader }: InputOpening,
+  { spoolFolder, stop, readBinary }: InputOpening,
   isInside = false,
 ): Promise<InputParts> {
   const isText = source.packing === null || source.isGzip;
-  const reader = isText ? null : new FileReader(source, stop, startReader);
+  const reader = isText ? null : new FileReader(source, stop, readBinary);
   try {
     if (reader === null) return await openTextTable(source, settings, stop);
     const { header, skipLines, sheet, limit } = settings;
@@ -54,7 +54,7 @@ async function openParts(
     const copy = await keepBytes(reader.bytes(found.part), name, spoolFolder);
     reader.close();
     await source.close();
-    return await openParts(copy, settings, { spoolFolder, stop, startReader }, true);
+    return await openParts(copy, settings, { spoolFolder, stop, readBinary }, true);
   } catch (error) {
     reader?.close();
     await source.close();
@@ -99,11 +99,7 @@ function partsOf(
           await rows.return(undefined);
         }
       }
-      return {
-        batches: read(),
-        columns: () => padded(shape.columns, width),
-        notes: () => [...notes],
-      };
+      return { batches: read(), seen: () => ({ columns: padded(shape.columns, width), notes }) };
     },
     async close() {
       reader.close();
@@ -112,7 +108,6 @@ function partsOf(
   };
 }
 
-/** About settings that do not apply to this format. */
 function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSettings): Phrase[] {
   const { sheet, delimiter, encoding, header, skipLines } = settings;
   const ignored = [
@@ -130,7 +125,7 @@ function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSett
 /** Returns the names of a workbook's visible sheets; empty for other files and damaged ones. */
 export async function sheetNames(path: string, opening: InputOpening): Promise<string[]> {
   const source = await openByteSource(path, opening);
-  const reader = new FileReader(source, opening.stop, opening.startReader);
+  const reader = new FileReader(source, opening.stop, opening.readBinary);
   try {
     return source.packing === 'zip' ? await reader.sheets() : [];
   } catch {

@@ -35,7 +35,7 @@ export async function readTable(
     const table = await openChosen(path, { ...settings, sheet }, again, onInput);
     const setting = { setting: 'sheet' };
     const shown = `'${shortName(sheet)}'`;
-    table.input.note(
+    table.input.warnings.push(
       phrase`sheet ${shown} is read, because the first has no identifiers; choose another with ${setting}`,
     );
     return table;
@@ -70,14 +70,10 @@ async function openChosen(
   }
 }
 
-/** Problems of a sheet without a table. */
 const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 
-/**
- * The one other visible sheet whose columns are clear. Throws the error unless the user chose no
- * sheet and the first has no identifiers; names several.
- */
+/** Returns the one other visible sheet with clear columns. Throws the error otherwise. */
 async function findOtherSheet(
   error: unknown,
   path: string,

@@ -1,7 +1,9 @@
 /** Decoded text becomes rows: `record-splitter.ts` cuts them, `row-fit.ts` judges those of CSV. */
+import { countOf } from '../core/figures.js';
 import type { RowReason } from '../core/row-reason.js';
 import { padded, type Row } from '../core/table.js';
 import { cutText } from '../core/terminal-text.js';
+import type { Seen } from './input.js';
 import type { ElementSplitter } from './json/element-splitter.js';
 import {
   isLongerThan,
@@ -17,22 +19,19 @@ import type { TableFit } from './text/row-fit.js';
 /** The part of a row that its cells decide. */
 export type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
 
-/** Cuts text into records, in pieces of any size. */
+/** Cuts text into records. `position`: the line and the text that wait for more. */
 export type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
 
 export abstract class RowReader {
   protected blankLines = 0;
   #number = 0;
-  readonly #splitter: Splitter;
 
-  constructor(splitter: Splitter) {
-    this.#splitter = splitter;
-  }
+  constructor(readonly splitter: Splitter) {}
 
   /** The rows that are complete with this text. `isLast`: no more text comes. */
   push(text: string, isLast: boolean): Row[] {
     const rows: Row[] = [];
-    for (const record of this.#splitter.push(text, isLast)) {
+    for (const record of this.splitter.push(text, isLast)) {
       if (this.isPassedOver(record)) continue;
       this.#number += 1;
       const { line, raw } = record;
@@ -45,28 +44,7 @@ export abstract class RowReader {
     return rows;
   }
 
-  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
-  position(): { readonly line: number; readonly rest: string } {
-    return this.#splitter.position();
-  }
-
-  /** The text behind a JSON array; null: there is none, or it was not reached. */
-  tail(): string | null {
-    return this.#splitter.tail?.() ?? null;
-  }
-
-  /** Oddities that are not problems of single rows, as sentences; after the last push. */
-  abstract notes(): string[];
-
-  /** Columns seen until now; null where they are known from the start. */
-  columns(): readonly string[] | null {
-    return null;
-  }
-
-  /** Those of them that an output has. */
-  keys(): readonly string[] | null {
-    return this.columns();
-  }
+  abstract seen(): Seen;
 
   /** Whether the record is not a row: a header, most blank lines. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
@@ -116,12 +94,12 @@ export class CsvReader extends RowReader {
     return { cells: padded(cells, fit.columnCount), problem, shortBy: -surplus };
   }
 
-  notes(): string[] {
-    const lines = this.blankLines === 1 ? '1 blank line' : `${this.blankLines} blank lines`;
-    if (this.blankLines === 0) return [];
+  seen(): Seen {
+    const lines = countOf(this.blankLines, 'blank line');
+    if (this.blankLines === 0) return { notes: [] };
     return this.layout.fit.columnCount > 1
-      ? [`${lines} ignored`]
-      : [`${lines}: kept as rows, because the table has one column`];
+      ? { notes: [`${lines} ignored`] }
+      : { notes: [`${lines}: kept as rows, because the table has one column`] };
   }
 }
 

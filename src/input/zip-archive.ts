@@ -34,7 +34,6 @@ export class ZipArchive {
     this.#alike = new Map([...entries].map(([part, entry]) => [part.toLowerCase(), entry]));
   }
 
-  /** Throws Error for a damaged archive. */
   static async of(name: string, fd: number): Promise<ZipArchive> {
     const entries = new Map<string, Entry>();
     const zip = await openFd(fd, { lazyEntries: true, autoClose: false });

@@ -211,7 +211,6 @@ function createLaggedUsage(lagMs: number, firstUsage: number): LaggedUsage {
   };
 }
 
-/** Another body, and the length that goes with it. */
 function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
   return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
 }

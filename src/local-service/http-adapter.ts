@@ -7,7 +7,6 @@ import { type HeaderFields, jsonAnswer, type Service, type ServiceResponse } fro
 
 /** Longer than the pools of clients keep one, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
-/** How long answers under way may take when it closes. */
 const CLOSE_MS = 2_000;
 /** The status for a request that Node cannot read; else 400. */
 const STATUSES: Readonly<Record<string, number>> = {

@@ -1,14 +1,10 @@
-/**
- * A catalogue file becomes a `Catalogue`. The root of a brand must be as specified; inside, a field
- * may be absent or null, but never of another type. Unknown fields are welcome: the API adds some.
- */
+/** Reads a catalogue: fields inside a brand may be absent, null or new, but of no other type. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
-import { byteLines } from '../core/byte-lines.js';
 import { errorText, FailFileError } from '../core/errors.js';
-import { isIsin } from '../core/isin.js';
-import { membersOf } from '../core/json-text.js';
+import { isIsin } from '../core/identifier.js';
+import { byteLines, membersOf } from '../core/json-text.js';
 import { systemWords } from '../core/system-error.js';
 import { openByteSource } from '../input/byte-source.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';

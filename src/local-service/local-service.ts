@@ -41,7 +41,6 @@ export class LocalService implements Service {
   #isClosed = false;
   #isMemoryOnly = false;
 
-  /** Throws `FailFileError` when one of the files cannot be kept. */
   constructor(private readonly options: LocalServiceOptions) {
     addOwnBrand(options.catalogue, options.ownDomain);
     this.#journal = options.journalFile === undefined ? null : openJournal(options.journalFile);
@@ -122,7 +121,6 @@ export class LocalService implements Service {
   }
 }
 
-/** The log of billed requests, a line for each. Throws `FailFileError` when it cannot be opened. */
 function openJournal(path: string): LineFile {
   return orUnwritable('the journal cannot be written', path, 'name a file', () => {
     if (isNamedPipe(path)) throw new Error('it is a named pipe');

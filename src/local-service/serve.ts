@@ -27,7 +27,6 @@ export const DEFAULT_OWN_DOMAIN = 'brand-service.example';
 /** The token of the account without an accounts file. No secret: it opens sample data only. */
 export const DEMO_TOKEN = 'demo-token';
 
-/** How often an idle service looks whether a month is over. */
 const MONTH_CHECK_MS = 60_000;
 
 /** The settings of `serve`; null or absent: the default, of accounts the demo account. */

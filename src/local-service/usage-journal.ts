@@ -133,7 +133,6 @@ function rewrite(path: string, counts: ReadonlyMap<string, UsageCount>): LineFil
   });
 }
 
-/** How many characters they are. */
 function addLines(file: LineFile, counts: ReadonlyMap<string, UsageCount>): number {
   let chars = 0;
   for (const count of counts.values()) {

@@ -1,7 +1,4 @@
-/**
- * The 80 % notice of the specification ("Limits"). It never holds up an answer; what could not be
- * delivered stays owed in the usage journal for three days, for the next start too.
- */
+/** The 80 % notice ("Limits"): it holds up no answer, and stays owed for three days. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';

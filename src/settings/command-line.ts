@@ -1,7 +1,4 @@
-/**
- * Reads the command line; `load-settings.ts` reads the values. No message quotes one: it may be a
- * token in the wrong place.
- */
+/** Reads the command line. No message quotes a value: it may be a token in the wrong place. */
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
@@ -49,7 +46,6 @@ function isHelpFlag(word: string): boolean {
   return word === '-h' || word === '--help';
 }
 
-/** `words`: what follows `help`. */
 function helpOf(words: readonly string[]): ParsedCommand {
   const [first = '', second] = words;
   const topics: readonly string[] = [...COMMAND_NAMES, ...Object.keys(COMMAND_FAMILIES)];

@@ -2,12 +2,10 @@
 import { EXIT } from '../core/errors.js';
 
 interface CommandArgument {
-  /** As usage lines show it, in capitals. */
   readonly name: string;
   readonly description: string;
   readonly isRepeated?: boolean;
   readonly isOptional?: boolean;
-  /** The only words that it may be. */
   readonly choices?: readonly string[];
 }
 
@@ -15,7 +13,6 @@ export interface Command {
   readonly argument?: CommandArgument;
   /** One line for the list of commands, without a full stop. */
   readonly summary: string;
-  /** Lines of `--help` before the examples. */
   readonly notes?: readonly string[];
   /** The effect of each, by the arguments of `brand-enrich`. */
   readonly examples: Readonly<Record<string, string>>;

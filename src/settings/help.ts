@@ -130,31 +130,21 @@ function helpOfCommand(command: CommandName, isWhole: boolean): string[][] {
     ...tables.map(([heading, entries]) => section(heading, entries, width)),
     ...(isShort
       ? [[`\`brand-enrich ${command} --help all\` has every flag, and what the exit codes mean.`]]
-      : restOf(command, notes)),
+      : [[...notes], ['Exit codes:', ...exitsOf(command)], SETTINGS_NOTE]),
   ];
 }
 
-function restOf(command: CommandName, notes: readonly string[]): string[][] {
-  return [
-    [...notes],
-    ['Exit codes:', ...exitsOf(command).map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`)],
-    SETTINGS_NOTE,
-  ];
-}
-
-function exitsOf(command: CommandName): readonly (readonly [ExitCode, string])[] {
+function exitsOf(command: CommandName): string[] {
   const { exits = {} } = COMMANDS[command];
-  if (exits === 'of a run') return EXIT_MEANINGS;
   const common = {
     [EXIT.done]: 'done',
     [EXIT.usage]: 'wrong usage or settings: nothing was started',
     [EXIT.ioError]: 'a problem with files, engine or network',
   };
-  const meanings: Readonly<Record<number, string>> = { ...common, ...exits };
-  return Object.values(EXIT).flatMap((code) => {
-    const meaning = meanings[code];
-    return meaning === undefined ? [] : [[code, meaning] as const];
-  });
+  const own = exits === 'of a run' ? Object.fromEntries(EXIT_MEANINGS) : exits;
+  const meanings: Readonly<Record<number, string>> = { ...common, ...own };
+  const codes = Object.values(EXIT).filter((code) => meanings[code] !== undefined);
+  return codes.map((code) => `  ${String(code).padEnd(4)} ${meanings[code]}`);
 }
 
 function entriesOf(lines: readonly Setting<unknown>[]): Entry[] {

@@ -1,8 +1,4 @@
-/**
- * From flags, environment, config file and the options of a program to settings, each with its
- * origin. Precedence: flag, environment (our own variable first), config file, default. Only the
- * value that wins is read.
- */
+/** Finds settings: flag, environment, config file, default; only the value that wins is read. */
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -13,7 +9,13 @@ import { readPlainFileSync } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { maskAddress } from './address-values.js';
 import { quote, Refusal } from './parse-value.js';
-import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
+import {
+  type CommandName,
+  type Setting,
+  type SettingGroup,
+  type Surroundings,
+  splitText,
+} from './setting.js';
 import { applyRules } from './setting-rules.js';
 import {
   type LoadedSettings,
@@ -115,7 +117,6 @@ export interface SettingSources extends Surroundings {
   readonly command: CommandName;
 }
 
-/** Where a value was found, and what messages call the place. */
 interface Given {
   readonly origin: Origin;
   readonly place: string;
@@ -145,17 +146,15 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
     if (given === null || !isRefused) continue;
     unread.add(name);
     const what = `${shownValue(line, given.value)} is not ${value.expected}`;
-    problems.push(usageProblem(what, given.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
+    // The setting's default is the best example, if it is one.
+    const example = value.example === undefined ? '' : `, for example ${line.example ?? value.example}`;
+    const todo = didYouMean(value.nearest, `write ${value.write}${example}`);
+    problems.push(usageProblem(what, given.place, todo));
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
   const ruled = applyRules({ ...found, command, isUnread: (name) => unread.has(name) });
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
-}
-
-/** With the setting's default as the example, if it is one. */
-function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
-  return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
 }
 
 function findGiven(
@@ -231,23 +230,14 @@ export function wantsJson({
   return given !== null && readGiven(SETTINGS.json, given, file) === true;
 }
 
-/** Groups that the options of a program have. */
-const GROUPS: readonly Setting<unknown>['group'][] = [
-  'Input',
-  'Columns',
-  'Service',
-  'Money',
-  'Limits',
-  'Output',
-  'Engine',
-];
+const GROUPS = new Set<SettingGroup>(['Input', 'Columns', 'Service', 'Money', 'Limits', 'Output', 'Engine']);
 /** A program has no person to ask, does its lookups itself, and handles its own signals. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker', 'stopGraceMs'];
 
 /** Settings that an option of a program can set, by the option's name. */
 export const PROGRAM_OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
-    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
+    const isOption = GROUPS.has(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
   }),
 );

@@ -69,7 +69,6 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
 const CERTIFICATE =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----(?:(?!-----(?:BEGIN|END) )[\s\S])+(?:-----END [^-]+-----)?/g;
 
-/** The certificates of a file in PEM, without the rest of the file. */
 function readCertificates(path: string): string {
   const refuse = (what: string, subject: Phrase, todo: string, cause?: unknown) =>
     new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });

@@ -6,7 +6,6 @@ export class Refusal {
   constructor(
     readonly expected: string,
     readonly write: string,
-    /** The right word that the text is closest to, when there is one. */
     readonly nearest?: string,
     /** Follows `write` where the setting has no default that would do as one. */
     readonly example?: string,
@@ -112,7 +111,6 @@ function oneOf<T extends string>(choices: readonly T[], seen: string, write: str
   return found ?? new Refusal(`one of ${choices.join(', ')}`, write, nearest(seen, choices));
 }
 
-/** `true`, `yes`, `on`, `1` and their opposites, in any case. */
 function boolean(seen: string, words: readonly [string, string]): boolean | Refusal {
   if (/^(true|yes|on|1)$/i.test(seen)) return true;
   if (/^(false|no|off|0)$/i.test(seen)) return false;

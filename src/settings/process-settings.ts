@@ -55,10 +55,8 @@ const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
 
-/** By what `status` groups the spending of runs. */
 const SPENDING_BY = ['input', 'schedule', 'person', 'month'] as const;
 
-/** Events that people and programs can be notified of. */
 const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 

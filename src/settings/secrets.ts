@@ -98,7 +98,6 @@ function readSecret<Key extends SecretKey>(settings: SecretSettings<Key>, key: K
   });
 }
 
-/** The file's text without a byte order mark. */
 function readSecretFile(path: string, key: SecretKey): string {
   const { variable, noun } = SECRETS[key];
   try {

@@ -108,7 +108,6 @@ const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up', 'mcp'];
 const SAMPLE = { setting: 'sample' };
 const CHANGES = { setting: 'changes' };
 const OUTPUT = { setting: 'output', shell: '-o' };
-/** Where a command takes the service and its token from. */
 const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
 const TOKEN = { setting: 'token', shell: 'BRAND_API_TOKEN' };
 const USE_HTTPS = phrase`use https, or allow plain http with ${{ setting: 'allowHttp' }}`;

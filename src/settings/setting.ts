@@ -49,7 +49,6 @@ export type SettingGroup = (typeof SETTING_GROUPS)[number];
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** Whether the user is root. Default false. */
   readonly isRoot?: boolean;
 }
 
@@ -85,7 +84,6 @@ export interface Setting<T> {
   readonly example: string | null;
 }
 
-/** What a line has besides flag, kind and description, where it is not as usual. */
 interface Details
   extends Partial<
     Pick<Setting<unknown>, 'commands' | 'short' | 'env' | 'envAliases' | 'isInFile' | 'secrecy'>

@@ -29,7 +29,6 @@ const SAY_OWN = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-/** Runs a program of Node until it exits. */
 export async function take(
   file: string,
   args: readonly string[],
@@ -95,7 +94,6 @@ export function watch(pidOf: () => number | null): () => { cpuSeconds: number; p
   };
 }
 
-/** What a folder takes on its disk. */
 export function diskMiB(folder: string): number {
   const { stdout } = spawnSync('du', ['-sk', folder], { encoding: 'utf8' });
   return Number.parseInt(stdout, 10) / 1_024;

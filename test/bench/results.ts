@@ -13,7 +13,6 @@ export function sayFigure(figure: string, value: string, goal = ''): void {
   say(`${figure.padEnd(44)} ${value.padEnd(26)} ${goal && `goal: ${goal}`}`.trimEnd());
 }
 
-/** Prints a table in Markdown, and keeps it as `<name>.md`. */
 export function keepTable(
   name: string,
   head: readonly string[],

@@ -23,7 +23,6 @@ const columnsOf = (brand) => ({
   description: brand.description,
 });
 
-/** Brands by domain. */
 async function limited(domains, lookUp) {
   const limit = pLimit(AT_ONCE);
   const entry = async (domain) => [domain, columnsOf(await lookUp(domain))];

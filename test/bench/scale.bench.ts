@@ -13,7 +13,6 @@ const ENGINES = ['redis', 'embedded'] as const;
 type EngineName = (typeof ENGINES)[number];
 const stage = useStage();
 
-/** What one run cost. */
 async function measured(engine: EngineName, work: number, input: string, url: string) {
   const watched = watch(() => stage.serverOf(engine));
   const { report, ownCpuSeconds, peakMiB } = await stage.run(input, engine, url);
@@ -31,7 +30,6 @@ async function measured(engine: EngineName, work: number, input: string, url: st
   return { engine, work, sent: report.requests.sent, costs };
 }
 
-/** A table with all costs. */
 function keepCosts(name: string, unit: string, all: readonly Awaited<ReturnType<typeof measured>>[]): void {
   const kinds = ['seconds', 'CPU s', 'engine CPU s', 'peak MiB', 'engine MiB', 'state MiB'] as const;
   const rows = all.map(({ engine, work, costs }) => {

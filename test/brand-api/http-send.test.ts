@@ -1,4 +1,3 @@
-/** One request over real sockets: what is sent, and how whole and incomplete answers are read. */
 import { describe, expect, test } from 'vitest';
 import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';

@@ -1,4 +1,3 @@
-/** Which fields `--fields` accepts, and what it suggests for those that it refuses. */
 import { describe, expect, it } from 'vitest';
 import { COLUMN_NAMES, findUnknownField } from '../../src/brand-api/known-fields.js';
 

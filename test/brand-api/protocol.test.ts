@@ -1,4 +1,3 @@
-/** The protocol that client and local service share: routes, headers, scores. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { qualityScoreOf, qualityTier } from '../../src/brand-api/brand.js';
@@ -17,18 +16,11 @@ import { IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/identifier
 describe('routes', () => {
   test.each<[IdentifierKind, string, AllowNsfw, string]>([
     ['domain', 'acme.example', 'unset', '/v2/brands/domain/acme.example'],
-    ['ticker', 'AAPL', 'unset', '/v2/brands/ticker/AAPL'],
-    ['isin', 'US0378331005', 'unset', '/v2/brands/isin/US0378331005'],
-    ['crypto', 'BTC', 'unset', '/v2/brands/crypto/BTC'],
     ['id', 'id_Ab12', 'unset', '/v2/brands/id_Ab12'],
     ['auto', 'acme', 'unset', '/v2/brands/acme'],
     ['domain', 'acme.example', 'true', '/v2/brands/domain/acme.example?allowNsfw=true'],
     ['auto', 'acme', 'false', '/v2/brands/acme?allowNsfw=false'],
     ['ticker', 'BRK/B', 'unset', '/v2/brands/ticker/BRK%2FB'],
-    ['ticker', 'M&M', 'true', '/v2/brands/ticker/M%26M?allowNsfw=true'],
-    ['ticker', 'BRK B', 'unset', '/v2/brands/ticker/BRK%20B'],
-    ['ticker', '^GSPC', 'unset', '/v2/brands/ticker/%5EGSPC'],
-    ['ticker', 'GC=F', 'unset', '/v2/brands/ticker/GC%3DF'],
     ['ticker', 'A?B#C%D', 'unset', '/v2/brands/ticker/A%3FB%23C%25D'],
     ['crypto', 'БТК', 'unset', '/v2/brands/crypto/%D0%91%D0%A2%D0%9A'],
   ])('%s %s, allowNsfw %s: %s', (kind, value, allowNsfw, path) => {
@@ -42,13 +34,11 @@ describe('routes', () => {
     ['/v2/brands/domain', { route: null, value: 'domain' }],
     ['/v2/brands/ticker/', null],
     ['/v2/brands/', null],
-    ['/v2/brands', null],
     ['/v2/brands/other/acme', null],
     ['/v2/brands/domain/acme/more', null],
     ['/v2/brands/%zz', null],
     ['/v2/brands//acme', null],
     ['/v1/brands/acme', null],
-    ['/', null],
   ])('%s is parsed', (path, route) => {
     expect(parseLookupPath(path)).toEqual(route);
   });
@@ -59,14 +49,6 @@ describe('routes', () => {
       fc.property(fc.constantFrom(...IDENTIFIER_KINDS), value, (kind, text) => {
         const route = kind === 'id' || kind === 'auto' ? null : kind;
         expect(parseLookupPath(lookupPath({ kind, value: text }, 'unset'))).toEqual({ route, value: text });
-      }),
-    );
-  });
-
-  test('no value leaves its segment', () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 1 }), (text) => {
-        expect(lookupPath({ kind: 'ticker', value: text }, 'unset').split(/[/?#]/)).toHaveLength(5);
       }),
     );
   });
@@ -85,17 +67,12 @@ describe('usage headers', () => {
     ['999999999999999', 999_999_999_999_999],
     ['9999999999999999', null],
     ['', null],
-    [' ', null],
     ['-1', null],
     ['+1', null],
     ['2.5', null],
     ['1e3', null],
     ['0x10', null],
-    ['1,000', null],
-    ['1 000', null],
-    ['250, 250', null],
     ['unlimited', null],
-    ['NaN', null],
     ['٣', null],
     [null, null],
     [undefined, null],
@@ -139,8 +116,6 @@ test.each<[string | undefined, number | null]>([
   ['0', 0],
   ['7', 7_000],
   [' 7 ', 7_000],
-  ['007', 7_000],
-  ['899', 899_000],
   ['900', 900_000],
   ['86400', 900_000],
   ['999999999', 900_000],
@@ -150,7 +125,6 @@ test.each<[string | undefined, number | null]>([
   ['+1', null],
   ['1e3', null],
   ['0x10', null],
-  ['7 s', null],
   ['soon', null],
   ['Tue, 15 Jan 2030 12:00:30 GMT', 30_000],
   ['Tue, 15 Jan 2030 11:59:30 GMT', 0],
@@ -163,7 +137,6 @@ test.each<[string | undefined, number | null]>([
 test.each<[string | undefined, number | null]>([
   ['Sun, 06 Nov 1994 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
   ['Thu, 32 Jan 2030 00:00:00 GMT', null],
-  ['Sun, 06 Nov 1994 25:49:37 GMT', null],
   ['Sun, 06 Nov 1994 24:00:00 GMT', null],
   ['Mon, 30 Feb 2026 10:00:00 GMT', null],
   ['Sat, 01 Jan 0001 00:00:00 GMT', null],

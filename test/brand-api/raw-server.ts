@@ -11,7 +11,6 @@ export interface Arrived {
   readonly path: string;
   /** The head as received, without the empty line. */
   readonly head: string;
-  /** Which connection it used, counted from 0. */
   readonly connection: number;
 }
 

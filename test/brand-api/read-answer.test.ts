@@ -48,7 +48,6 @@ describe('a brand', () => {
     ['no JSON', { body: '<html>gateway</html>' }, 'not a JSON object'],
     ['half a brand', { body: BRAND.slice(0, 30) }, 'not a JSON object'],
     ['an array', { body: '[{"name":"Acme"}]' }, 'not a JSON object'],
-    ['a word', { body: '"Acme"' }, 'not a JSON object'],
     ['null', { body: 'null' }, 'not a JSON object'],
     ['bytes that are no UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 'not UTF-8'],
     ['a body over the cap', { body: BRAND, incomplete: 'too_large' }, 'too large'],
@@ -72,7 +71,6 @@ describe('a 200 that is not a brand at all', () => {
   });
 
   test.each([
-    '{"name":"x","status":"ok"}',
     '{"id":1}',
     '{"id":"id_1"}',
     '{"domain":"acme.example","available":true}',
@@ -144,13 +142,10 @@ test.each<[number, string, Given, string]>([
   [404, 'an object that broke off', { body: '{"mess', incomplete: 'cut_off' }, 'object'],
   [204, 'nothing', {}, 'object'],
   [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
-  [404, 'plain words', { body: '404 page not found' }, 'none'],
   [404, 'no body', {}, 'none'],
   [404, 'a list', { body: '[]' }, 'none'],
-  [404, 'null', { body: 'null' }, 'none'],
   [405, 'an empty object', { body: '{}' }, 'object'],
   [410, 'a code', { body: '{"error":"gone"}' }, 'own'],
-  [410, 'usage', { headers: USAGE }, 'own'],
   [400, 'a page', { body: '<h1>400 The plain HTTP request was sent to HTTPS port</h1>' }, 'none'],
   [400, 'an empty object', { body: '{}' }, 'object'],
   [301, 'a place and an object', { ...to('https://api.example/v2/brands/x'), body: '{}' }, 'none'],
@@ -194,9 +189,7 @@ describe('the answer table', () => {
 
   test.each<[number, string, Given, object, Answer['cost']]>([
     [404, 'an empty object', SPEC, NOT_FOUND, 'billed'],
-    [404, 'words', { body: '{"message":"Not Found"}' }, NOT_FOUND, 'billed'],
     [404, 'no body', {}, NOT_FOUND, 'billed'],
-    [404, 'a page', { body: '<h1>404</h1>' }, NOT_FOUND, 'billed'],
     [404, 'a code for later', named('crawl_queued'), LATER, 'billed'],
     [404, 'a code for later in the body', inBody('CRAWL_QUEUED'), LATER, 'billed'],
     [404, 'a code for ever', named('domain_unresolvable'), NOT_FOUND, 'billed'],
@@ -205,21 +198,14 @@ describe('the answer table', () => {
     [400, 'an empty object', SPEC, FAILED, 'free'],
     [400, 'a code', named('invalid_domain'), FAILED, 'free'],
     [405, 'an empty object', SPEC, FAILED, 'billed'],
-    [410, 'an empty object', SPEC, FAILED, 'billed'],
-    [418, 'an empty object', SPEC, FAILED, 'billed'],
     [301, 'no body', { headers: { location: 'https://elsewhere.example/' } }, FAILED, 'billed'],
-    [302, 'no body', { headers: { location: '/v2/brands/other' } }, FAILED, 'billed'],
     [304, 'no body', {}, FAILED, 'billed'],
     [201, 'a brand', { body: BRAND }, FAILED, 'billed'],
     [401, 'an empty object', SPEC, BAD_TOKEN, 'free'],
-    [401, 'words', { body: '{"message":"Unauthorized"}' }, BAD_TOKEN, 'free'],
     [402, 'an empty object', SPEC, BAD_TOKEN, 'free'],
     [403, 'an empty object', SPEC, BAD_TOKEN, 'free'],
-    [403, 'words', { body: '{"message":"User is not authorized"}' }, BAD_TOKEN, 'free'],
     [500, 'an empty object', SPEC, DOWN, 'free'],
-    [502, 'a page', { body: '<html>' }, DOWN, 'free'],
     [503, 'a wait', { headers: { 'retry-after': '7' } }, { ...DOWN, retryAfterMs: 7_000 }, 'free'],
-    [504, 'no body', {}, DOWN, 'free'],
     [599, 'no body', {}, DOWN, 'free'],
   ])('%i with %s', (status, _what, given, meaning, cost) => {
     const answer = read(status, given);
@@ -232,8 +218,6 @@ describe('the answer table', () => {
   const SEEN_BODY = '{"message":"API key quota exceeded","quota":250,"used":251}';
   test.each<[string, Given, string | null]>([
     ['nothing said', SPEC, null],
-    ['no body', {}, null],
-    ['a page', { body: '<h1>Too Many Requests</h1>' }, null],
     ['a code for quota', named('quota_exceeded'), QUOTA],
     ['a code for quota in the body', inBody('quota_exceeded'), QUOTA],
     ['a code for credit', named('no_credits_left'), QUOTA],

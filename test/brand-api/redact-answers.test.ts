@@ -1,4 +1,3 @@
-/** A token echoed by the service is in nothing that is passed on. */
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/brand-api/client.js';
 import type { SendResult } from '../../src/brand-api/send.js';

@@ -1,4 +1,3 @@
-/** Room on disks: when a folder has too little left, also while bytes arrive. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';

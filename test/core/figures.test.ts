@@ -17,7 +17,6 @@ it.each([
   [0, 10, '0 %'],
   [1, 1_000, '< 1 %'],
   [1, 100, '1 %'],
-  [1, 3, '33 %'],
   [995, 1_000, '> 99 %'],
   [99, 100, '99 %'],
   [10, 10, '100 %'],
@@ -77,16 +76,13 @@ it.each([
 it.each<[amount: string, currency: string | null, what: 'sum' | 'price', text: string]>([
   ['0', 'EUR', 'sum', '0.00 EUR'],
   ['0.1', 'EUR', 'sum', '0.10 EUR'],
-  ['12', null, 'sum', '12.00'],
   ['1234567.891', 'USD', 'sum', '1,234,567.89 USD'],
   ['0.125', null, 'sum', '0.13'],
-  ['0.994', null, 'sum', '0.99'],
   ['0.995', null, 'sum', '1.00'],
   ['0.01', null, 'sum', '0.01'],
   ['0.004', 'EUR', 'sum', '0.004 EUR'],
   ['0.0125', 'EUR', 'price', '0.0125 EUR'],
   ['0.1', 'EUR', 'price', '0.10 EUR'],
-  ['2', null, 'price', '2.00'],
   ['much', 'EUR', 'sum', 'much'],
 ])('%s %s as a %s is %s', (amount, currency, what, text) => {
   expect(moneyText(amount, currency, what)).toBe(text.replace(' ', '\u00a0'));

@@ -40,10 +40,6 @@ async function served(answer: Answer, limits: Partial<typeof LIMITS> = {}) {
   return { open, say, ask };
 }
 
-it('defaults: 200 connections, headers within 10 s', () => {
-  expect(SERVER_LIMITS).toMatchObject({ connections: 200, headersMs: 10_000 });
-});
-
 it.each([
   ['nothing', ''],
   ['a part of the headers', 'GET / HTTP/1.1\r\nhost: a\r\n'],

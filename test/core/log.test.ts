@@ -1,16 +1,14 @@
-/** The log: where lines are written, and that none contains a credential. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
-import { forwardingLog, openLog, silentLog, textOfLine } from '../../src/core/log.js';
+import { forwardingLog, openLog, textOfLine } from '../../src/core/log.js';
 import { keepSecret } from '../../src/core/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECRET = 'tok-3ecret-value';
 
-/** A log in a file of its own. */
 async function newLog(level = 'info', name = 'run.log') {
   const path = join(await temporaryFolder(), name);
   const text = () => readFileSync(path, 'utf8');
@@ -85,23 +83,11 @@ it('refuses a named pipe as log file, since it would block until another process
   );
 });
 
-it('drops lines below the level', async () => {
-  const { log, text } = await newLog('warn');
-  log.info('quiet');
-  log.error('loud');
-  expect(text()).not.toContain('quiet');
-  expect(text()).toContain('loud');
-});
-
 it.each<[string, object]>([
   ['a token', { token: SECRET }],
   ['the token of settings', { settings: { token: SECRET } }],
-  ['an authorization', { authorization: `Bearer ${SECRET}` }],
-  ['the authorization of a request', { request: { authorization: `Bearer ${SECRET}` } }],
   ['the authorization in the headers of a request', { request: { headers: { authorization: SECRET } } }],
-  ['headers as they are written', { headers: { Authorization: SECRET } }],
   ['an Authorization as it is written', { Authorization: SECRET }],
-  ['an Authorization in a request as it is written', { request: { Authorization: SECRET } }],
   ['an Authorization in its headers as it is written', { request: { headers: { Authorization: SECRET } } }],
 ])('removes %s from every line', async (_what, fields) => {
   const { log, text } = await newLog();
@@ -143,9 +129,4 @@ it('another logger gets the lines with their facts, whatever it does with them, 
     ['warn', { code: '***', token: '[removed]' }, 'said ***'],
     ['error', { err: expect.objectContaining({ message: 'three' }) }, 'broken'],
   ]);
-});
-
-it('writes nothing at level silent', () => {
-  const log = silentLog();
-  expect(log.isLevelEnabled('fatal')).toBe(false);
 });

@@ -1,13 +1,13 @@
-/** Texts that name settings, for readers with and without a command line. */
 import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../../src/core/errors.js';
 import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';
-import { chooseColumns } from '../../src/input/identify/choose-columns.js';
+import { chooseFrom } from '../../src/input/identify/choose-columns.js';
 import { findColumn } from '../../src/input/identify/find-column.js';
 import { sentError } from '../../src/input/reader/replies.js';
 import { forProgram } from '../../src/library/waiters.js';
 import { loadOptions } from '../../src/settings/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
+import { CHOICE } from '../input/identify/choose-from-table.js';
 import { refusal } from '../settings/refusal.js';
 
 it.each<[Phrase, string, string]>([
@@ -99,12 +99,12 @@ describe('an error', () => {
 
   const columns = ['--quota', 'x -o y', '--rate'];
   const sample = [['a.com', 'b.com', 'c.com']];
-  const chosen = { columns, sample, kind: null, requested: [], prefix: 'brand_' };
+  const table = { name: '', shape: { columns, format: 'csv' }, sample } as const;
   it.each<[string, () => unknown, string[]]>([
     ['no columns', () => findColumn(columns, { name: '--concurrency', kind: null }), ['"--concurrency"']],
     [
       'columns in doubt',
-      () => chooseColumns(chosen),
+      () => chooseFrom(table, CHOICE),
       ["column: '--quota:domain'", "column: 'x -o y:domain'", '"--rate"'],
     ],
   ])('of %s', (_, act, left) => {

@@ -1,4 +1,3 @@
-/** Files that others may have created are read without blocking. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { lchown, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** Reasons of rows: what the fields say. Sentences about cells: `test/input/identify/`. */
 import { expect, it } from 'vitest';
 import { type RowReason, readRowReason, sayRowReason, writeRowReason } from '../../src/core/row-reason.js';
 

@@ -1,4 +1,3 @@
-/** Secrets are removed by value, in whatever encoding they appear. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedact, jsonWithoutSecrets, keepSecret, withoutSecrets } from '../../src/core/secrets.js';

@@ -82,7 +82,6 @@ const variable = fc.oneof(
 
 const source = fc.record({
   entries: fc.array(entry, { maxLength: 6 }),
-  /** Damage to the text of the file, on top of its values. */
   changes: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
     mutations(['//', '/*', '*/', '"', ',', '{'], 3),

@@ -158,7 +158,6 @@ const request = fc.record({
   ),
   headers: fc.array(fc.constantFrom(...HEADERS), { maxLength: 3 }),
   fields: fc.array(fc.constantFrom(...FIELDS), { maxLength: 4 }),
-  /** Damage to all that is sent. */
   changes: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, mutations(WORDS, 3)),
   ending: fc.constantFrom('half-close' as const, 'half-close', 'half-close', 'destroy'),
 });

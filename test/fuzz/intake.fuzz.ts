@@ -134,7 +134,6 @@ async function partsOf(zip: Uint8Array): Promise<Readonly<Record<string, Buffer>
   return parts;
 }
 
-/** Writes the file of a case. */
 async function fileOf({ fixture, part, inner, outer, isGzip }: Recipe): Promise<string> {
   const content = contents.get(fixture) ?? Buffer.alloc(0);
   let bytes: Buffer;
@@ -223,9 +222,9 @@ fuzz('a file is refused by name, or its records come back twice alike and whole'
     input = await openInput(path, full, { spoolFolder: folder });
     const rows = await readAll(input);
     const { shape } = input;
-    expectRows(rows, input.columns());
+    expectRows(rows, input.content().columns);
     expect(await readAll(input)).toEqual(rows);
-    expect(input.contentHash()).toMatch(/^[0-9a-f]{64}$/);
+    expect(input.content().contentHash).toMatch(/^[0-9a-f]{64}$/);
     for (const sentence of input.warnings) expect(sentence.length).toBeLessThan(2_000);
     if (isTyped(shape.format)) {
       for (const { raw, problem } of rows)

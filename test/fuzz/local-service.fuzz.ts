@@ -76,7 +76,6 @@ const connection = fc.record({
     { weight: 2, arbitrary: fc.constant([]) },
     mutations(['\r\n\r\n', ' HTTP/1.1', ...METHODS, ...HEADERS.slice(0, 5)], 3),
   ),
-  /** Where what is sent is parted in two pieces, of 1,000. */
   parting: fc.nat({ max: 1_000 }),
   ending: fc.constantFrom('wait' as const, 'wait', 'wait', 'half-close', 'destroy'),
 });

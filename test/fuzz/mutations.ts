@@ -19,7 +19,6 @@ const SIGNS = [
 ];
 const NUMBERS = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
-/** The words of a text that is split at its spaces. */
 export const wordsOf = (text: string): string[] => text.split(' ');
 
 /** `words`: texts that mean something to this reader. */

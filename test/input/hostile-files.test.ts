@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openInput } from '../../src/input/open-input.js';
-import { startReadingProcess } from '../../src/input/reader/reading-process.js';
+import { readInProcess } from '../../src/input/reader/reading-process.js';
 import { cell, HOSTILE, parquetOf, row } from '../support/hostile-files.js';
 import { workbookOf, zipOf } from '../support/workbooks.js';
 import { folderOfFile, intakeOptions, readContent, readHere } from './reading.js';
@@ -17,8 +17,11 @@ async function costOf(action: () => Promise<unknown>) {
   return { cpuMs: (user + system) / 1_000, memory: process.memoryUsage.rss() - memory };
 }
 
-async function drain(path: string, startReader = readHere): Promise<{ rows: number; invalid: number }> {
-  const input = await openInput(path, ...intakeOptions(folder, { startReader }));
+async function drain(
+  path: string,
+  readBinary: typeof readInProcess = readHere,
+): Promise<{ rows: number; invalid: number }> {
+  const input = await openInput(path, ...intakeOptions(folder, { readBinary }));
   const seen = { rows: 0, invalid: 0 };
   try {
     for await (const batch of input.rows()) {
@@ -40,7 +43,7 @@ describe('a hostile file', { tags: ['long'] }, () => {
     const path = await folder.write(`${name}.bin`, await make());
     let seen: unknown = null;
     const cost = await costOf(async () => {
-      seen = await drain(path, startReadingProcess).catch((error: unknown) => error);
+      seen = await drain(path, readInProcess).catch((error: unknown) => error);
     });
     if (words === null) expect(seen).toMatchObject({ rows: expect.any(Number) });
     else

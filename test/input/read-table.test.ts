@@ -1,4 +1,3 @@
-/** Workbooks whose first sheet is no table: the error names the sheet that is one. */
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -42,7 +41,7 @@ async function openFile(input: string, sheet?: string, stop = new AbortControlle
   const table = await readTable(input, settings, {
     spoolFolder: dirname(input),
     stop,
-    startReader: readHere,
+    readBinary: readHere,
   });
   await table.input.close();
   return table;

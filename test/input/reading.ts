@@ -1,4 +1,3 @@
-/** Temporary files and complete reads for the intake tests. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,16 +6,13 @@ import type { Row } from '../../src/core/table.js';
 import type { Input, ReadingSettings } from '../../src/input/input.js';
 import { type InputOpening, openInput } from '../../src/input/open-input.js';
 import { answerPass } from '../../src/input/reader/answer-pass.js';
-import type { ReadingProcess } from '../../src/input/reader/reading-process.js';
 import type { Pass, Reply } from '../../src/input/reader/replies.js';
 
 export interface Folder {
   readonly path: string;
-  /** Writes a file and returns its path. */
   write(name: string, content: string | Buffer): Promise<string>;
 }
 
-/** A folder for the tests of a file, removed after the last of them. */
 export function folderOfFile(): Folder {
   let path = '';
   beforeAll(async () => {
@@ -34,7 +30,6 @@ export function folderOfFile(): Folder {
   };
 }
 
-/** The defaults. */
 export const READING: ReadingSettings = {
   delimiter: null,
   encoding: null,
@@ -55,21 +50,18 @@ export function intakeOptions(
     only,
     stop,
     stdin = null,
-    startReader = readHere,
+    readBinary = readHere,
     ...settings
   } = changes;
   return [
     { ...READING, ...settings },
-    { spoolFolder, only, stop, stdin, startReader },
+    { spoolFolder, only, stop, stdin, readBinary },
   ];
 }
 
 /** Reads a binary file in this process, where its format is the point: a process takes 0.3 s. */
-export function readHere(descriptor: number, pass: Pass): ReadingProcess {
-  async function* replies(): AsyncGenerator<Reply> {
-    for await (const reply of answerPass(pass, descriptor)) yield JSON.parse(JSON.stringify(reply));
-  }
-  return { replies: replies(), end: () => undefined };
+export async function* readHere(descriptor: number, pass: Pass): AsyncGenerator<Reply> {
+  for await (const reply of answerPass(pass, descriptor)) yield JSON.parse(JSON.stringify(reply));
 }
 
 export async function readAll(input: Input): Promise<Row[]> {

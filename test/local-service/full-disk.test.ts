@@ -1,7 +1,3 @@
-/**
- * A full disk: counted requests are billed, the problem is reported once, and usage is recorded
- * when there is space again.
- */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -16,12 +16,10 @@ import {
   isListed,
 } from './generate-keys.js';
 
-/** Lines of a catalogue, without line ends. */
 export function* generateCatalogue(options: GenerateOptions): Generator<string, void, undefined> {
   for (let index = 0; index < options.brands; index += 1) yield makeLine(index, options);
 }
 
-/** Writes a catalogue. */
 export async function writeCatalogue(path: string, options: GenerateOptions): Promise<void> {
   const lines = function* () {
     for (const line of generateCatalogue(options)) yield `${line}\n`;
@@ -29,9 +27,7 @@ export async function writeCatalogue(path: string, options: GenerateOptions): Pr
   await writeFile(path, lines());
 }
 
-/** What a generated catalogue covers. */
 export interface GenerateOptions {
-  /** Number of brands, and of lines. */
   readonly brands: number;
   /** Symbols `generatedCrypto(0..n-1)`, one per brand while there are enough brands. */
   readonly cryptoSymbols: number;
@@ -45,7 +41,6 @@ export interface GenerateOptions {
 
 type Chance = ReturnType<typeof createChance>;
 
-/** The repeatable chance of one brand. */
 function createChance(seed: number, index: number) {
   const fraction = createFraction(seed, index);
   /** A whole number from `low` to `high`, both included. */
@@ -55,7 +50,6 @@ function createChance(seed: number, index: number) {
     between,
     /** One of these. `choices` must not be empty. */
     pick: <T>(choices: readonly T[]) => choices[between(0, choices.length - 1)] as T,
-    /** So many hexadecimal digits. */
     hex: (digits: number) => Array.from({ length: digits }, () => between(0, 15).toString(16)).join(''),
   };
 }
@@ -68,7 +62,6 @@ const LOGO_FORMATS = ['svg', 'png', 'webp'];
 const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'];
 const FONT_ORIGINS = ['google', 'custom', 'system'];
 
-/** Bytes of one Brand as JSON. */
 const BODY_BYTES = 2_048;
 
 /** Line `index` of the catalogue, without a line end. */
@@ -120,12 +113,10 @@ export function isAsLive(index: number): boolean {
   return index % 5 === 4;
 }
 
-/** Takes turns. `choices` must not be empty. */
 function turn<T>(choices: readonly T[], index: number): T {
   return choices[index % choices.length] as T;
 }
 
-/** None, one or two. */
 function makeLinks(index: number, domain: string) {
   const account = domain.replace(/\..*/, '');
   return [...Array(index % 3).keys()].map((n) => {
@@ -134,7 +125,6 @@ function makeLinks(index: number, domain: string) {
   });
 }
 
-/** The brand that is being made. */
 type Draft = {
   readonly index: number;
   readonly chance: Chance;
@@ -185,7 +175,6 @@ function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
 }
 
-/** `first`, `first + step` and so on, below `end`. */
 function everyNth(first: number, step: number, end: number): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((end - first) / step)) }, (_, n) => first + n * step);
 }
@@ -271,7 +260,6 @@ const WHERE = listed('in the north, across the coast, in forty countries, at hom
 const VERB = listed('supplies, designs, repairs, tests, rents out, finances, delivers');
 const START = listed('The company, Its oldest branch, A team of engineers, The family behind it');
 
-/** A company name such as `Cobaltforge Labs`. */
 function makeName(chance: Chance, forms: readonly string[]): string {
   return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(forms)}`;
 }

@@ -2,14 +2,13 @@
  * The keys of generated brands, each a function of a number. No key comes out twice; crypto symbols
  * and tickers share some on purpose, as in the world.
  */
-import { isIsin } from '../../src/core/isin.js';
+import { isIsin } from '../../src/core/identifier.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
 export function generatedDomain(index: number): string {
   return `brand-${String(index).padStart(6, '0')}.${SUFFIXES[index % SUFFIXES.length]}`;
 }
 
-/** Brand ids, in the form that the specification shows. */
 export function generatedId(index: number): string {
   return `id_${(BigInt(index) * ID_STEP + ID_START).toString(36).slice(-10).padStart(10, '0')}`;
 }
@@ -19,7 +18,6 @@ export function generatedTicker(index: number): string {
   return `S${letters(index, 3)}`;
 }
 
-/** The n-th ETF ticker. */
 export function generatedEtf(n: number): string {
   return `E${letters(n, 3)}`;
 }

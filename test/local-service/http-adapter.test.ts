@@ -45,7 +45,6 @@ async function answerTo(port: number, text: string): Promise<string> {
   return answer;
 }
 
-/** Sends these bytes and reads until the other side closes the connection. */
 async function sendRaw(port: number, text: string) {
   const [head = '', body = ''] = (await answerTo(port, text)).split('\r\n\r\n');
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null;

@@ -1,4 +1,3 @@
-/** A mail server that records what it receives, for the tests of notices. */
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
@@ -50,7 +49,6 @@ export async function startMailServer(given?: number) {
     async next(): Promise<Mail> {
       return kept.shift() ?? new Promise((resolve) => waiting.push(resolve));
     },
-    /** How many arrived in all. */
     get count() {
       return count;
     },

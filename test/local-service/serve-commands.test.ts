@@ -1,4 +1,3 @@
-/** The commands of the local service, end to end. Runs the built program. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

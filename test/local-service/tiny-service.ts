@@ -38,7 +38,6 @@ function tinyCatalogue(): Catalogue {
   return index;
 }
 
-/** Accounts whose token is `token-<name>`. */
 export function accountsOf(...accounts: readonly Record<string, unknown>[]): Accounts {
   const entries = accounts.map((account) => ({ token: `token-${account.name}`, ...account }));
   return parseAccounts(JSON.stringify({ accounts: entries }), 'test');
@@ -100,7 +99,6 @@ export function getFrom(service: Service) {
     });
 }
 
-/** The name of the brand in an answer; null if there is none. */
 export function nameIn(response: ServiceResponse): string | null {
   const brand = JSON.parse(response.body.toString()) as { name?: string };
   return response.status === 200 ? (brand.name ?? null) : null;

@@ -1,4 +1,3 @@
-/** Options of a program: the names of the config file, over an environment only if there is one. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NeverStartError } from '../../src/core/errors.js';

@@ -1,7 +1,6 @@
 import { NeverStartError } from '../../src/core/errors.js';
 import { loadSettings, type SettingSources } from '../../src/settings/load-settings.js';
 
-/** What most commands need. */
 export const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 
 export interface Sources extends Partial<Omit<SettingSources, 'file'>> {

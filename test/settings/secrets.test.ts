@@ -32,7 +32,6 @@ it.each([
   [`postgres://ada:${SECRET}@h/db?password=${SECRET}`, 'postgres://***@h/db?…'],
   [`https://${SECRET}@h/`, 'https://***@h'],
   ['api.example.com', 'api.example.com'],
-  ['localhost:8080', 'localhost:8080'],
   [SECRET, '…'],
   [`redis//ada:${SECRET}@h`, '…'],
   [`redis://ada:${SECRET}@h:port`, 'redis://…'],
@@ -169,9 +168,7 @@ it.each([
   { BRAND_ENRICH_ENGINE: `redi://ada:${SECRET}@h` },
   { BRAND_ENRICH_ENGINE: `ada:${SECRET}@h` },
   { REDIS_URL: `redis//ada:${SECRET}@h` },
-  { BRAND_API_TOKEN: ' ' },
   { BRAND_API_TOKEN: `Bearer ${SECRET}` },
-  { BRAND_API_TOKEN: `${SECRET}\n${SECRET}` },
   { BRAND_API_TOKN: SECRET },
 ])('a refused setting: does not show its value: %j', (env) => {
   const { message } = refusal(() => loadAny({ env }));

@@ -27,14 +27,12 @@ export interface CliResult {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** From start to end. */
   readonly seconds: number;
 }
 
 export interface CliProcess {
   readonly pid: number;
   readonly done: Promise<CliResult>;
-  /** Its stderr so far. */
   readonly said: string;
   /** Resolves when stdout or stderr match `words`; rejects when the process exits first. */
   untilSaid(words: RegExp): Promise<void>;
@@ -118,7 +116,6 @@ export function listenTo(streams: { readonly stdout: Readable; readonly stderr: 
   };
 }
 
-/** Runs it until it exits. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   return startCli(args, options).done;
 }

@@ -42,7 +42,6 @@ zJAYWOSh/kZw4vD/JHtFGwrWeg==
 `,
 };
 
-/** Another port with TLS in front of this port, until the test ends. */
 export async function inTls(port: number): Promise<number> {
   const server = createServer(COMPANY_TLS, (socket) => {
     const service = connect(port, '127.0.0.1');

@@ -1,4 +1,3 @@
-/** One halt of each kind. */
 import type { RunHalt, RunStop } from '../../src/engine/stores/run-reasons.js';
 import type { ReachedLimit } from '../../src/ledger/policy.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';

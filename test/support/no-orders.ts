@@ -1,4 +1,3 @@
-/** The calls of an engine that knows no order for any file. */
 import type { OrderStores } from '../../src/jobs/file-orders.js';
 
 export const NO_ORDERS = {

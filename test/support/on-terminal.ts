@@ -9,7 +9,6 @@ const PATIENCE = { timeout: 30_000, interval: 50 };
 
 export const hasTerminal = spawnSync('script', ['--version']).status === 0;
 
-/** `brand-enrich` with these arguments. */
 export function startOnTerminal(scene: Scene, args: string) {
   const command = `exec ${process.execPath} ${CLI} ${args}`;
   const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {

@@ -5,7 +5,6 @@ import type { Document } from '../../src/run/documents.js';
 
 export type OutputRow = Readonly<Record<string, string>>;
 
-/** The records of a CSV output, in the order of the file. */
 export async function readRows(path: string): Promise<OutputRow[]> {
   return parse<OutputRow>(await readFile(path), { columns: true, bom: true });
 }

@@ -23,7 +23,6 @@ export async function startWebServer(answer: RequestListener) {
   });
   const web = {
     url: `http://127.0.0.1:${port}`,
-    /** Requested paths, in order. */
     asked,
     /** The highest number of concurrent requests. */
     get mostAtOnce() {

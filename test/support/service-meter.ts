@@ -4,7 +4,6 @@
  * trusts nothing that a client reports.
  */
 
-/** One request as the service saw it. */
 type SeenRequest = {
   /** Milliseconds since the service started, by a monotonic clock. */
   readonly atMs: number;
@@ -23,7 +22,6 @@ export type ServiceMeter = ReturnType<typeof createServiceMeter>;
 export function createServiceMeter() {
   const startedAt = performance.now();
   const requests: SeenRequest[] = [];
-  /** Billed requests for each identifier. */
   const billedOf = new Map<string, number>();
   const billedTimes: { readonly atMs: number; readonly month: string }[] = [];
   const billedIn = new Map<string, number>();
@@ -36,7 +34,6 @@ export function createServiceMeter() {
     billedOf: billedOf as ReadonlyMap<string, number>,
     /** Milliseconds since the service started. */
     nowMs,
-    /** Billed requests in all. */
     get billed() {
       return billedTimes.length;
     },

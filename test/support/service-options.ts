@@ -28,7 +28,6 @@ const defaultOptions = () => ({
   overageTenths: 1_000,
   /** Requests that others spent before the test began. */
   others: 0,
-  /** How far the usage header lags behind. */
   headerLagMs: 0,
   hasHeaders: true,
   /** Whether answers other than a refusal for quota show the quota. */
@@ -48,7 +47,6 @@ const defaultOptions = () => ({
   perSecond: null as number | null,
   /** Retry-After of refusals for throughput and of a 503, in seconds; 0: none. */
   retryAfter: 0,
-  /** Accepted tokens; `revoked` ones are refused with 401 (spec) or 403. */
   tokens: [newToken()],
   revoked: [] as string[],
   ownDomain: 'brandfetch.com',

@@ -72,7 +72,6 @@ export async function startTcpProxy(serverPort: number) {
     set leadsTo(port) {
       leadsTo = port;
     },
-    /** Ends every connection at once. */
     cut: cutAll,
     /** Swallows the server's next answer, cuts its connection, and resolves then. */
     cutNextAnswer: () =>

@@ -1,10 +1,8 @@
-/** Temporary folders for one test, removed when it is over. */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder for the running test. */
 export async function temporaryFolder(): Promise<string> {
   const { path, remove } = await temporaryPlace();
   onTestFinished(remove);

@@ -1,4 +1,3 @@
-/** ZIP archives and workbooks, part by part, that no spreadsheet program would write. */
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 

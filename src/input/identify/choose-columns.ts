@@ -1,7 +1,4 @@
-/**
- * Chooses the columns with the identifiers, and their kinds: as requested, else by score. A wrong
- * choice costs money, so doubt stops the run and names the flags.
- */
+/** Chooses the columns with the identifiers: as requested, else by score; doubt stops the run. */
 import { basename } from 'node:path';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
@@ -24,7 +21,7 @@ import {
 } from './explain-columns.js';
 import { type ColumnChoice, columnIsOurs, columnLabel, findColumn } from './find-column.js';
 import { assertKindsFit } from './kind-mismatch.js';
-import { measureTable, type TableSample } from './measure-columns.js';
+import { measureTable } from './measure-columns.js';
 
 export type ChoiceSettings = Pick<
   Settings,
@@ -39,24 +36,26 @@ interface SampledTable {
   readonly sample: readonly (readonly string[])[];
 }
 
-/** Chooses the columns and rows that are read. Throws `NeverStartError` if they are unclear. */
+/**
+ * Chooses the columns and rows that are read. Throws `NeverStartError`: column-unknown,
+ * column-doubtful, column-ours, column-mismatch.
+ */
 export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
   const { columns, format } = shape;
   const { prefix, priority, nameColumn } = settings;
   const filter = new RowFilter(columns, settings.where);
   const selected = sample.filter((cells) => filter.reasonAgainst(cells) === null);
-  const isSeen = selected.length > 0;
-  const chosen = chooseColumns({
-    requested: settings.columns,
-    kind: settings.kind,
-    // Rows that are not looked up prove nothing against a kind.
-    allowMismatch: settings.allowMismatch || !isSeen,
-    fileName: basename(name),
-    columns,
-    sample: isSeen ? selected : sample,
-    prefix,
-    ...(isJson(format) && { key: jsonKey(prefix) }),
-  });
+  const isSelected = selected.length > 0;
+  const ours = isJson(format) ? findOurMembers(columns, jsonKey(prefix)) : findOurColumns(columns, prefix);
+  const looked = { columns, sample: isSelected ? selected : sample, fileName: basename(name) };
+  const seen: Seen = { columns, table: measureTable(looked, ours), kind: settings.kind };
+  const requested = settings.columns;
+  const { named, ...found } = requested[0]
+    ? takeRequested(requested, seen)
+    : takeSurest(seen, ours.length > 0);
+  // Rows that are not looked up prove nothing against a kind.
+  if (isSelected && !settings.allowMismatch) assertKindsFit(seen, named, found.choices);
+  const chosen = { ...found, ours };
   const find = (named: string, key: 'nameColumn' | 'priority') =>
     findColumn(columns, { name: named, kind: null }, key).column;
   /** Position of the column with the names to compare; null without `--name-column`. */
@@ -66,64 +65,32 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   /** Position of the column that says what is bought first; null without `--priority`. */
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
-  /**
-   * Columns whose cells are needed, or null for all of them: columns of an earlier run are blank in
-   * most rows, or all cells of a row are looked at.
-   */
+  /** Columns whose cells are needed; null for all: those of an earlier run are mostly blank. */
   const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
   return { chosen, filter, nameAt, priorityAt, wanted };
 }
 
-interface ColumnsInput extends TableSample {
-  /** From `--column`, in order; a kind in one of them wins over `kind`. */
-  readonly requested: Settings['columns'];
-  /** `--kind`: readings of other kinds do not count, and the values need less evidence. */
-  readonly kind: IdentifierKind | null;
-  /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
-  readonly allowMismatch?: boolean | undefined;
-  /** Before the names of the columns we add, `brand_` by default. */
-  readonly prefix: string;
-  /** Of JSON: the key that we add, with an object; absent: columns are added. */
-  readonly key?: string;
-}
-
-export interface ChosenColumns {
+interface Chosen {
   /** In order: the first that yields an identifier is used. Never empty. */
   readonly choices: readonly ColumnChoice[];
   /** For people: which column, which kind, why. */
   readonly sentence: Phrase;
-  /** Positions of columns that an earlier run added: to be replaced, never chosen. */
-  readonly ours: readonly number[];
-}
-
-/** Throws `NeverStartError`: column-unknown, column-doubtful, column-ours, column-mismatch. */
-export function chooseColumns(input: ColumnsInput): ChosenColumns {
-  const { columns, kind } = input;
-  const ours =
-    input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
-  const seen: Seen = { columns, table: measureTable(input, ours), kind };
-  const { requested } = input;
-  const { named, ...chosen } = requested[0] ? takeRequested(input, seen) : takeSurest(seen, ours.length > 0);
-  if (input.allowMismatch !== true) assertKindsFit(seen, named, chosen.choices);
-  return { ...chosen, ours };
-}
-
-type Chosen = Omit<ChosenColumns, 'ours'> & {
   /** The choices whose kind the user gave. */
   readonly named: readonly ColumnChoice[];
-};
+}
 
-function takeRequested(input: ColumnsInput, seen: Seen): Chosen {
+/** A kind in a request wins over that of `--kind`. */
+function takeRequested(requested: Settings['columns'], seen: Seen): Chosen {
   const { columns, table } = seen;
   const choices: ColumnChoice[] = [];
   const named: ColumnChoice[] = [];
   const parts: string[] = [];
-  for (const request of input.requested) {
+  for (const request of requested) {
     const { column, kind: writtenKind } = findColumn(columns, request);
     const label = columnLabel(columns, column);
     const measured = table.columns.find((each) => each.column === column);
     if (measured === undefined) throw columnIsOurs(columns, column, 'column');
-    const asked = writtenKind ?? input.kind;
+    const asked = writtenKind ?? seen.kind;
     const reading = kindOfColumn(table, measured, asked);
     const kind = asked ?? reading?.kind ?? null;
     // What is not of the kind would come back as invalid.
@@ -187,10 +154,7 @@ function findOurMembers(columns: readonly string[], key: string): number[] {
   return columns.flatMap((column, index) => (isOurs && isUnderKey(column) ? [index] : []));
 }
 
-/**
- * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.
- * Throws column-ours when there are columns with the prefix and not all of the marks.
- */
+/** Positions of the columns to be replaced. Throws column-ours where a mark is missing. */
 function findOurColumns(columns: readonly string[], prefix: string): number[] {
   const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));
   if (prefix === '' || prefixed.length === 0) return [];
@@ -222,7 +186,6 @@ export class RowFilter {
     });
   }
 
-  /** The conditions as they are written; none: every row is looked up. */
   get texts(): readonly string[] {
     return this.#conditions.map(conditionText);
   }

@@ -196,7 +196,6 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   ];
 }
 
-/** Share of the value that is there most often. */
 function shareOfCommonest(values: readonly string[]): number {
   return (commonest(countEach(values))?.[1] ?? 0) / values.length;
 }

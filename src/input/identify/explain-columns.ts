@@ -3,6 +3,7 @@ import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
+import { firstOf } from '../../core/terminal-text.js';
 import { type Candidate, findByName, findCandidates, isListed, PLAIN } from './column-evidence.js';
 import { WEIGHTS } from './column-weights.js';
 import { type Decision, DOUBTS, type Doubt, LEAST_NAMED, type Scored, scored } from './decide-columns.js';
@@ -18,7 +19,6 @@ export interface Seen {
   readonly kind: IdentifierKind | null;
 }
 
-/** Columns that a message without candidates lists at most. */
 const MOST_SHOWN = 20;
 const MOST_CANDIDATES = 3;
 /** Share of the values that must have a kind's shape before it is suggested. */
@@ -124,11 +124,9 @@ export function question(seen: Seen, decision: Decision, isOurs: boolean): Never
   const shown = isNothing ? named.slice(0, 1) : others.slice(0, MOST_CANDIDATES);
   const label = ({ column }: MeasuredColumn) => columnLabel(columns, column);
   const said = shown.map((each) => `${label(each.column)} as ${each.kind} (${evidenceInWords(each)})`);
-  const listed = table.columns.slice(0, MOST_SHOWN).map(label);
+  const listed = firstOf(table.columns.slice(0, MOST_SHOWN + 1).map(label), MOST_SHOWN);
   const what = DOUBTS[doubt ?? 'nothing'] + (isNothing && asked !== null ? ` of kind ${asked}` : '');
-  const shorter = table.columns.length > MOST_SHOWN ? [...listed, '...'] : listed;
-  const subject = said.join('; ') || shorter.join(', ');
-  return inDoubt(what, subject, whatToDo(seen, doubt, shown, isOurs), isNothing);
+  return inDoubt(what, said.join('; ') || listed, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
 
 function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly Scored[], isOurs: boolean) {
@@ -181,7 +179,6 @@ export function assertOneKind(
   throw inDoubt(what, columnLabel(columns, column), todo);
 }
 
-/** True for a plain name of identifiers: `Website`, `ISIN`. */
 function isIdentifierName(text: string): boolean {
   const { web, mail, isin, id, symbol } = readHeader(text);
   return text.length <= LONGEST_NAME && Math.max(web, mail, isin, id, symbol) >= PLAIN;

@@ -1,16 +1,12 @@
-/**
- * Finds columns by name: by `position:3`, the exact name, one that differs in case or blanks, or a
- * bare number as its position from 1; and how people and settings name one.
- */
+/** Finds columns by name or position, and says how people and settings name one. */
 import { NeverStartError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
-import { editDistance } from '../../core/nearest.js';
+import { nearest } from '../../core/nearest.js';
 import { joinPhrases, phrase } from '../../core/phrase.js';
-import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
+import { firstOf, NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import type { ColumnRequest } from '../../settings/column-value.js';
 
 export interface ColumnChoice {
-  /** Position among the columns, from 0. */
   readonly column: number;
   readonly name: string;
   readonly kind: IdentifierKind;
@@ -20,7 +16,10 @@ export interface ColumnChoice {
 
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
-/** `key`: the setting that names it. Throws column-unknown, column-doubtful. */
+/**
+ * By `position:3`, the exact name, one that differs in case or blanks, or a bare number from 1.
+ * `key`: the setting that names it. Throws column-unknown, column-doubtful.
+ */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,
@@ -74,14 +73,15 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
     const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
     return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
-  const nearest = nearestColumn(columns, name);
-  const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
-  const all = `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`;
+  const names = columns.map((column) => looseName(column).slice(0, LONGEST_COMPARED));
+  const meant = names.indexOf(nearest(looseName(name), names) ?? '-');
+  const labels = columns.slice(0, 21).map((_, index) => columnLabel(columns, index));
+  const all = `use one of ${firstOf(labels, 20)}`;
   const todo =
-    nearest === null
+    meant < 0
       ? all
       : phrase`did you mean ${
-          kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)
+          kind === null ? columnLabel(columns, meant) : columnSetting(columns, meant, kind)
         }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
   return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
@@ -89,24 +89,6 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
 /** A header cell may be prose. */
 const LONGEST_COMPARED = 100;
 
-/** The column with the fewest edits to the name, if they are few for its length. */
-function nearestColumn(columns: readonly string[], name: string): number | null {
-  const wanted = looseName(name);
-  const [best] = columns
-    .map((other, column) => ({ column, edits: editsBetween(wanted, looseName(other)) }))
-    .filter(({ edits }) => edits < wanted.length && edits <= Math.max(1, wanted.length / 3))
-    .sort((one, other) => one.edits - other.edits);
-  return best?.column ?? null;
-}
-
-/** A name of three letters or more inside the other one counts as one edit. */
-function editsBetween(one: string, other: string): number {
-  const isPart = one.includes(other) || other.includes(one);
-  if (isPart && Math.min(one.length, other.length) >= 3) return 1;
-  return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
-}
-
-/** The key for comparing names that have no exact match. */
 function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }

@@ -63,7 +63,6 @@ const SYMBOL = [
   [0.5, 'codigo code kod stock asset ativo'],
 ].map(([worth, text]) => [Number(worth), stems(String(text), Number(worth) < 0.9 ? 20 : 3)] as const);
 
-/** Words of tables of securities and of coins. */
 const SECURITY_TABLE = stems(`sector industr exchange share weight dividend etf stock cusip isin sedol equit
   nifty bovespa portfolio holding setor acao pe eps listing compan nse bse asx b3 instrument fund position
   securit branche aktie nyse nasdaq 銘柄 証券 종목 股票 证券 證券 상장`);

@@ -1,10 +1,13 @@
-/**
- * Cell -> identifier, by the kind of its column, and row -> identifiers. Of kind `auto` only what
- * has the shape of an identifier is looked up. Symbols and hosts with a short suffix stay `auto`
- * for the service: half of all exchange suffixes are top-level domains (`SAP.DE`, `BHP.AX`).
- */
-import type { Identified, Identifier, IdentifierKind, Unidentified } from '../../core/identifier.js';
-import { identifyIsin, isMistypedIsin, readIsin } from '../../core/isin.js';
+/** Cells and rows become identifiers, by the kind of a column; what may be either stays `auto`. */
+import {
+  type Identified,
+  type Identifier,
+  type IdentifierKind,
+  identifyIsin,
+  isMistypedIsin,
+  readIsin,
+  type Unidentified,
+} from '../../core/identifier.js';
 import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
 import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';

@@ -1,7 +1,4 @@
-/**
- * Cell -> registrable domain of web and e-mail addresses, the first of several. Local parts, user
- * info and paths are dropped here and appear in no result.
- */
+/** Cell -> registrable domain; local parts, user info and paths appear in no result. */
 import { isIP } from 'node:net';
 import type { Identified } from '../../core/identifier.js';
 import { load } from '../../core/load.js';
@@ -99,7 +96,6 @@ function identifyToken(token: string): Token {
   return address === token ? identifyOpen(address) : identifyAddress(address);
 }
 
-/** An address without a web scheme: a website or an e-mail address. */
 function identifyOpen(address: string): Token {
   const read = identifyAddress(address);
   return isMailInDisguise(address, read) ? { ...read, result: SEVERAL } : read;

@@ -1,7 +1,4 @@
-/**
- * Stops a run before it spends where most values surely are not of the kind that the user named:
- * nearly any text under `--column website:ticker` would be bought and never found.
- */
+/** Stops a run before it buys values that surely are not of the kind that the user named. */
 import { commonest, countEach } from '../../core/counter.js';
 import { NeverStartError } from '../../core/errors.js';
 import { type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';

@@ -1,6 +1,5 @@
 /** Reads each sampled cell once and says what it is; `column-evidence.ts` makes evidence of it. */
-import type { IdentifierKind } from '../../core/identifier.js';
-import { readIsin } from '../../core/isin.js';
+import { type IdentifierKind, readIsin } from '../../core/identifier.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderWords, readHeader, tableWords } from './header-words.js';
 import { identifyDomain, nameInDomain } from './identify-domain.js';
@@ -82,10 +81,7 @@ export function shareOf<Value>(values: readonly Value[], isIt: (value: Value) =>
   return share(values.filter(isIt).length, values.length);
 }
 
-/**
- * Tickers and symbols as files hold them (`OTCMKTS:NSRGY`, `BRK B`). In lower case only very short
- * ones, since longer ones are names (`bitcoin`).
- */
+/** Symbols as files hold them (`BRK B`); long ones in lower case are names (`bitcoin`). */
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;
 /** Longer ones are prose. */

@@ -17,26 +17,31 @@ interface Around {
   readonly isKeyed: boolean;
 }
 
+/** Where the array, or the object of columns, begins in the text of the input. */
+export interface Begin {
+  readonly chars: number;
+  readonly line: number;
+}
+
 export class ElementSplitter {
-  #line = 1;
+  #line: number;
   #depth = 0;
   #isText = false;
-  /** The beginning of the current element, and its line. */
   #element = '';
   #elementLine = 1;
   #isTooLong = false;
   #isEscaped = false;
   #hasEnded = false;
-  /** Characters before the array that are still to come. */
-  #headLeft: number;
+  #charsToDrop: number;
   #tail = '';
 
   constructor(
     private readonly name: string,
-    private linesToDrop: number,
+    { chars, line }: Begin = { chars: 0, line: 1 },
     private readonly around: Around = { head: '', path: '', isKeyed: false },
   ) {
-    this.#headLeft = around.head.length;
+    this.#charsToDrop = chars;
+    this.#line = line;
   }
 
   /** The text behind the array; null: it has not ended yet. */
@@ -47,7 +52,8 @@ export class ElementSplitter {
   /** Throws `input-binary` if the array does not end, or the text around it is damaged. */
   push(chunk: string, isLast: boolean): SplitRecord[] {
     const records: SplitRecord[] = [];
-    let at = this.#dropHead(chunk, this.#dropLines(chunk));
+    let at = Math.min(chunk.length, this.#charsToDrop);
+    this.#charsToDrop -= at;
     let from = at;
     if (this.#isEscaped && at < chunk.length) {
       this.#isEscaped = false;
@@ -91,25 +97,6 @@ export class ElementSplitter {
 
   position(): { readonly line: number; readonly rest: string } {
     return { line: this.#line, rest: '' };
-  }
-
-  #dropLines(chunk: string): number {
-    let at = 0;
-    for (; this.linesToDrop > 0; this.linesToDrop -= 1) {
-      const end = chunk.indexOf('\n', at);
-      if (end < 0) return chunk.length;
-      at = end + 1;
-      this.#line += 1;
-    }
-    return at;
-  }
-
-  /** Returns where the array goes on. */
-  #dropHead(chunk: string, from: number): number {
-    const dropped = chunk.slice(from, from + this.#headLeft);
-    this.#headLeft -= dropped.length;
-    this.#line += dropped.split('\n').length - 1;
-    return from + dropped.length;
   }
 
   #addTail(text: string): void {

@@ -1,7 +1,4 @@
-/**
- * Columns of JSON rows without keys: arrays (`{"columns": ["a"], "data": [[1]]}`), and values that
- * stand by column (`{"a": [1, 3]}`, `{"a": {"0": 1}}`).
- */
+/** Columns of JSON rows without keys: arrays (`[[1]]`), and values by column (`{"a": [1, 3]}`). */
 
 import { commonest, countEach } from '../../core/counter.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
@@ -10,29 +7,19 @@ import { padded } from '../../core/table.js';
 import { isHeaderLike } from '../identify/header-words.js';
 import { findDataInHeader, findSymbolInHeader } from '../text/header-check.js';
 import type { SplitRecord } from '../text/record-splitter.js';
-import { ElementSplitter } from './element-splitter.js';
+import { type Begin, ElementSplitter } from './element-splitter.js';
 import { objectOf } from './json-readers.js';
 import { COLUMNS_KEY, damagedJson, type JsonTable, type TableText } from './json-table.js';
 
-/** Where the names of the columns are from: a member around the rows, the first row, or neither. */
-type NamesFrom = 'around' | 'first' | 'none';
-
-interface ArrayNames {
-  /** Each once, none blank. */
-  readonly names: readonly string[];
-  readonly from: NamesFrom;
-}
-
-interface ArraysToName extends TableText, Pick<JsonTable, 'head' | 'depth'> {
-  readonly mayHaveHeader: boolean;
-}
-
-/** Rows that are looked at for the names of their columns. */
 const ROWS_SEEN = 100;
 
-export function nameArrays(table: ArraysToName): ArrayNames {
-  const { name, text, isWhole, head, depth, mayHaveHeader } = table;
-  const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
+/** Names the columns, each once, by a member around the rows, by the first row, or by neither. */
+export function nameArrays(
+  { name, text, isWhole }: TableText,
+  { head, depth }: Pick<JsonTable, 'head' | 'depth'>,
+  mayHaveHeader: boolean,
+) {
+  const elements = new ElementSplitter(name, { chars: head.length, line: 1 });
   const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
   const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
   const cells = rows.map((row) => row.map(cellOfJson));
@@ -41,14 +28,15 @@ export function nameArrays(table: ArraysToName): ArrayNames {
   const [width = 0] = commonest(countEach(widths)) ?? [];
   const around = findNames(isWhole ? text : `${head}[]${'}'.repeat(depth)}`, width);
   const withBlank = (names: readonly string[]) => unique(padded(names, Math.max(0, ...widths)));
-  if (around.names !== null) return { names: withBlank(around.names), from: 'around' };
+  if (around.names !== null) return { names: withBlank(around.names), from: 'around' as const };
   const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
   const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);
   // Names may stand behind rows that are cut, or beside them for another table.
   const isOpen = !isWhole || around.isMisfit;
   const isNamed = isOpen ? first.some(isHeaderLike) : isData === null;
   const isHeader = mayHaveHeader && areTexts && isData === null && isNamed;
-  return { names: withBlank(isHeader ? first : []), from: isHeader ? 'first' : 'none' };
+  const from = isHeader ? ('first' as const) : ('none' as const);
+  return { names: withBlank(isHeader ? first : []), from };
 }
 
 /** Names for so many columns in the objects around the rows. `isMisfit`: others are there. */
@@ -98,16 +86,16 @@ export class ColumnsSplitter {
 
   constructor(
     private readonly name: string,
-    private readonly linesToDrop: number,
+    private readonly begin: Begin,
     private readonly head: string,
   ) {}
 
   push(chunk: string, isLast: boolean): SplitRecord[] {
     this.#text += chunk;
     if (!isLast) return [];
-    const text = withoutLines(this.#text, this.linesToDrop);
-    if (!isJsonText(text)) throw damagedJson('text', this.name);
-    const object = text.slice(this.head.length);
+    const { chars, line } = this.begin;
+    const object = this.#text.slice(chars);
+    if (!isJsonText(this.head + object)) throw damagedJson('text', this.name);
     const columns = (membersOf(object) ?? []).map(({ key, valueStart, valueEnd }) => ({
       key,
       values: valuesOf(object.slice(valueStart, valueEnd)),
@@ -123,7 +111,6 @@ export class ColumnsSplitter {
         row.cells.push(value);
       }
     }
-    const line = this.linesToDrop + this.head.split('\n').length;
     return [...rows.values()].map(({ keys, cells }) => {
       return { line, raw: objectOf(keys, cells), cells: [], problem: null };
     });
@@ -137,12 +124,6 @@ export class ColumnsSplitter {
   tail(): string | null {
     return this.#tail;
   }
-}
-
-function withoutLines(text: string, lines: number): string {
-  let at = 0;
-  for (let line = 0; line < lines; line += 1) at = text.indexOf('\n', at) + 1;
-  return text.slice(at);
 }
 
 /** By the number of the row. */

@@ -33,7 +33,6 @@ export class JsonReader extends RowReader {
 
   constructor(
     splitter: Splitter,
-    /** The word for a record in messages. */
     private readonly place: 'line' | 'element',
     private readonly toObject: ToObject = (raw) => raw,
     private isHeaderDue = false,
@@ -103,19 +102,12 @@ export class JsonReader extends RowReader {
     return column;
   }
 
-  notes(): string[] {
-    return [
+  seen() {
+    const notes = [
       ...(this.blankLines > 0 ? [`blank lines ignored: ${this.blankLines}`] : []),
       ...(this.#isFull ? [`more than ${MAX_COLUMNS} different keys: later ones get no column`] : []),
     ];
-  }
-
-  override columns(): readonly string[] {
-    return this.#names;
-  }
-
-  override keys(): readonly string[] {
-    return [...this.#keys.keys()];
+    return { columns: this.#names, keys: [...this.#keys.keys()], notes };
   }
 }
 

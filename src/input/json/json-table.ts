@@ -1,7 +1,4 @@
-/**
- * Finds the table in the beginning of a JSON text: an array, alone or in an object, or an object
- * whose members are the rows or the columns. Pure.
- */
+/** Finds the table in the beginning of a JSON text: an array, or an object of rows or columns. */
 import { FailFileError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -62,7 +59,6 @@ class Frame {
 interface OpenArray {
   readonly at: number;
   first: string | null;
-  /** Elements behind the first one. */
   commas: number;
   hasText: boolean;
 }
@@ -130,7 +126,6 @@ function findTables(name: string, text: string): Found[] {
   const found: Found[] = [];
   const frames: Frame[] = [];
   let array: OpenArray | null = null;
-  /** Brackets that are open within the array. */
   let depth = 0;
   let last = '';
   const pathOf = () => frames.map(({ key }) => key).join('.');
@@ -241,7 +236,6 @@ function isMap({ identifiers, keys }: Frame, isCut: boolean): boolean {
 
 const isIdentifying = (text: string) => IDENTIFYING.has(valueKind(text));
 
-/** Whether these objects have the columns of one table. */
 function areAlike([first = [], ...others]: readonly string[][]): boolean {
   const ofFirst = new Set(first);
   const isLikeFirst = (keys: readonly string[]) =>

@@ -1,7 +1,4 @@
-/**
- * The footer of a Parquet file: its schema as a tree with the levels of its values, its row groups,
- * and whether its counts can be true.
- */
+/** The footer of a Parquet file: schema, row groups, and whether its counts can be true. */
 import { type ColumnMetaData, type FileMetaData, parquetMetadataAsync, type SchemaElement } from 'hyparquet';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryFile, OverBounds, readAt } from '../binary-table.js';
@@ -10,17 +7,14 @@ import { MAX_COLUMNS } from '../text/record-splitter.js';
 /** The key of GeoParquet's metadata (https://geoparquet.org/releases/v1.1.0). */
 export const GEO_KEY = 'geo';
 
-interface Levels {
+export interface SchemaNode {
+  readonly element: SchemaElement;
+  readonly children: readonly SchemaNode[];
   /** The names in the file from the column down to it. */
   readonly path: readonly string[];
   /** The levels of a value that has all lists and groups around it. */
   readonly repetition: number;
   readonly definition: number;
-}
-
-export interface SchemaNode extends Levels {
-  readonly element: SchemaElement;
-  readonly children: readonly SchemaNode[];
 }
 
 const DEEPEST = 64;
@@ -30,7 +24,8 @@ export function columnsOf(schema: readonly SchemaElement[]): SchemaNode[] {
   if (schema.length > MAX_COLUMNS)
     throw new OverBounds(`it has more than ${MAX_COLUMNS} columns`, 'write it with fewer columns');
   let at = 1;
-  function members({ num_children = 0 }: Partial<SchemaElement>, above: Levels): SchemaNode[] {
+  type Above = Omit<SchemaNode, 'element' | 'children'>;
+  function members({ num_children = 0 }: Partial<SchemaElement>, above: Above): SchemaNode[] {
     if (above.path.length > DEEPEST)
       throw new OverBounds(`it nests more than ${DEEPEST} levels`, 'write it with flatter columns');
     const nodes = Array.from({ length: num_children }, () => {

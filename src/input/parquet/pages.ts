@@ -66,7 +66,6 @@ export class ColumnReader {
     return true;
   }
 
-  /** Opens one page after the other, until they have all values. */
   *#walk(): Generator<void> {
     const { chunk, held, input } = this;
     const counted = startOf(chunk) + Number(chunk.total_compressed_size);

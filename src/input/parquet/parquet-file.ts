@@ -1,7 +1,4 @@
-/**
- * Writes a Parquet file, row group by row group. Columns of a Parquet input keep their types and
- * stored values; those of other formats get the narrowest type of all their cells.
- */
+/** Writes a Parquet file by row groups; columns of a Parquet input keep types and values. */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { DAY_MS } from '../../core/clock.js';

@@ -3,9 +3,9 @@ import type { ColumnMetaData, FileMetaData } from 'hyparquet';
 import { FailFileError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
-import { cutText, shortName } from '../../core/terminal-text.js';
+import { cutText, firstOf, shortName } from '../../core/terminal-text.js';
 import { NO_FORMATS, type TypedCell, textOfCell } from '../../core/typed-cell.js';
-import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
+import { type BinaryFile, type BinaryTable, LONG_HEADER, rowsOf } from '../binary-table.js';
 import {
   isLongerThan,
   KEPT_CHARS,
@@ -57,21 +57,17 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
     },
     detected: `Parquet, ${countOf(metadata.row_groups.length, 'row group')}`,
     warnings: warningsOf(metadata, nodes),
-    openRows(limit) {
+    openRows() {
       let number = 0;
       async function* batches() {
-        for (const group of groups) yield rowsOfGroup(group, nodes, input);
+        for (const group of groups)
+          yield rowsOf(rowsOfGroup(group, nodes, input), (values) => rowOf(++number, values, nodes));
       }
-      return {
-        batches: inBatches(batches(), (values) => rowOf(++number, values, nodes), limit),
-        width: () => columns.length,
-        notes: () => [],
-      };
+      return { batches: batches(), width: () => columns.length, notes: () => [] };
     },
   };
 }
 
-/** Values of each row; of lists and groups JSON. */
 function* rowsOfGroup({ rows, chunks }: RowGroup, nodes: readonly SchemaNode[], input: BinaryFile) {
   const held = { bytes: 0 };
   const readers = leavesOf(nodes).map((leaf, at) => {
@@ -90,11 +86,9 @@ function* rowsOfGroup({ rows, chunks }: RowGroup, nodes: readonly SchemaNode[], 
 
 /** What Parquet output does not keep, as sentences. */
 function warningsOf({ key_value_metadata }: FileMetaData, nodes: readonly SchemaNode[]): string[] {
-  const [nested, more] = nodes.filter((node) => !isFlat(node));
+  const nested = nodes.filter((node) => !isFlat(node)).map(({ element }) => `'${shortName(element.name)}'`);
   return [
-    nested &&
-      `Parquet output has lists and groups as JSON text: '${shortName(nested.element.name)}'` +
-        `${more ? ' and others' : ''}`,
+    nested.length > 0 && `Parquet output has lists and groups as JSON text: ${firstOf(nested, 1)}`,
     nodes.some(({ element }) => element.type === 'INT96') &&
       'Parquet output has times of type INT96 as TIMESTAMP, because INT96 is deprecated: in ' +
         'microseconds if some of its column are before 1677 or after 2262',

@@ -57,7 +57,7 @@ function meaningOf(element: SchemaElement, value: unknown): TypedCell {
   if (value instanceof Uint8Array) return bytesCell(element, value);
   if (typeof value !== 'number' && typeof value !== 'bigint') return null;
   if (converted === 'DATE' || logical?.type === 'DATE')
-    return { t: momentText(integerOf(value) * 86_400n, 0) };
+    return { t: momentText(integerOf(value) * 86_400n).replace(/T.*/, '') };
   if (type === 'INT96') return { t: clockText(integerOf(value), 'NANOS') };
   const [kind, unit] =
     logical && 'unit' in logical ? [logical.type, logical.unit] : (converted ?? '').split('_');
@@ -134,15 +134,14 @@ function clockText(count: bigint, unit: keyof typeof PER_SECOND): string {
   const digits = String(fraction)
     .padStart(FRACTION_DIGITS[unit], '0')
     .replace(/(?<!0)0+$/, '');
-  const moment = momentText((count - fraction) / per, 1);
+  const moment = momentText((count - fraction) / per);
   return digits === '' ? moment : `${moment}.${digits}`;
 }
 
-/** `part` 0: only the day; 1: with the time. Outside the calendar: the number. */
-function momentText(seconds: bigint, part: 0 | 1): string {
+/** `2024-01-15T10:30:00`, or the number outside the calendar. */
+function momentText(seconds: bigint): string {
   const date = new Date(Number(seconds) * 1_000);
-  if (Number.isNaN(date.getTime())) return String(seconds);
-  return part === 0 ? date.toISOString().replace(/T.*/, '') : date.toISOString().replace(/\.\d+Z$/, '');
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace(/\.\d+Z$/, '');
 }
 
 /** The shortest number with the same 32-bit float. */

@@ -35,7 +35,7 @@ async function* answer(pass: Pass, file: BinaryFile): AsyncGenerator<Reply> {
     case 'rows': {
       const found = await openTable(file, pass.opening);
       if ('part' in found) throw new Error('it is an archive');
-      return yield* rowReplies(found.openRows(pass.limit, pass.wanted), pass.wanted, file.size);
+      return yield* rowReplies(found.openRows(pass.wanted), pass, file.size);
     }
     case 'sheets': {
       const { sheets } = await (await import('../xlsx/workbook.js')).readSheets(await archiveOf(file));
@@ -81,13 +81,12 @@ async function countsOf(file: BinaryFile, part: string | null): Promise<AsyncIte
 const SMALL_CHARS = 256 * 1024 * 1024;
 const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 
-/** Rows in one reply, and about so many characters. */
 const REPLY_ROWS = 4_096;
 const REPLY_CHARS = 128 * 1024;
 
 async function* rowReplies(
   { batches, width, notes }: BinaryRows,
-  wanted: readonly number[] | null,
+  { limit, wanted }: Pass & { type: 'rows' },
   size: number,
 ): AsyncGenerator<Reply> {
   const most = Math.min(MOST_CHARS, Math.max(SMALL_CHARS, size * MOST_RATIO));
@@ -102,12 +101,13 @@ async function* rowReplies(
     chars = 0;
     return reply;
   };
-  for await (const batch of batches) {
+  reading: for await (const batch of batches) {
     for (const row of batch) {
       all += row.raw.length;
       if (all > most) throw new OverBounds('its rows have far more text than the file', SPLIT);
       chars += row.raw.length;
       rows.push(sentRow(row, wanted));
+      if (row.number === limit) break reading;
       if (rows.length >= REPLY_ROWS || chars >= REPLY_CHARS) yield take();
     }
   }

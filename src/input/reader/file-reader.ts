@@ -3,7 +3,7 @@ import { FailFileError, readingStopped } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
 import type { ByteSource } from '../byte-source.js';
-import { ReaderEnded, type ReadingProcess, startReadingProcess } from './reading-process.js';
+import { ReaderEnded, readInProcess } from './reading-process.js';
 import {
   errorOf,
   type FoundTable,
@@ -24,21 +24,19 @@ type Seen = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: 
  * and for one that takes too much memory or time, `InterruptedError` once stopped.
  */
 export class FileReader {
-  readonly #running = new Set<ReadingProcess>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
+  readonly #stop: AbortSignal;
   #opening: TableOpening = { header: true, skipLines: 0, sheet: null };
-  readonly #onStop = () => this.#endAll();
 
   /** The caller closes the source, after the reader. */
   constructor(
     private readonly source: Pick<ByteSource, 'name' | 'descriptor'>,
-    private readonly stop: AbortSignal | undefined,
-    private readonly start: typeof startReadingProcess = startReadingProcess,
+    stop: AbortSignal | undefined,
+    private readonly read: typeof readInProcess = readInProcess,
   ) {
-    stop?.addEventListener('abort', this.#onStop);
+    this.#stop = AbortSignal.any([this.#closing.signal, ...(stop === undefined ? [] : [stop])]);
   }
 
-  /** The table, which `rows` reads. */
   async open(opening: TableOpening): Promise<FoundTable> {
     this.#opening = opening;
     return this.#end<FoundTable>({ type: 'open', opening });
@@ -88,13 +86,7 @@ export class FileReader {
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.stop?.removeEventListener('abort', this.#onStop);
-    this.#endAll();
-  }
-
-  #endAll(): void {
-    for (const process of this.#running) process.end();
+    this.#closing.abort();
   }
 
   async #end<T>(asked: Asked): Promise<T> {
@@ -106,22 +98,17 @@ export class FileReader {
   async *#pass(asked: Asked): AsyncGenerator<Seen> {
     const { name, descriptor } = this.source;
     for (let nth = 0; ; nth += 1) {
-      if (this.#isClosed || this.stop?.aborted) throw readingStopped(name);
-      const process = this.start(descriptor, { ...asked, name });
-      this.#running.add(process);
+      if (this.#stop.aborted) throw readingStopped(name);
       try {
-        for await (const reply of process.replies) {
+        for await (const reply of this.read(descriptor, { ...asked, name }, this.#stop)) {
           if ('error' in reply) throw errorOf(reply.error);
           yield { reply, nth };
         }
         return;
       } catch (error) {
         if (!(error instanceof ReaderEnded)) throw error;
-        if (this.#isClosed || this.stop?.aborted) throw readingStopped(name);
+        if (this.#stop.aborted) throw readingStopped(name);
         if (nth > 0 || !error.mayTryAgain) throw failed(name, error);
-      } finally {
-        process.end();
-        this.#running.delete(process);
       }
     }
   }

@@ -1,22 +1,20 @@
 /** The process for a binary file: one made to exhaust memory or time must not take ours along. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { byteLines } from '../../core/byte-lines.js';
+import { byteLines } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
 import type { Pass, Reply } from './replies.js';
 
-interface ReadingLimits {
+const LIMITS = {
   /** MiB for objects and texts; buffers are outside of it. */
-  readonly heapMib: number;
+  heapMib: 512,
   /** Bytes of all of the process. */
-  readonly memory: number;
+  memory: 1024 * 1024 * 1024,
   /** Computing for one reply: honest files take minutes, but not between two rows. */
-  readonly cpuMs: number;
-}
-const LIMITS: ReadingLimits = { heapMib: 512, memory: 1024 * 1024 * 1024, cpuMs: 60_000 };
+  cpuMs: 60_000,
+};
 const LOOK_MS = 100;
 const ERROR_CHARS = 2_000;
 /** The size of a reply; a row has at most 1 MiB, and a schema 4,096 columns. */
@@ -31,8 +29,8 @@ const ENTRY = fileURLToPath(
 /** The process ended, or was ended, before its pass did. */
 export class ReaderEnded extends Error {
   constructor(
-    /** `stopped`: by `end`. `unstarted`: the system refused to start it. */
-    readonly why: 'crashed' | 'memory' | 'slow' | 'stopped' | 'unstarted',
+    /** `unstarted`: the system refused to start it. */
+    readonly why: 'crashed' | 'memory' | 'slow' | 'unstarted',
     reason: string,
     /** What it wrote to stderr, or the error of the system. */
     cause?: unknown,
@@ -46,22 +44,25 @@ export class ReaderEnded extends Error {
   }
 }
 
-export interface ReadingProcess {
-  /** Up to the end or an error, once. Throws `ReaderEnded`. */
-  readonly replies: AsyncIterable<Reply>;
-  end(): void;
-}
-
-/** `descriptor`: of the open file; the process has its own copy of it. */
-export function startReadingProcess(descriptor: number, pass: Pass, limits = LIMITS): ReadingProcess {
+/**
+ * Reads the replies of a process of its own to one pass, up to the end or an error. `descriptor`:
+ * of the open file; the process has its own copy of it. Throws `ReaderEnded`, also when `stop` ends
+ * the process.
+ */
+export async function* readInProcess(
+  descriptor: number,
+  pass: Pass,
+  stop: AbortSignal,
+  limits = LIMITS,
+): AsyncGenerator<Reply> {
   let ended: ReaderEnded | null = null;
   let said = '';
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the last reply came, in computing time of the process; null: not yet looked. */
   let cpuAtReply: number | null = null;
   const child = start(descriptor, limits.heapMib);
+  const kill = () => child.kill('SIGKILL');
   const isGone = new Promise<void>((resolve) => {
-    if (child instanceof ReaderEnded) return resolve();
     child.on('error', (error) => {
       ended ??= unstarted(error);
       resolve();
@@ -70,35 +71,33 @@ export function startReadingProcess(descriptor: number, pass: Pass, limits = LIM
       ended ??= new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(said));
       resolve();
     });
-    child.stdin?.on('error', () => undefined);
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(0, ERROR_CHARS);
-    });
-    child.stdin?.write(`${JSON.stringify(pass)}\n`);
   });
-
-  function kill(why: ReaderEnded['why'], reason: string): void {
-    ended ??= new ReaderEnded(why, reason);
-    if (!(child instanceof ReaderEnded)) child.kill('SIGKILL');
-  }
+  child.stdin.on('error', () => undefined);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(0, ERROR_CHARS);
+  });
+  child.stdin.write(`${JSON.stringify(pass)}\n`);
 
   async function look(): Promise<void> {
-    if (child instanceof ReaderEnded || child.pid === undefined) return;
+    if (child.pid === undefined) return;
     lookedAt = performance.now();
     const { memory, cpuMs } = await usageOf(child.pid);
-    if (ended !== null) return;
     // Where the system does not say, time that passes counts as computing.
     const cpu = cpuMs ?? performance.now();
     cpuAtReply ??= cpu;
-    if (memory !== null && memory > limits.memory)
-      kill('memory', `it takes more than ${Math.round(limits.memory / 1_048_576)} MiB of memory to read`);
-    else if (cpu - cpuAtReply > limits.cpuMs)
-      kill('slow', `no further row was found in ${limits.cpuMs / 1_000} s of computing`);
+    if (memory !== null && memory > limits.memory) {
+      const most = `${Math.round(limits.memory / 1_048_576)} MiB`;
+      ended ??= new ReaderEnded('memory', `it takes more than ${most} of memory to read`);
+    } else if (cpu - cpuAtReply > limits.cpuMs) {
+      const most = `${limits.cpuMs / 1_000} s`;
+      ended ??= new ReaderEnded('slow', `no further row was found in ${most} of computing`);
+    }
+    if (ended !== null) kill();
   }
 
-  async function* read(): AsyncGenerator<Reply> {
-    if (child instanceof ReaderEnded) throw child;
-    const lines = byteLines(child.stdout as Readable, MOST_REPLY_BYTES);
+  stop.addEventListener('abort', kill);
+  try {
+    const lines = byteLines(child.stdout, MOST_REPLY_BYTES);
     for (;;) {
       const looking = setInterval(() => void look(), LOOK_MS);
       const { value } = await lines.next().finally(() => clearInterval(looking));
@@ -113,18 +112,19 @@ export function startReadingProcess(descriptor: number, pass: Pass, limits = LIM
       const reply: Reply | null = attempt(() => JSON.parse(line.toString()) as Reply, null);
       // The process died in the middle of it.
       if (reply === null) {
-        child.kill('SIGKILL');
+        kill();
         continue;
       }
       yield reply;
       if ('end' in reply || 'error' in reply) return;
     }
+  } finally {
+    stop.removeEventListener('abort', kill);
+    kill();
   }
-
-  return { replies: read(), end: () => kill('stopped', 'it was stopped') };
 }
 
-function start(descriptor: number, heapMib: number): ChildProcess | ReaderEnded {
+function start(descriptor: number, heapMib: number): ChildProcessWithoutNullStreams {
   try {
     return spawn(process.execPath, [`--max-old-space-size=${heapMib}`, ENTRY], {
       cwd: dirname(ENTRY),
@@ -132,9 +132,9 @@ function start(descriptor: number, heapMib: number): ChildProcess | ReaderEnded 
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['pipe', 'pipe', 'pipe', descriptor],
       windowsHide: true,
-    });
+    }) as ChildProcessWithoutNullStreams;
   } catch (error) {
-    return unstarted(error);
+    throw unstarted(error);
   }
 }
 
@@ -153,7 +153,6 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: numb
 interface ProcessUsage {
   /** Bytes in memory; null: unknown, as on Windows. */
   readonly memory: number | null;
-  /** Milliseconds of all its threads; null: unknown. */
   readonly cpuMs: number | null;
 }
 

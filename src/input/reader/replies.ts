@@ -84,15 +84,13 @@ export function errorOf({ isUsage, reason, ...detail }: SentError): Error {
 function damaged(name: string, cause: unknown): BrandEnrichError {
   if (cause instanceof BrandEnrichError) return cause;
   const isOver = cause instanceof OverBounds;
+  // The words of a RangeError are about the engine that runs this, not about the file.
+  const isRange = cause instanceof RangeError;
+  const words = isRange ? 'its structure is nested too deeply, or too large' : errorText(cause);
   return new FailFileError({
     code: 'input-binary',
     what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
-    // It is about the engine that runs this, not about the file.
-    subject: `${name} (${
-      cause instanceof RangeError
-        ? 'its structure is nested too deeply, or too large'
-        : shortText(errorText(cause), CAUSE_AT_MOST)
-    })`,
+    subject: `${name} (${shortText(words, CAUSE_AT_MOST)})`,
     todo: isOver
       ? cause.todo
       : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',

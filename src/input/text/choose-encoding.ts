@@ -1,8 +1,4 @@
-/**
- * The encoding of an input: as asked, unless the bytes contradict it; else by byte order mark,
- * zeros of UTF-16, valid UTF-8, and Windows-1252 unless another code page is likelier. That one is
- * taken when it is far likelier than all others, else named.
- */
+/** The encoding of an input: as asked, by its mark, or by what its bytes are likely to be. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { FailFileError } from '../../core/errors.js';
 import { load } from '../../core/load.js';
@@ -15,24 +11,22 @@ export interface ChosenEncoding {
   readonly bomBytes: number;
 }
 
-interface LookAhead {
-  readonly head: Buffer;
-  readonly isWhole: boolean;
-  /** Some ASCII, the first byte beyond it and what follows; empty when all is ASCII. */
-  readonly stretch: Buffer;
-}
+type LookAhead = Awaited<ReturnType<typeof lookAhead>>;
 
 const HEAD_BYTES = 1024 * 1024;
 const STRETCH_BYTES = 64 * 1024;
 /** A code page is better recognised with the words around its letters. */
 const CONTEXT_BYTES = 4 * 1024;
 
-/** @param isStretchWanted false: the encoding is known, and reading stops with the head */
+/**
+ * Reads the head, and the stretch: some ASCII, the first byte beyond it and what follows; it is
+ * empty when all is ASCII, and not wanted when the encoding is known.
+ */
 export async function lookAhead(
   chunks: AsyncIterable<Buffer>,
   isStretchWanted: boolean,
   headBytes = HEAD_BYTES,
-): Promise<LookAhead> {
+) {
   const heads: Buffer[] = [];
   let stretch: Buffer = Buffer.alloc(0);
   let total = 0;
@@ -48,7 +42,7 @@ export async function lookAhead(
     }
     if (total > headBytes && (!isStretchWanted || stretch.length === STRETCH_BYTES)) break;
   }
-  const head = Buffer.concat(heads, Math.min(total, headBytes));
+  const head: Buffer = Buffer.concat(heads, Math.min(total, headBytes));
   return { head, isWhole: total === head.length, stretch };
 }
 
@@ -115,7 +109,6 @@ function findBom(head: Buffer): ChosenEncoding | null {
  * of the next one it is. Words of another script (all letters beyond ASCII) are not Western ones.
  */
 const FAR = { latin: { least: 40, times: 2.5 }, otherScript: { least: 20, times: 2 } } as const;
-/** Fewer bytes beyond ASCII say little. */
 const LEAST_BYTES = 40;
 
 function sniffCodePage(name: string, stretch: Buffer): string {

@@ -4,7 +4,7 @@ import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
-import { shortName } from '../../core/terminal-text.js';
+import { firstOf, shortName } from '../../core/terminal-text.js';
 import { IDENTIFYING, valueKind } from '../cell-kinds.js';
 import { skipBlank } from '../identify/clean-cell.js';
 import { isHeaderLike } from '../identify/header-words.js';
@@ -14,7 +14,6 @@ import { isCut } from './row-fit.js';
 
 type Cells = readonly string[];
 
-/** A title above the table is at most this many records long. */
 const MAX_PREAMBLE = 30;
 
 interface FoundTable {
@@ -198,16 +197,10 @@ export function headerWarnings(columns: readonly string[]): string[] {
     const name = column.trim();
     places.set(name, [...(places.get(name) ?? []), i + 1]);
   });
-  const blank = places.get('') ?? [];
-  places.delete('');
-  const equal = [...places].filter(([, at]) => at.length > 1).slice(0, MOST_EQUAL);
-  return [
-    ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
-    ...equal.map(([name, at]) => `${plural('column', at)} named '${shortName(name)}': kept by position`),
-  ];
-}
-
-function plural(word: string, numbers: readonly number[]): string {
-  const shown = numbers.length > 10 ? [...numbers.slice(0, 10), '...'] : numbers;
-  return numbers.length === 1 ? `${word} ${shown[0]} is` : `${word}s ${shown.join(', ')} are`;
+  const odd = [...places].filter(([name, at]) => name === '' || at.length > 1).slice(0, MOST_EQUAL);
+  return odd.map(([name, at]) => {
+    const what = name === '' ? 'blank' : `named '${shortName(name)}'`;
+    const [column, are] = at.length === 1 ? ['column', 'is'] : ['columns', 'are'];
+    return `${column} ${firstOf(at.map(String), 10)} ${are} ${what}: kept by position`;
+  });
 }

@@ -1,11 +1,8 @@
-/**
- * Which records are rows of the table: those of its width, and those that differ only as the file
- * does by habit. Any other may have its cells in the wrong columns, and a wrong one would be
- * bought.
- */
+/** Judges which records fit the table: a cell in a wrong column would be bought. */
 
 import { commonest, countEach } from '../../core/counter.js';
 import { FailFileError } from '../../core/errors.js';
+import { countOf } from '../../core/figures.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import type { Ragged, Row } from '../../core/table.js';
@@ -160,10 +157,6 @@ function isBlank(cell: string): boolean {
   return cell.trim() === '';
 }
 
-function counted(count: number, word: string): string {
-  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
-}
-
 /** A larger share of rows that do not fit stops the run ... */
 const SHARE_AT_MOST = 0.05;
 /** ... but not one or two, if they are at most one in four. */
@@ -228,7 +221,7 @@ export class MisfitTally {
     throw new FailFileError({
       code: 'input-ragged',
       subject:
-        `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
+        `${name}, ${count} of ${countOf(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
         `line ${line} (${cause})`,
       todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{
         setting: 'delimiter',

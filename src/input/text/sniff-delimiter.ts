@@ -64,7 +64,6 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
   const cut = widths.slice(1).filter((it) => it > 1).length;
   return {
     delimiter,
-    /** Whether the first record can be read at all. */
     isHeaderRead: records[0]?.problem === null,
     width,
     /** Share of the other records that have as many, or only blank ones more. */

@@ -1,13 +1,10 @@
-/**
- * Detects format, line ends, delimiter and header from the head of a text. Stops with the setting
- * to use where a guess would shift rows or lose one.
- */
+/** Detects format, delimiter and header; stops where a guess would lose or shift rows. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isJson, KEY_COLUMN, padded, type TableFormat, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { assertNoDocument } from '../binary-signature.js';
-import type { ReadingSettings } from '../input.js';
+import type { InputParts, ReadingSettings } from '../input.js';
 import { ElementSplitter } from '../json/element-splitter.js';
 import { ColumnsSplitter, nameArrays } from '../json/json-columns.js';
 import {
@@ -29,18 +26,16 @@ import { detectLineMode, LineFinder, lineEndAt } from '../json/line-finder.js';
 import { CsvReader, type RowReader } from '../row-readers.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
 import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
-import { fitTable, type TableGuess } from './row-fit.js';
+import { fitTable } from './row-fit.js';
 import { findOddQuotes, readSample, SNIFF_CHARS, sniffDelimiter } from './sniff-delimiter.js';
 
-export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
-  /** The text before an array in an object; null: there is none. */
-  readonly around: string | null;
-  readonly warnings: readonly Phrase[];
-  readonly linesAbove: number;
-  /** For the error about a table that too many rows do not fit; null: no such error. */
-  readonly guess: TableGuess | null;
-  createReader(): RowReader;
-};
+type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> &
+  Pick<InputParts, 'warnings' | 'guess'> & {
+    /** The text before an array in an object; null without one. */
+    readonly around: string | null;
+    readonly linesAbove: number;
+    createReader(): RowReader;
+  };
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
 export function sniffTable(input: TableText, settings: ReadingSettings): TableLayout {
@@ -52,7 +47,8 @@ export function sniffTable(input: TableText, settings: ReadingSettings): TableLa
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
   const { format, table } = sniffFormat({ ...input, text: body }, settings.records);
-  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, settings, table);
+  const charsAbove = input.text.length - body.length;
+  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, settings, table, charsAbove);
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, settings);
   if (!('options' in layout)) return layout;
@@ -69,7 +65,6 @@ function passOver(text: string, lines: number): string {
   return text.slice(at);
 }
 
-/** Keys of a table in what a service answers. */
 const TABLE_KEY = /(?:^|\.)(?:values|data|rows|items|results|records)$/i;
 /** Whether an object on one line is a table rather than a row with a list. */
 function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
@@ -81,13 +76,8 @@ function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
 const LINES_TRIED = 5;
 const PATHS_NAMED = 5;
 
-interface FoundFormat {
-  readonly format: TableFormat;
-  /** Of an array of JSON; null: its text begins with it. */
-  readonly table: JsonTable | null;
-}
-
-const ARRAY = { format: 'json', table: null } as const;
+/** `table`: an array of JSON; null if the text begins with it. */
+const found = (format: TableFormat, table: JsonTable | null = null) => ({ format, table });
 const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
 /** An array of texts or numbers: a line of CSV has no such brackets. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
@@ -111,26 +101,25 @@ function readLines(text: string): boolean[] {
     .map((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
 }
 
-function sniffFormat(input: TableText, records: string | null): FoundFormat {
+function sniffFormat(input: TableText, records: string | null): ReturnType<typeof found> {
   const { name, isWhole } = input;
   const text = input.text.trimStart();
-  if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
-  if (LIST_START.test(text) || ARRAYS_START.test(text))
-    return { format: 'json', table: findJsonTable(input, null) };
-  if (LINES_NAME.test(name)) return { format: 'jsonl', table: null };
-  if (!text.startsWith('{')) return { format: 'csv', table: null };
+  if (/^\[\s*(?:[{\]]|$)/.test(text)) return found('json');
+  if (LIST_START.test(text) || ARRAYS_START.test(text)) return found('json', findJsonTable(input, null));
+  if (LINES_NAME.test(name)) return found('jsonl');
+  if (!text.startsWith('{')) return found('csv');
   const [isFirst = false, ...others] = readLines(text);
   const isOnlyLine = isWhole && others.length === 0;
-  if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
+  if (isFirst && !isOnlyLine) return found('jsonl');
   // One object on one line is a row, unless it is hardly more than a table.
   const table = findJsonTable(input, records);
   if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
   const isTable = table !== null && isRatherTable(table);
   const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
-  if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
-  if (table !== null) return { format: 'json', table };
+  if (isRow || (table === null && others.includes(true))) return found('jsonl');
+  if (table !== null) return found('json', table);
   if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
-  return { format: 'csv', table };
+  return found('csv');
 }
 
 function jsonLayout(
@@ -138,12 +127,13 @@ function jsonLayout(
   format: TableFormat,
   { skipLines, header }: ReadingSettings,
   table: JsonTable | null,
+  charsAbove: number,
 ): TableLayout {
   const { name, text } = input;
   const mode = detectLineMode(text, false);
   const lines = new LineFinder(text, mode, true);
   const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
-  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: header }) : null;
+  const arrays = rows === 'arrays' ? nameArrays(input, { head, depth }, header) : null;
   const warnings: Phrase[] = [];
   const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')
@@ -169,8 +159,9 @@ function jsonLayout(
       const splitter = { mode, passLines: skipLines, delimiter: null, columnCount: 0 };
       return new JsonReader(new RecordSplitter(splitter), 'line');
     }
-    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
-    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed });
+    const begin = { chars: charsAbove + head.length, line: skipLines + head.split('\n').length };
+    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, begin, head), 'element');
+    const elements = new ElementSplitter(name, begin, { head, path, isKeyed });
     if (arrays !== null)
       return new JsonReader(elements, 'element', objectOfArray(arrays.names), arrays.from === 'first');
     const toObject = isKeyed ? objectOfMember(rows === 'map') : rows === 'bare' ? objectOfScalar : undefined;

@@ -12,14 +12,12 @@ export interface StrictDecoder {
 
 export class EncodingFault extends Error {
   constructor(
-    /** Position in the decoded input, from 0, the byte order mark not counted. */
-    readonly offset: number,
-    /** The first offending byte, in hex. */
-    readonly seen: string,
     /** What was read of the same bytes before the fault. */
     readonly textBefore: string,
+    /** The first wrong byte, in hex, and its position without the mark; null of a code page. */
+    readonly byte: { readonly offset: number; readonly seen: string } | null,
   ) {
-    super(`byte ${offset} is not valid in this encoding`);
+    super('the bytes are not valid in this encoding');
   }
 }
 
@@ -50,7 +48,8 @@ function createPiecewise(
       const length = isLast ? piece.length : wholeLength(piece);
       const { text, faultAt } = decode(piece.subarray(0, length));
       if (faultAt !== undefined) {
-        throw new EncodingFault(offset + faultAt, piece.toString('hex', faultAt, faultAt + 1), text);
+        const seen = piece.toString('hex', faultAt, faultAt + 1);
+        throw new EncodingFault(text, { offset: offset + faultAt, seen });
       }
       offset += length;
       rest = Buffer.from(piece.subarray(length));
@@ -102,49 +101,17 @@ function decodeUtf16(bytes: Buffer, isBigEndian: boolean): Decoded {
   return even.length === bytes.length ? { text } : { text, faultAt: even.length };
 }
 
-/** A file without any blank or line end is not a table: of such a text the end is enough. */
-const LONGEST_TAIL = 64 * 1024;
-
 /** Code pages by iconv-lite, which writes U+FFFD, that none of them has, for what means nothing. */
 function createTableDecoder(encoding: string): StrictDecoder {
-  const startDecoder = () => iconv().getDecoder(encoding, { stripBOM: false });
-  const decoder = startDecoder();
+  const decoder = iconv().getDecoder(encoding, { stripBOM: false });
   const isAsciiBased = encoding === 'windows-1252' || encoding === 'iso-8859-1';
-  const unitBytes = encoding.startsWith('utf-32') ? 4 : 1;
-  let offset = 0;
-  /** The last bytes of earlier writes, from a place on where no character is unfinished. */
-  let tail: Buffer = Buffer.alloc(0);
-
-  /** The decoder does not say where it is, so the bytes around the fault are decoded once more. */
-  function faultIn(bytes: Buffer, isLast: boolean, textBefore: string): EncodingFault {
-    const piece = Buffer.concat([tail, bytes]);
-    const again = startDecoder();
-    const text = again.write(piece) + (isLast ? (again.end() ?? '') : '');
-    const at = iconv().encode(text.slice(0, Math.max(0, text.indexOf('\ufffd'))), encoding).length;
-    return new EncodingFault(offset - tail.length + at, piece.toString('hex', at, at + 1), textBefore);
-  }
-
   return {
     write(bytes, isLast) {
-      const isPlain = isAsciiBased && isAscii(bytes);
-      const text = isPlain
-        ? bytes.toString('latin1')
-        : decoder.write(bytes) + (isLast ? (decoder.end() ?? '') : '');
-      const faultAt = isPlain ? -1 : text.indexOf('\ufffd');
-      if (faultAt >= 0) throw faultIn(bytes, isLast, text.slice(0, faultAt));
-      offset += bytes.length;
-      if (!isAsciiBased) tail = tailOf(tail, bytes, unitBytes === 1 ? null : offset % unitBytes);
+      if (isAsciiBased && isAscii(bytes)) return bytes.toString('latin1');
+      const text = decoder.write(bytes) + (isLast ? (decoder.end() ?? '') : '');
+      const faultAt = text.indexOf('\ufffd');
+      if (faultAt >= 0) throw new EncodingFault(text.slice(0, faultAt), null);
       return text;
     },
   };
-}
-
-/** `unfinished`: so many bytes; null: those after the last blank or line end. */
-function tailOf(before: Buffer, bytes: Buffer, unfinished: number | null): Buffer {
-  // No character of several bytes has one of these (0x00 to 0x20) in any code page.
-  let start = bytes.length;
-  while (start > 0 && (bytes[start - 1] ?? 0) > 0x20) start -= 1;
-  const isWhole = unfinished !== null || start === 0;
-  const tail = isWhole ? Buffer.concat([before, bytes]) : Buffer.from(bytes.subarray(start));
-  return tail.subarray(Math.max(0, tail.length - (unfinished ?? LONGEST_TAIL)));
 }

@@ -55,12 +55,9 @@ export async function openTextTable(
       const reader = createReader();
       return {
         batches: readRows(source, chosen, reader, limit, onBytes),
-        columns: () => reader.columns(),
-        keys: () => reader.keys(),
-        notes: () => reader.notes(),
-        around() {
-          const tail = reader.tail();
-          return head === null || tail === null ? null : { head, tail };
+        seen() {
+          const tail = reader.splitter.tail?.() ?? null;
+          return { ...reader.seen(), around: head === null || tail === null ? null : { head, tail } };
         },
       };
     },
@@ -100,7 +97,7 @@ async function* readRows(
   let left = limit ?? Number.POSITIVE_INFINITY;
   const turns = createTurns();
   async function* read(bytes: Buffer, isLast: boolean) {
-    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
+    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.splitter.position() });
     for (let at = 0; at === 0 || at < text.length; at += TURN_CHARS) {
       if (turns.isOver()) await turns.next();
       const end = at + TURN_CHARS;
@@ -144,10 +141,12 @@ function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: P
     const before = rest + fault.textBefore;
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
-    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const { byte } = fault;
+    const where = byte === null ? '' : `, byte ${bomBytes + byte.offset}`;
+    const what = byte === null ? 'its bytes are' : `0x${byte.seen} is`;
     const setting = encoding === 'utf-8' ? { set: { encoding: 'windows-1252' } } : { setting: 'encoding' };
     const todo = phrase`set another encoding (${setting}), or correct that line`;
-    const subject = `${name}, line ${line}, ${byte}`;
+    const subject = `${name}, line ${line}${where} (${what} not ${encoding})`;
     throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }
 }

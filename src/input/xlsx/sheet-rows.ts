@@ -64,7 +64,6 @@ export async function* readSheetRows(
   let cells: TypedCell[] = [];
   /** Characters of all cells of the row, replaced ones included. */
   let rowChars = 0;
-  /** Position of the cell that was read last, from 0. */
   let column = -1;
   let lacksResult = false;
   let problem: RowReason | null = null;

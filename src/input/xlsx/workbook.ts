@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { FailFileError } from '../../core/errors.js';
 import { phrase } from '../../core/phrase.js';
-import { shortName } from '../../core/terminal-text.js';
+import { firstOf, shortName } from '../../core/terminal-text.js';
 import { BUILT_IN_FORMATS, type CellFormats } from '../../core/typed-cell.js';
 import type { ZipArchive } from '../zip-archive.js';
 import { readXml, type XmlHandler } from './xml-feed.js';
@@ -139,6 +139,6 @@ export function chooseSheet(
 const SHEETS_SHOWN = 20;
 
 export function listSheets(sheets: readonly SheetPart[]): string {
-  const shown = sheets.slice(0, SHEETS_SHOWN).map(({ name }, at) => `${at + 1} '${shortName(name)}'`);
-  return `${shown.join(', ')}${sheets.length > SHEETS_SHOWN ? ' and others' : ''}`;
+  const shown = sheets.map(({ name }, at) => `${at + 1} '${shortName(name)}'`);
+  return firstOf(shown, SHEETS_SHOWN);
 }

@@ -1,11 +1,9 @@
-/**
- * Writes a workbook of one sheet, row by row (ECMA-376, part 1, 18). Texts are in the cells,
- * because a table of shared texts would fill the memory.
- */
+/** Writes a workbook of one sheet (ECMA-376, 18); shared texts would fill the memory. */
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { NeverStartError } from '../../core/errors.js';
+import { countText } from '../../core/figures.js';
 import { phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import {
@@ -47,7 +45,6 @@ interface SheetSize {
 
 /** Throws NeverStartError `usage-invalid` beyond the limits of a sheet. */
 export function assertFitsSheet(path: string, { rows, columns, longCell }: SheetSize): void {
-  const count = (number: number) => number.toLocaleString('en');
   const refuse = (most: string, size: string, otherwise: string) =>
     new NeverStartError({
       code: 'usage-invalid',
@@ -59,13 +56,13 @@ export function assertFitsSheet(path: string, { rows, columns, longCell }: Sheet
     });
   const split = 'split the input';
   if (rows > LAST_SHEET_ROW)
-    throw refuse('sheet has at most 1,048,576 rows', `${count(rows)}, header included`, split);
+    throw refuse('sheet has at most 1,048,576 rows', `${countText(rows)}, header included`, split);
   if (columns > LAST_SHEET_COLUMN)
-    throw refuse('sheet has at most 16,384 columns', `${count(columns)}`, split);
+    throw refuse('sheet has at most 16,384 columns', countText(columns), split);
   if (longCell === null) return;
   const { line, column, length } = longCell;
-  const size = `"${shortName(column)}" in line ${line} has ${count(length)}`;
-  throw refuse(`cell of a sheet has at most ${count(LONGEST_TEXT)} characters`, size, 'shorten the cell');
+  const size = `"${shortName(column)}" in line ${line} has ${countText(length)}`;
+  throw refuse(`cell of a sheet has at most ${countText(LONGEST_TEXT)} characters`, size, 'shorten the cell');
 }
 
 /** Takes records of `TypedCell`s, and sends its bytes. Rejects with what `output` rejects with. */
@@ -217,7 +214,6 @@ function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHead
 
 const MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss';
 const DAY_FORMAT = 'yyyy-mm-dd';
-/** The longest text in a formula in Excel. */
 const LONGEST_LINK = 255;
 /** Cell styles: one for each number format of the input, then those of our cells. */
 function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {

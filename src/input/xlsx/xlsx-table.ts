@@ -3,7 +3,7 @@ import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, padded, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
-import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
+import { type BinaryTable, LONG_HEADER, rowsOf } from '../binary-table.js';
 import { valueKind } from '../cell-kinds.js';
 import type { TableOpening } from '../reader/replies.js';
 import { correctHeader, headerWarnings, isBareList, isHeaderBelow } from '../text/header-check.js';
@@ -16,7 +16,6 @@ import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 /** Filled rows that are used to find the table, at most of so many characters. */
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
-/** Sheets that are named as left out. */
 const SHEETS_NAMED = 100;
 
 /** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
@@ -28,24 +27,19 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const strings = part === null ? null : await SharedStrings.read(archive.read(part));
   const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
 
-  /** Filled rows below the skipped ones, in batches. */
-  async function* readFilled(
-    below: number,
-    wanted: readonly number[] | null,
-  ): AsyncGenerator<readonly SheetRow[]> {
+  async function* readFilled(below: number, wanted: readonly number[] | null) {
     for await (const rows of readSheetRows(archive.read(sheet.part), book, strings, wanted))
       yield rows.filter(({ line, problem, isBlank }) => line > below && (problem !== null || !isBlank));
   }
 
   const head: SheetRow[] = [];
   let chars = 0;
-  for await (const rows of readFilled(skipLines, null)) {
+  looking: for await (const rows of readFilled(skipLines, null)) {
     for (const row of rows) {
-      if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
       head.push(row);
       for (const text of row.texts) chars += text.length;
+      if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break looking;
     }
-    if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
   }
   const shownSheet = `sheet '${shortName(sheet.name)}'`;
   const [top, ...rest] = head;
@@ -89,7 +83,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
     shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed, leftOut },
     detected: `Excel, ${shownSheet}`,
     warnings,
-    openRows(limit, wanted) {
+    openRows(wanted) {
       let widest = columns.length;
       let next = hasHeader ? first.line + 1 : first.line;
       let blank = 0;
@@ -102,8 +96,11 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
         const { line, raw, texts, problem } = row;
         return { number, line, raw, cells: problem === null ? texts : [], problem };
       };
+      async function* batches() {
+        for await (const rows of readFilled(next - 1, wanted)) yield rowsOf(rows, rowOf);
+      }
       return {
-        batches: inBatches(readFilled(next - 1, wanted), rowOf, limit),
+        batches: batches(),
         width: () => widest,
         notes: () => (blank === 0 ? [] : [`blank rows ignored: ${blank}`]),
       };
@@ -149,7 +146,6 @@ function judgeTable(
   return { first, hasHeader, warnings, columns: header };
 }
 
-/** A title above a table has at most this many rows. */
 const MOST_TITLE_ROWS = 30;
 
 /**

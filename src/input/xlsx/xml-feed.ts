@@ -35,7 +35,6 @@ const UTF16: Readonly<Record<string, string>> = {
 /** Reads a part; pauses when the handler is full. Throws Error for broken XML, and the stream's. */
 export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: true, fileName: 'its XML' });
-  /** Characters since the last tag. */
   let run = 0;
   let depth = 0;
   let rootSpace = '';

@@ -10,7 +10,7 @@
  * else is JSON.
  */
 import type { Brand } from '../../brand-api/brand.js';
-import { jsonOf } from '../../core/json-text.js';
+import { attempt } from '../../core/lifecycle.js';
 
 const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
 /** The value that stands for an object, by the first key that is there. */
@@ -74,7 +74,8 @@ function cellTextOf(value: unknown): string {
   if (!isObject(value)) return scalarText(value);
   const face = FACES.find((key) => isScalar(value[key]));
   if (face !== undefined) return String(value[face]);
-  return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
+  // A value may be nested deeper than the stack allows.
+  return FACES.some((key) => Object.hasOwn(value, key)) ? '' : attempt(() => JSON.stringify(value), '');
 }
 
 /** Longer names than this are not names. */

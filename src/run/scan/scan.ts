@@ -185,7 +185,7 @@ export async function scanInput(
     onRows(rows.count);
   }
   if (severalFrom !== null)
-    input.note(`cells with several domains (first in line ${severalFrom}): the first of each is looked up`);
+    input.warnings.push(`several domains in a cell (first in line ${severalFrom}): the first is looked up`);
   return {
     chosen,
     priorities,
@@ -199,9 +199,7 @@ export async function scanInput(
     byKind,
     reasons,
     invalid,
-    columns: input.columns(),
-    contentHash: input.contentHash(),
-    around: input.around(),
+    ...input.content(),
   };
 }
 

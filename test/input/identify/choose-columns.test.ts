@@ -371,8 +371,6 @@ describe('what may be symbols', () => {
     ['codes of countries', ['name|Country', 'Acme|USA', 'Beta|DEU', 'Gamma|FRA']],
     ['serial numbers', ['name|x', 'Acme|INV-2024-001', 'Beta|INV-2024-002']],
     ['amounts', ['name|revenue', 'Acme|12M', 'Beta|7M']],
-    ['batches', ['name|batch', 'Acme|W21', 'Beta|S19']],
-    ['statuses', ['name|status', 'Acme|OPEN', 'Beta|WON']],
   ])('is not offered for %s', (_, table) => {
     expect(refusal(table).todo).toMatch(/^company names cannot be looked up/);
   });
@@ -449,7 +447,6 @@ describe('codes of an exchange', () => {
   });
 });
 
-/** The sites of so many invented companies; blank where `isBlank` says so. */
 const sites = (count: number, isBlank: (at: number) => boolean = () => false) =>
   Array.from({ length: count }, (_, at) => (isBlank(at) ? '' : `https://www.harbor-tools${at}.com`));
 const rowsOf = (...columns: readonly (readonly string[])[]) =>

@@ -1,38 +1,43 @@
-/** Tables written as text, for the tests of column choice. */
 import { expect } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
 import { sayPhrase } from '../../../src/core/phrase.js';
-import { type ChosenColumns, chooseColumns } from '../../../src/input/identify/choose-columns.js';
+import { chooseFrom, type TableChoice } from '../../../src/input/identify/choose-columns.js';
 import { columnChoices } from '../../../src/settings/column-value.js';
 import { Refusal } from '../../../src/settings/parse-value.js';
 
 export interface Options {
   readonly column?: readonly string[];
-  readonly kind?: IdentifierKind;
+  readonly kind?: IdentifierKind | null;
   readonly prefix?: string;
   readonly allowMismatch?: boolean;
   readonly fileName?: string;
 }
 
+export const CHOICE = {
+  columns: [],
+  kind: null,
+  allowMismatch: false,
+  prefix: 'brand_',
+  priority: null,
+  where: [],
+  nameColumn: null,
+} as const;
+
 /** The first line is the header; `|` separates cells. The sentence is that of a page. */
 export function choose(
   table: readonly string[],
-  { column = [], kind, prefix = 'brand_', allowMismatch = false, fileName }: Options = {},
-): Omit<ChosenColumns, 'sentence'> & { readonly sentence: string } {
+  { column = [], kind = null, prefix = 'brand_', allowMismatch = false, fileName = '' }: Options = {},
+): Omit<TableChoice['chosen'], 'sentence'> & { readonly sentence: string } {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
   const requested = columnChoices.parse(column);
   if (requested instanceof Refusal) throw new Error(`--column is refused: ${column.join(' ')}`);
-  const found = chooseColumns({
-    columns: header,
-    sample,
-    requested,
-    kind: kind ?? null,
-    allowMismatch,
-    fileName,
-    prefix,
-  });
-  return { ...found, sentence: sayPhrase(found.sentence, 'keys') };
+  const shape = { columns: header, format: 'csv' } as const;
+  const { chosen } = chooseFrom(
+    { name: fileName, shape, sample },
+    { ...CHOICE, columns: requested, kind, allowMismatch, prefix },
+  );
+  return { ...chosen, sentence: sayPhrase(chosen.sentence, 'keys') };
 }
 
 /** `name:kind` of each choice. */
@@ -63,7 +68,6 @@ export function expectChosen(_title: string, table: readonly string[], expected:
   expect(chosen(table)).toBe(expected);
 }
 
-/** A typical customer list. */
 export const CUSTOMERS = [
   'id|company|website|country',
   '1|Acme|acme.com|US',

@@ -11,7 +11,6 @@ function read(text: string, kind: IdentifierKind): string {
   return identified.type === 'skipped' ? 'skipped' : `invalid: ${sayRowReason(identified.reason)}`;
 }
 
-/** One case for each text; the rows are `[expected, ...texts]`. */
 const casesOf = (rows: readonly (readonly [unknown, ...string[]])[]) =>
   rows.flatMap(([expected, ...texts]) => texts.map((text) => [text, expected] as const));
 

@@ -24,7 +24,6 @@ const FREE_MAIL = 'skipped: an address at a free e-mail provider';
 const BLANK = 'skipped: the cell is blank';
 const PLACEHOLDER = 'skipped: the cell is a placeholder such as "n/a"';
 
-/** `[expected, ...texts]` under each title. */
 const TABLES: Record<string, readonly (readonly [string, ...string[]])[]> = {
   'a bare domain is reduced to the registrable one': [
     ['acme.com', 'acme.com', 'Acme.COM', 'www.acme.com', 'acme.com.', 'acme.com..', '.acme.com'],

@@ -1,4 +1,3 @@
-/** Properties of identification that hold for every cell. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IDENTIFIER_KINDS } from '../../../src/core/identifier.js';
@@ -49,7 +48,6 @@ describe('any cell of any kind', () => {
 });
 
 describe('a cell of kind auto', () => {
-  /** Parts of texts that are not identifiers. */
   const word = fc.constantFrom(
     ...'Acme acme ACME Müller Söhne & GmbH Inc. AG 12 0049 30 +49 1.5 №'.split(' '),
   );

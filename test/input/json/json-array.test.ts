@@ -1,4 +1,3 @@
-/** One JSON array as a table, and a table in a ZIP archive. */
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +9,7 @@ const folder = folderOfFile();
 
 /** The elements, when the text comes in pieces of this size. */
 function split(text: string, size = text.length) {
-  const splitter = new ElementSplitter('a.json', 0);
+  const splitter = new ElementSplitter('a.json');
   const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
     text.slice(at * size, (at + 1) * size),
   );
@@ -48,7 +47,7 @@ describe('a file with one array', () => {
     const { input, rows } = await readContent(folder, '[{"site":"a.com","n":1}, 7, {"site":NaN},\n{"x":2}]');
     expect(input.shape.format).toBe('json');
     expect(input.detected).toBe('JSON array, utf-8');
-    expect(input.columns()).toEqual(['site', 'n', 'x']);
+    expect(input.content().columns).toEqual(['site', 'n', 'x']);
     expect(rows.map(({ cells, problem, line }) => [line, cells, problem])).toEqual([
       [1, ['a.com', '1'], null],
       [1, [], { code: 'not_object', place: 'element' }],
@@ -79,13 +78,13 @@ describe('a file with one array', () => {
   it('may be an object: its members are the rows, with their names as a column', async () => {
     const text = '{"n": 1, "data": {"0": {"a": 1}, "a\\"b" : {"a":3}, "3": {"a": 2}}, "m": 2}';
     const { input, rows } = await readContent(folder, text);
-    expect(input.columns()).toEqual(['_key', 'a']);
+    expect(input.content().columns).toEqual(['_key', 'a']);
     expect(rows.map(({ raw }) => raw)).toEqual([
       '{"_key":"0","a": 1}',
       '{"_key":"a\\"b","a":3}',
       '{"_key":"3","a": 2}',
     ]);
-    expect(input.around()).toEqual({ head: '{"n": 1, "data": ', tail: ', "m": 2}' });
+    expect(input.content().around).toEqual({ head: '{"n": 1, "data": ', tail: ', "m": 2}' });
   });
 
   const symbols = JSON.stringify(['AAPL', 'MSFT', 'NVDA', 'TSLA', 'META'].map((symbol) => [symbol, 'x']));
@@ -145,7 +144,7 @@ describe('a file with one array', () => {
     const { input, rows } = await readContent(folder, text, { name: 'a.json' });
     expect(input.warnings.join()).toContain('holds columns');
     expect(rows.map(({ raw }) => raw)).toEqual(['{"a":1.10,"b":"x"}', '{"a":12345678901234567890,"b":null}']);
-    expect(input.around()).toEqual(head === '' ? null : { head, tail });
+    expect(input.content().around).toEqual(head === '' ? null : { head, tail });
   });
 
   it('by column is read whole, or else the error says how to write it by row', async () => {

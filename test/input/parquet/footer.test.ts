@@ -1,4 +1,3 @@
-/** What a Parquet file says of itself, in every way that it may contradict itself. */
 import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { columnsOf, groupsIn, leavesOf } from '../../../src/input/parquet/footer.js';

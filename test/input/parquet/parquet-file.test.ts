@@ -31,7 +31,6 @@ const PYARROW = new URL('../../fixtures/pyarrow-integers.parquet', import.meta.u
  */
 const ARROW = new URL('../../fixtures/pyarrow-types.parquet', import.meta.url);
 
-/** The names of the columns without lists and groups. */
 const flatIn = (schema: SchemaElement[]) =>
   parquetSchema({ schema }).children.flatMap(({ element, children }) =>
     children.length === 0 ? [element.name] : [],
@@ -131,8 +130,7 @@ describe('a file of DuckDB', () => {
     try {
       const { size } = await handle.stat();
       const table = await openParquetTable({ name: path, descriptor: handle.fd, size });
-      for await (const batch of table.openRows(null, null).batches)
-        expect([...batch].length).toBeGreaterThan(0);
+      for await (const batch of table.openRows(null).batches) expect([...batch].length).toBeGreaterThan(0);
     } finally {
       await handle.close();
     }

@@ -1,5 +1,3 @@
-/** Tables of Parquet files: read, written as a run writes them, and read by a library. */
-
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
@@ -16,7 +14,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { READING, readHere } from '../reading.js';
 
 export async function readTable(path: string) {
-  const input = await openInput(path, READING, { spoolFolder: '/nowhere', startReader: readHere });
+  const input = await openInput(path, READING, { spoolFolder: '/nowhere', readBinary: readHere });
   try {
     const raws: string[] = [];
     const cells: (readonly string[])[] = [];
@@ -25,7 +23,7 @@ export async function readTable(path: string) {
       cells.push(...batch.map((row) => row.cells));
     }
     const { shape, warnings } = input;
-    return { shape, warnings, raws, cells, columns: input.columns() };
+    return { shape, warnings, raws, cells, columns: input.content().columns };
   } finally {
     await input.close();
   }

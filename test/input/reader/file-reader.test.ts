@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '../../../src/core/lifecycle.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { FileReader } from '../../../src/input/reader/file-reader.js';
-import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
+import { readInProcess } from '../../../src/input/reader/reading-process.js';
 import { cell, row } from '../../support/hostile-files.js';
 import { commandOf, readersOf } from '../../support/reading-processes.js';
 import { OFFICE, workbookOf } from '../../support/workbooks.js';
@@ -24,14 +24,10 @@ beforeAll(async () => {
   );
 });
 
-async function openReader(
-  path: string,
-  limits?: Parameters<typeof startReadingProcess>[2],
-  stop?: AbortSignal,
-) {
+async function openReader(path: string, limits?: Parameters<typeof readInProcess>[3], stop?: AbortSignal) {
   const handle = await open(path, 'r');
-  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, (fd, pass) =>
-    startReadingProcess(fd, pass, limits),
+  const reader = new FileReader({ name: path, descriptor: handle.fd }, stop, (fd, pass, end) =>
+    readInProcess(fd, pass, end, limits),
   );
   const close = async () => {
     reader.close();
@@ -57,7 +53,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it.each([1, 2])('that is killed %i times', async (kills) => {
-    const input = await openInput(book, ...intakeOptions(folder, { startReader: startReadingProcess }));
+    const input = await openInput(book, ...intakeOptions(folder, { readBinary: readInProcess }));
     const numbers: number[] = [];
     const killed = new Set<number>();
     const reading = (async () => {
@@ -83,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
   });
 
   it('rests once the rows were read, and reads again', async () => {
-    const input = await openInput(book, ...intakeOptions(folder, { startReader: startReadingProcess }));
+    const input = await openInput(book, ...intakeOptions(folder, { readBinary: readInProcess }));
     for (let pass = 0; pass < 2; pass += 1) {
       let rows = 0;
       for await (const batch of input.rows()) rows += batch.length;

@@ -1,4 +1,3 @@
-/** The process that reads a file hands over what reading it here gives, to the character. */
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -9,7 +8,7 @@ import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/input/binary-table.js';
 import { openInput } from '../../../src/input/open-input.js';
 import { openParquetTable } from '../../../src/input/parquet/parquet-table.js';
-import { startReadingProcess } from '../../../src/input/reader/reading-process.js';
+import { readInProcess } from '../../../src/input/reader/reading-process.js';
 import { rowOf, sentRow } from '../../../src/input/reader/replies.js';
 import { openXlsxTable } from '../../../src/input/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/input/zip-archive.js';
@@ -37,12 +36,12 @@ const failedWith = (error: unknown): Read => ({
 
 async function readThere(path: string): Promise<Read> {
   try {
-    const input = await openInput(path, ...intakeOptions(folder, { startReader: startReadingProcess }));
+    const input = await openInput(path, ...intakeOptions(folder, { readBinary: readInProcess }));
     try {
       const rows: Row[] = [];
       for await (const batch of input.rows()) rows.push(...batch);
       const { shape, warnings } = input;
-      return { rows, width: input.columns().length, shape, warnings: [...warnings], error: null };
+      return { rows, width: input.content().columns.length, shape, warnings: [...warnings], error: null };
     } finally {
       await input.close();
     }
@@ -59,7 +58,7 @@ async function readHere(path: string): Promise<Read> {
     const table: BinaryTable = isParquet
       ? await openParquetTable({ name: path, descriptor, size: statSync(path).size })
       : await openXlsxTable(await ZipArchive.of(path, descriptor), opening);
-    const { batches, width, notes } = table.openRows(null, null);
+    const { batches, width, notes } = table.openRows(null);
     const rows: Row[] = [];
     for await (const batch of batches) rows.push(...batch);
     const warnings = [...table.warnings, ...notes()];

@@ -20,10 +20,7 @@ describe('the encoding of bytes', () => {
     ['German', 'windows-1252', iconv.encode(`${FILL}Müller;Köln\n`, 'windows-1252')],
     ['French with a curly apostrophe', 'windows-1252', iconv.encode('nom\nL’Oréal\n', 'windows-1252')],
     ['one accent in a long file', 'windows-1252', iconv.encode(`${FILL.repeat(300)}Nestlé;x\n`, 'latin1')],
-    ['the euro sign alone', 'windows-1252', iconv.encode('preis\n5 €\n', 'windows-1252')],
-    ['Icelandic', 'windows-1252', iconv.encode('nafn\nÞór Ísland\n', 'windows-1252')],
     ['a short table with one NUL', 'utf-8', Buffer.from('name,website\nA,a.com\nB\0,b.com\nC,c.co\n')],
-    ['a shorter one', 'utf-8', Buffer.from('a\nb\0.com\nc.com\n')],
     ['very little UTF-16LE', 'utf-16le', Buffer.from('a\nb.c\n', 'utf16le')],
     ['very little Chinese in UTF-16BE', 'utf-16be', iconv.encode('公司,城市\n阿里,杭州\n', 'utf-16be')],
     // Damaged rather than another code page: decoded strictly, so that the position is found.

@@ -1,5 +1,3 @@
-/** Records that fit their table: habits of whole files, one delimiter too many or too few. */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ragged, Row } from '../../../src/core/table.js';

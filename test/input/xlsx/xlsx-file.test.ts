@@ -1,5 +1,3 @@
-/** Written workbooks: read by our reader and by other software; conversions. */
-
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -49,7 +47,7 @@ async function readBook(path: string, hasHeader = true) {
   const input = await openInput(
     path,
     { ...READING, header: hasHeader },
-    { spoolFolder: '/nowhere', startReader: readHere },
+    { spoolFolder: '/nowhere', readBinary: readHere },
   );
   const rows: TypedCell[][] = [];
   const texts: string[][] = [];
@@ -61,7 +59,6 @@ async function readBook(path: string, hasHeader = true) {
   return { input, rows, texts };
 }
 
-/** Of other software. */
 async function valuesOf(path: string) {
   const { sheets } = await readXlsx(await readFile(path));
   return sheets[0]?.rows ?? [];

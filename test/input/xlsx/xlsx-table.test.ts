@@ -1,4 +1,3 @@
-/** Workbooks of other software, and hostile ones: which table is read, which is refused. */
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
@@ -78,7 +77,7 @@ describe('a workbook of other software', () => {
     expect(bare.input.shape).toMatchObject({ columns: ['column_1', 'column_2'], rawHeader: null });
     expect(bare.rows.map(({ cells }) => cells.join())).toEqual(['a.com,1', 'b.com,2']);
     const whole = await readBook(book);
-    expect(whole.input.contentHash()).toBe(bare.input.contentHash());
+    expect(whole.input.content().contentHash).toBe(bare.input.content().contentHash);
   });
 
   it('names the flags that do not apply to it, or to other formats', async () => {
@@ -127,7 +126,7 @@ describe('the XML of a workbook', () => {
   it('positions with and without references, rich and shared text, formats, errors, results', async () => {
     const { input, rows: read } = await readBook(await workbookOf(rows, parts), { name: 'x.xlsx' });
     expect(input.shape.typed?.codes).toEqual(['General', 'dd.mm.yyyy', 'mm-dd-yy', '@']);
-    expect(input.columns()).toEqual(['', 'website', 'b', '', '', '']);
+    expect(input.content().columns).toEqual(['', 'website', 'b', '', '', '']);
     expect(read.map(({ raw }) => JSON.parse(raw))).toEqual([
       [null, 'a.com ', { n: 45_306, f: 1 }, { e: '#DIV/0!' }, 'x'],
       [null, 'x\ry', { n: 10, f: 2 }, { t: '2024-01-15' }, { s: '007', f: 3 }, { n: '12345678901234567890' }],

@@ -201,7 +201,7 @@ acme.com,deferred,,,not asked,
 it('notes cells with several domains, and looks up the first of each', async () => {
   const { input, texts } = await scanText('website\nacme.com\nbeta.io; gamma.com\n', { columns: [WEBSITE] });
   expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-  const warning = 'cells with several domains (first in line 3): the first of each is looked up';
+  const warning = 'several domains in a cell (first in line 3): the first is looked up';
   expect(input.warnings).toContain(warning);
 });
 
