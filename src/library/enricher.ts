@@ -80,7 +80,7 @@ export interface EnricherOptions extends SharedOptions {
   readonly period?: 'month' | 'none' | number | undefined;
   /** Statuses that are not billed, besides 401, 403 and 429. Default: 204, 400, 402 and 5xx. */
   readonly freeStatuses?: string | readonly string[] | undefined;
-  /** Money per period beyond the quota; above 0 implies a paid plan. Default: 0; if paid 100. */
+  /** Money a period beyond the quota; above 0 implies a paid plan. Default: 0; if paid 100. */
   readonly overageBudget?: number | string | undefined;
   /** Price of one request beyond the quota. Default: `'0.1'`. */
   readonly overagePrice?: number | string | undefined;
@@ -95,8 +95,8 @@ export interface EnricherOptions extends SharedOptions {
   /** Where the log goes, without the token. Default: nowhere. Example: `console`. */
   readonly log?: EnricherLog | undefined;
   /**
-   * Name in `brand-enrich status`, such as `'crm-sync'`. A program that starts again under it
-   * continues with what is left of `maxRequests` and `maxCost`. Default: none, and no caps are kept.
+   * Name in `brand-enrich status`, such as `'crm-sync'`. A program that starts again under it has
+   * what is left of `maxRequests` and `maxCost`. Default: none, and no caps are kept.
    */
   readonly name?: string | undefined;
 }
