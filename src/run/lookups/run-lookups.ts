@@ -17,7 +17,6 @@ import {
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning, sayWait } from '../../ledger/policy.js';
-import { RULES } from '../../ledger/rules.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
@@ -59,7 +58,7 @@ export function createRunLookups(context: LookupsContext) {
   let worker: LookupWorker | null = null;
   let isPaused = false;
   let takenAt = Number.NEGATIVE_INFINITY;
-  /** What was said of a killed run's permits, when this one began. */
+  /** What was said of a killed run's permits. */
   let stranded: string | null = null;
 
   const tell = (text: Phrase, isWarning?: true) =>
@@ -105,8 +104,11 @@ export function createRunLookups(context: LookupsContext) {
     if (removed > 0)
       tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
     const sized = { ...run, identifiers: answers.wanted };
-    queued = queuedText(runsBefore(sized, await engine.runs.list(RUNS_LOOKED_AT), now));
+    const runs = await engine.runs.list(RUNS_LOOKED_AT);
+    queued = queuedText(runsBefore(sized, runs, now));
     if (queued !== null) tell(`${queued}: runs take turns`);
+    stranded = strandedNotice(state, run, runs);
+    if (stranded !== null) tell(stranded);
     if (runtime.worker === null) tell(`workers elsewhere do the lookups: ${workerFor(service)}`);
     const opensAccount = runtime.opensAccount?.() ?? true;
     if (opensAccount) await engine.ledger.open(account, request.pace);
@@ -127,8 +129,6 @@ export function createRunLookups(context: LookupsContext) {
       const refused = await readOwnBrand(worker, run, (notice) => tell(notice, true));
       if (refused) return { type: 'halted', halt: refused };
     }
-    if (state.held + state.probes > 0) stranded = await findStrandedPermits(0);
-    if (stranded !== null) tell(stranded, true);
     const findsQuota = tried === null && (await findsQuotaByLookup(missing, state));
     const trial = tried !== null || findsQuota ? trialOf(missing, tried) : null;
     try {
@@ -156,25 +156,9 @@ export function createRunLookups(context: LookupsContext) {
   }
 
   async function tellSilence(): Promise<void> {
-    const still = await findStrandedPermits(worker?.inFlight ?? 0);
-    // Said when the run began.
-    if (still !== null && stranded !== null) return;
+    if (stranded !== null) return;
     const latest = await engine.ledger.show(account).catch(() => null);
-    const waits = { retryAt: worker?.retryAt ?? null, now: clock.now(), service };
-    tell(still ?? silenceNotice(latest, waits), true);
-  }
-
-  /** Returns a notice if the run waits for a killed run's permits, or null. */
-  async function findStrandedPermits(inFlight: number): Promise<string | null> {
-    const looks = Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
-    const seen = await looks.catch(() => null);
-    if (seen === null) return null;
-    const [state, runs] = seen;
-    const isAlone = !runs.some(
-      (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
-    );
-    const endsAt = run.asOf + Math.min(permitMsOf(run.settings.timeoutMs), STRANDED_MS);
-    return strandedNotice(state, { isAlone, inFlight, endsAt });
+    tell(silenceNotice(latest, { retryAt: worker?.retryAt ?? null, now: clock.now(), service }), true);
   }
 
   function onParked(halt: RunHalt | null): void {
@@ -341,21 +325,19 @@ export function silenceNotice(
     : `no worker has finished a chunk for 15 seconds; ${workerFor(service)}`;
 }
 
-/** Notice while a killed run holds all that may be in flight, or null. `endsAt`: store's clock. */
+/** Returns a notice of what a killed run has in flight, which may hold this one back, or null. */
 export function strandedNotice(
-  state: LedgerState,
-  { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
+  { held, probes, now }: LedgerState,
+  { id, asOf, settings: { account, timeoutMs } }: Pick<RunRecord, 'id' | 'asOf' | 'settings'>,
+  runs: readonly RunRecord[],
 ): string | null {
-  const { left, quotaLeft, used } = judgeAccount(state);
-  const out = state.held + state.probes;
-  const stranded = out - inFlight;
-  const ended = Math.max(state.usage ?? 0, state.sent + state.others);
-  const isShort =
-    left === null || out >= Math.floor(((quotaLeft || left) + used - ended) / RULES.leftPerInFlight);
-  if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
+  const endsAt = asOf + Math.min(permitMsOf(timeoutMs), STRANDED_MS);
+  const isOther = (run: RunRecord) => run.id !== id && run.settings.account === account;
+  if (held + probes === 0 || endsAt <= now || runs.some((run) => isOther(run) && isAlive(run, now)))
+    return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return (
-    `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in ` +
-    'flight may have been billed and then count as spent'
+    `a killed run holds ${countOf(held + probes, 'permit')} until ${until} UTC: its requests in flight ` +
+    'may have been billed and then count as spent'
   );
 }
