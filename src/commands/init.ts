@@ -37,9 +37,7 @@ const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget'
 
 type Values = { -readonly [Name in SettingName]?: Settings[Name] };
 
-/**
- * Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial.
- */
+/** Throws `NeverStartError` if the file exists or a setting is missing, and a trial's error. */
 export function runInit(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, folder, stdin, stderr } = call;

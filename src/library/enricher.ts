@@ -178,10 +178,7 @@ export interface FileOptions extends SharedOptions {
   readonly where?: string | readonly string[] | undefined;
   /** The sheet of a workbook, by name or by number from 1. Default: the first visible one. */
   readonly sheet?: string | undefined;
-  /**
-   * The array of a JSON file with the rows, as keys between dots. Default: the only one, or the
-   * longest. Example: `'data.items'`.
-   */
+  /** The array of JSON rows, as keys: `data.items`. Default: the only one, or the longest. */
   readonly records?: string | undefined;
   /** The character between cells, or the word `tab`. Default: detected. */
   readonly delimiter?: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * The one request beyond the limit that a person may order: where refusals could cost money nothing
- * else shows that the quota was raised. It asks for what would be asked for next.
- */
+/** The request beyond the limit by which a person learns whether the quota was raised. */
 import { EXIT, NeverStartError, NotNowError, RefusedError, usageProblem } from '../core/errors.js';
 import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
@@ -27,10 +24,7 @@ export async function noteDeferred(
   await keyValues.put(SCOPE, account, JSON.stringify({ run: id, identifier }));
 }
 
-/**
- * `text`: the identifier as rows show it. `run`: the newest run, which deferred it; null: it was
- * given.
- */
+/** `text`: the identifier as rows show it. `run`: the newest run, if that deferred it, or null. */
 export type PlannedCheck = Readonly<Awaited<ReturnType<typeof planCheck>>>;
 
 /**

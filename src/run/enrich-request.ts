@@ -45,10 +45,7 @@ export interface EnrichRuntime {
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
-  /**
-   * The job of a file or a tick, and the id that its run gets: a pause ends the run, and the holder
-   * of the job begins another one when it is resumed. Absent: the run is its own job, and waits.
-   */
+  /** The job of a file or tick; a pause ends its run. Absent: its own job, which waits. */
   readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'> & { readonly startedBy?: string | undefined };
   /** Under which its caps are counted; absent: that of its command and content (`runKey`). */
   readonly key?: string;
@@ -56,10 +53,7 @@ export interface EnrichRuntime {
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
   readonly table?: Table | null;
-  /**
-   * Called before the file is read, and before its results are written from what was read; what it
-   * returns is called at the end of that. Absent: nobody asks.
-   */
+  /** Called before reading the file and before writing results; what it returns, after that. */
   readonly beginReading?: () => Promise<() => Promise<void>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,10 +62,7 @@ export interface EnrichRuntime {
   readonly emit: Emit;
   /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
-  /**
-   * Asks before money is spent; false ends the run before it. Absent: all but the rest after a
-   * trial may be spent.
-   */
+  /** Asks before spending; false ends the run. Absent: only the rest after a trial is refused. */
   readonly confirm?: (question: SpendingQuestion) => Promise<boolean>;
   /** Asks a person whether a paused command may go on; false, or absent: it may not. */
   readonly resumes?: (pause: Pause) => Promise<boolean>;

@@ -8,10 +8,7 @@ import type { EnrichProgress } from './run-events.js';
 import type { FileEvent } from './run-file.js';
 import { sayHalt, sayTo } from './words/say-reason.js';
 
-/**
- * Logs what a run tells. `about` names the run in each line. Runs of an account under way together
- * share `standing`.
- */
+/** Logs events. `about`: names the run. `standing`: shared by runs of an account at one time. */
 export function createLogView(
   log: Log,
   about: Readonly<Record<string, string>>,

@@ -70,10 +70,7 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   return renderer;
 }
 
-/**
- * The columns of a Parquet output. Those of a Parquet input keep their types; `types` are those of
- * the user's columns otherwise.
- */
+/** The columns of a Parquet output: those of a Parquet input keep theirs, others have `types`. */
 export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
   const schema = plan.input.parquet?.schema;
   const user = userCellsOf(plan).kept.map((same, at) =>
@@ -113,10 +110,7 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
   return seen.map(commonType);
 }
 
-/**
- * The first cell of the user's, in header or rows, or text of an unreadable row, that has more than
- * `most` characters; null: none has.
- */
+/** Returns the first user's cell longer than `most`, of header and unreadable rows too, or null. */
 export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
   const user = userCellsOf(plan);
   const names = [...user.kept.map((at) => plan.allColumns[at] ?? ''), plan.prefix + RAW_COLUMN];
