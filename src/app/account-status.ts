@@ -1,7 +1,4 @@
-/**
- * The state of an engine's account, queue, answers and runs, for `status` and the dashboard: as it
- * is, as parts of documents, and in words.
- */
+/** The state of an engine for `status` and the dashboard: as data, documents and words. */
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';

@@ -21,10 +21,7 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly begin: () => Promise<void>;
 }
 
-/**
- * Runs `action` in an open context and closes it. Throws what opening throws, and why the engine
- * was lost meanwhile, which stops the action.
- */
+/** Runs `action` in an open context. Throws as opening does, and why the engine was lost. */
 export function withDaemonContext<T>(
   loaded: LoadedSettings,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,

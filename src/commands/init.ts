@@ -171,10 +171,7 @@ async function tryEngine(
   return [`engine works: ${kind} at ${address}`, ...warnings.map(({ text }) => text)].join('; ');
 }
 
-/**
- * Whether a domain can be the brand of the service: `brand.com` of `https://api.brand.io`. Looking
- * up any other costs a request. A service on this machine costs nothing. Pure.
- */
+/** True if looking it up is free: `brand.com` for `api.brand.io`, any on this machine. Pure. */
 export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
   const name = getDomainWithoutSuffix(baseUrl);
   return isLoopbackUrl(baseUrl) || (name !== null && name !== '' && name === getDomainWithoutSuffix(domain));

@@ -1,7 +1,4 @@
-/**
- * `mcp`: a server of the Model Context Protocol over standard input and output, which belong to the
- * protocol. The ledger holds its agents to `--max-requests` a day, over all servers of the name.
- */
+/** `mcp`: a Model Context Protocol server. The ledger caps all servers of its name by the day. */
 import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';

@@ -1,7 +1,4 @@
-/**
- * `schema`: the documents that this program prints and the files that it reads and writes, and
- * their JSON schemas (2020-12). Pure.
- */
+/** `schema`: what this program prints, reads and writes, as JSON schemas (2020-12). Pure. */
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';

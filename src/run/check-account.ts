@@ -89,11 +89,7 @@ const NOT_ASKED = {
 
 export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
 
-/**
- * Sends the request, and keeps its answer. `by`: the person who orders it, for the log. Throws as
- * `planCheck` does, also where the ledger or another worker came first, and `RefusedError` where
- * the service refuses the credentials.
- */
+/** Sends the request, and keeps its answer. Throws as `planCheck`, and `RefusedError`. */
 export async function carryOutCheck(
   worker: Pick<LookupWorker, 'check'>,
   { identifier, text, settings, run, ledger: before }: PlannedCheck,

@@ -193,10 +193,7 @@ async function write(
   };
 }
 
-/**
- * Calls `read` with a signal that is aborted, too, when a person orders something for the job: no
- * run of it has begun that would follow the order. The holder of the job then asks what it is.
- */
+/** Calls `read` with a signal that is also aborted by a person's order for the job. */
 async function untilOrdered<T>(
   { engine, job, stop }: Pick<EnrichRuntime, 'engine' | 'job' | 'stop'>,
   read: (stop: AbortSignal) => Promise<T>,

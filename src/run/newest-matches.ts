@@ -1,7 +1,4 @@
-/**
- * The newest matches of a run, for pages that show it while it works. The engine keeps only which
- * identifiers they are: their brands are read from the stored answers, as long as those are kept.
- */
+/** The newest matches of a run, for pages: the engine keeps which, and reads their answers. */
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';

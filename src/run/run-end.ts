@@ -45,10 +45,7 @@ export function stopOf(end: LookupsEnd): RunStop | null {
   return end.type === 'halted' ? end : { type: end.type };
 }
 
-/**
- * The fault that an error after `stop` adds to it; null: the error is the stop itself, or an engine
- * that was waited for when the stop ended that.
- */
+/** Returns what an error after `stop` adds to it, or null for the stop itself, or a lost engine. */
 export function faultAfter(error: unknown, stop: AbortSignal): StopFault | null {
   if (isOfStop(error, stop)) return null;
   if (!(error instanceof BrandEnrichError))

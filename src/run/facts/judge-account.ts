@@ -1,8 +1,4 @@
-/**
- * The one judge of an account: whether it may spend, what is used and what is left. Pages,
- * documents, notices, parked runs and parked files take it from here, and the governor denies
- * permits by the same hold and limit. Pure.
- */
+/** The one judge of an account: hold, use and rest, as the governor judges them. Pure. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { nextPeriodAt, serviceTime } from '../../ledger/period.js';

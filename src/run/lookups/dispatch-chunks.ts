@@ -64,10 +64,7 @@ export class ChunkDispatcher {
   /** Number of the next chunk: chunks of one run are never numbered twice. */
   #next = 0;
   #isPaused = false;
-  /**
-   * Chunks of a paused run, out of the queue as workers left them. Chunks that workers still have
-   * are not replaced: two chunks never share an identifier.
-   */
+  /** A paused run's chunks from the queue. Workers keep theirs: none is given out twice. */
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
   #chunkSize = CHUNK_SIZE;
@@ -276,10 +273,7 @@ export class ChunkDispatcher {
   }
 }
 
-/**
- * Removes chunks of dead runs; returns how many. `now` is the store's clock. They count as
- * finished: a run that is about to end waits for its own.
- */
+/** Removes chunks of dead runs, as finished. `now`: the store's clock. Returns how many. */
 export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: ChunkQueue, now: number) {
   const places = await queue.idleChunks();
   const dead = new Set<string>();

@@ -175,10 +175,7 @@ export function createRunLookups(context: LookupsContext) {
       if (next !== undefined) return noteDeferred(engine, run, next.text);
   }
 
-  /**
-   * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
-   * Otherwise true if a person can be asked: one lookup is to show the quota.
-   */
+  /** True if one lookup is to show an unknown quota; asks again if it became known at no cost. */
   async function findsQuotaByLookup(missing: number, before: LedgerState): Promise<boolean> {
     if (limitOf(before) !== null) return false;
     const state = await engine.ledger.show(account, run.id);
@@ -283,10 +280,7 @@ export function stopAtSignal(
   });
 }
 
-/**
- * Reads quota and usage before spending; refused credentials or a wrong address end the run. `warn`
- * is told when the own domain seems to be billed.
- */
+/** Reads quota and usage before spending. Returns the halt of a refused or wrong address. */
 export async function readOwnBrand(
   worker: LookupWorker,
   run: RunRecord,
@@ -308,10 +302,7 @@ function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: nu
 const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
-/**
- * The notice after a silence: what holds the account, a far Retry-After, else by the place of the
- * workers. `state` null: it is not known. `retryAt`: of our worker; null: all are elsewhere. Pure.
- */
+/** Says what holds the account, or until when it waits. `retryAt` null: workers are elsewhere. */
 export function silenceNotice(
   state: LedgerState | null,
   { retryAt, now, service }: { retryAt: number | null; now: number; service: string },

@@ -205,10 +205,7 @@ async function resume({ runtime, run, worker }: SweepContext): Promise<void> {
   worker?.resumeRun(run.id);
 }
 
-/**
- * Asks for the service's own brand, then whether the ledger has room. `unknown`: there is none to
- * ask for, or the ledger does not permit it.
- */
+/** Looks up the own brand, then whether there is room. `unknown`: that may not be looked up. */
 async function lookForRoom({ runtime, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
   const { ownDomain } = run.settings;
   if (ownDomain === null || worker === null) return 'unknown';

@@ -56,10 +56,7 @@ export interface ChangesRequest {
   readonly emit: (notice: { type: 'notice'; text: string }) => void;
 }
 
-/**
- * Reads the earlier output. One that cannot be read counts as none, and a notice says why. Throws
- * `NeverStartError` `usage-invalid` where the output is not a file, and `InterruptedError`.
- */
+/** Reads the earlier output; a notice says why it counts as none. Throws `NeverStartError`. */
 export async function openChanges(request: ChangesRequest): Promise<Changes> {
   const { earlier, stop, emit } = request;
   const tell = (text: string) => emit({ type: 'notice', text });
@@ -224,10 +221,7 @@ function isDifferent(before: string | number | null | undefined, cell: string): 
   return typeof before === 'number' && before !== hashOf(cell);
 }
 
-/**
- * A cell in 32 bits (FNV-1a), equal for what is the same in all formats of an output: blanks,
- * escapes of formulas, TRUE of workbooks, and digits beyond those of a workbook.
- */
+/** Returns a cell's FNV-1a, equal in all formats: blanks, escapes, TRUE, digits of workbooks. */
 function hashOf(cell: string): number {
   const text = sanitizeCell(cell)
     .replace(/[\s\p{Cc}]+/gu, ' ')

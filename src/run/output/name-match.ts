@@ -1,7 +1,4 @@
-/**
- * How well the name in the user's list fits the name of the brand: a wrong match was paid for, and
- * nothing else shows it.
- */
+/** How well a row's name fits the brand's: only this shows a wrong match that was paid for. */
 import { jaroWinkler } from '@skyra/jaro-winkler';
 
 /** Lower matches go to the errors file: unrelated names hardly reach 0.7, namesakes pass 0.8. */
@@ -10,10 +7,7 @@ export const LOW_NAME_MATCH = 0.75;
 /** One name is a part of the other (`Telekom`, `Deutsche Telekom`), or its initials (`IBM`). */
 const PART_OF_NAME = 0.9;
 
-/**
- * Words that say the legal form of a company, in the spelling of `wordsOf`. Common ones of Europe,
- * the Americas and Asia; they are not compared, wherever they stand.
- */
+/** Legal forms of companies, in the spelling of `wordsOf`, which are not compared. */
 const LEGAL_FORMS = new Set(
   (
     'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead ' +

@@ -55,11 +55,7 @@ function formatOfName(path: string): TableFormat | null {
   return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
 }
 
-/**
- * The format of a run's output, and the names of its files; {@link assertPlaces} says whether they
- * can be written. `input`: its path; `-` is the standard input. Throws NeverStartError
- * `usage-invalid`.
- */
+/** Returns format and names; {@link assertPlaces} checks them. Throws NeverStartError. */
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,

@@ -1,7 +1,4 @@
-/**
- * Output records with types: a JSON array of `TypedCell` for each row, for `xlsx-file.ts` and
- * `parquet-file.ts`. The user's cells keep value, type and position.
- */
+/** Output records with types: a JSON array of `TypedCell` a row. The user's cells keep theirs. */
 import type { TableShape } from '../../core/table.js';
 import {
   type CellFormats,

@@ -38,10 +38,7 @@ export interface WriteRequest {
   readonly waiting?: ReaderWait;
 }
 
-/**
- * Whether the file begins with the byte order mark of UTF-8: where the input has one, and where it
- * is a CSV in another encoding, since Excel would read UTF-8 without one in that.
- */
+/** True as in the input, and for CSV of other encodings: Excel would take UTF-8 for that one. */
 function hasMark({ format, input }: WriteRequest['plan']): boolean {
   return format === input.format && (input.hasBom || (format === 'csv' && input.encoding !== 'utf-8'));
 }

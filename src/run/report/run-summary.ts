@@ -35,10 +35,7 @@ export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 export function createRunSummary() {
   const ranking = createBrandRanking();
   const facts = {
-    /**
-     * Distinct identifiers. `beingFetched`: those of not found that the service does not know yet.
-     * `stored`: those of matched and not found that came from the store.
-     */
+    /** Distinct identifiers; `beingFetched` are not found, `stored` matched or not found. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     /** The same brands in `HISTOGRAM_BINS` equal bins from 0 to 1: five add up to a third. */

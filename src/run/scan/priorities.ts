@@ -36,10 +36,7 @@ export class Priorities {
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }
 
-  /**
-   * A row at this line with this cell has this identifier. Throws `NeverStartError`
-   * (column-doubtful) on a cell that cannot be put in order.
-   */
+  /** Notes a row's cell. Throws NeverStartError `column-doubtful` on one without an order. */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const ranked = priorityValueOf(cell);

@@ -189,10 +189,7 @@ export function reasonInCell({ kind, line, reason }: Omit<ReturnType<typeof read
   return kind === 'unreadable' ? `line ${line}: ${words}` : words;
 }
 
-/**
- * One of the first rows of a status, for people. `value`: the identifier, or the cell as it stands
- * in the file, cut after 200 characters.
- */
+/** A row for people. `value`: identifier or cell, cut after 200 characters. */
 export interface ListedRow<Reason = string> {
   readonly line: number;
   readonly value: string;

@@ -14,10 +14,7 @@ export function scaleTo(highest: number, steps: number) {
   return { top: step * Math.max(1, Math.ceil(highest / step)), step };
 }
 
-/**
- * `label`: its text alternative. `unit`: of the scale. `below`: words under the drawing, left to
- * right. `children`: SVG, 100 wide and 100 high, 0 at the top.
- */
+/** `label`: alternative text. `below`: words under it. `children`: SVG of 100 by 100. */
 export function Chart({
   label,
   unit,
