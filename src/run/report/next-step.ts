@@ -129,7 +129,8 @@ const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands
   set: { minMatch: 0 },
 }}`;
 
-const AFTER_TRIAL = phrase`that was the trial: every paid answer is stored; to continue, run the same command without ${{
+const TRIAL_OVER = 'that was the trial: every paid answer is stored';
+const AFTER_TRIAL = phrase`${TRIAL_OVER}; to continue, run the same command without ${{
   setting: 'try',
 }}, or answer y`;
 
