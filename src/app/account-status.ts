@@ -88,7 +88,6 @@ export async function readAccountStatus(
   return {
     engine: engine.kind,
     address: engine.address,
-    /** The risks of the engine's settings. */
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
@@ -104,7 +103,6 @@ export async function readAccountStatus(
     storeNow: clock?.now ?? Date.now(),
     gone: goneAmong(runs),
     otherHolds: new Map(others.map((each, at) => [each, holdBy(states[at])])),
-    /** Pauses of files, commands and schedules, the oldest first. */
     pauses: pauses as readonly Pause[],
   };
 }

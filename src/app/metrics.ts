@@ -67,7 +67,6 @@ export function createMetrics() {
     buckets: BUCKETS,
     registers,
   });
-  /** `fill` sets all its values at each scrape. */
   const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
     new Gauge({
       name: `brand_enrich_${name}`,
@@ -105,7 +104,6 @@ export function createMetrics() {
 
   return {
     contentType: registry.contentType,
-    /** The same client, with every lookup counted and timed. */
     watchClient: (client: Client): Client => ({
       async lookup(identifier, options) {
         const end = latency.startTimer();

@@ -49,7 +49,6 @@ interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWork
   watchQueue(name: string): void;
 }
 
-/** For a command without a port. */
 const NOT_SERVED: OpenedMetrics = {
   url: null,
   watchClient: (client) => client,

@@ -131,7 +131,6 @@ export function createAgentCalls(
   files: AgentFiles,
   { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
 ) {
-  /** Files that this process works on, or has worked on. */
   const runs = new Map<string, RunStatus>();
 
   /** What the runs of the day have taken, by the ledger. */

@@ -50,7 +50,6 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n${route}`;
 }
 
-/** Which proxy is used, if any; nothing without a service address. */
 function routeToService(settings: Settings): string {
   if (settings.baseUrl === null) return '';
   const proxy = proxyFor(settings.baseUrl, settings);

@@ -116,7 +116,6 @@ async function askFor(
   { settings, folder }: CommandCall,
   person: Prompt,
 ): Promise<string | null> {
-  /** Asks nothing if the setting is known. */
   const ask = async <Name extends SettingName>(name: Name, question: string, fallback: string) => {
     while (values[name] === undefined) {
       const answer =
@@ -252,7 +251,6 @@ function openPrompt({ stdin, stderr, stop }: CommandCall) {
   };
 }
 
-/** The most common settings, with an example of each. */
 const SHOWN: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
   ['baseUrl', EXAMPLE_SERVICE.baseUrl],
   ['tokenFile', '/etc/brand-enrich/token'],

@@ -55,7 +55,6 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** Options of a file as flags of `run`. */
 function flagsOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { column, where, sheet, limit, output, nameColumn } = given;
   const flags = { column, where, sheet, limit: limit?.toString(), output, nameColumn };

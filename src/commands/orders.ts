@@ -20,7 +20,6 @@ import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import { listReading } from '../jobs/watcher-status.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
-/** Among so many of the newest runs a name is looked for. */
 const RUNS_NAMED = 100;
 
 /** Throws `NeverStartError` for what cannot be ordered, and what opening the engine throws. */
@@ -94,7 +93,6 @@ async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
   return answerLine({ run: one.run, isPaused: false }, `${name} is resumed: ${next}${rest}`);
 }
 
-/** Who takes up what was paused, and when. */
 async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<string> {
   if (isScheduleOwner(owner)) return 'a run that was begun continues within seconds, others begin when due';
   const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);

@@ -11,7 +11,6 @@ import { SCHEDULES_KEY, SCHEMA_KEY } from '../settings/load-settings.js';
 import type { Setting } from '../settings/setting.js';
 import { SETTING_ENTRIES } from '../settings/settings.js';
 
-/** Each made when it is asked for. */
 const FILES = {
   brand: { description: 'the key brand of a row of JSONL or JSON', make: rowKeySchema },
   profile: {

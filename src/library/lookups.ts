@@ -34,7 +34,6 @@ export interface LookupsOptions {
   readonly waits: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** The program closes. */
   readonly closing: AbortSignal;
 }
 
@@ -198,11 +197,9 @@ export function createLookups(options: LookupsOptions) {
 
   return {
     open,
-    /** How many chunks are under way. */
     get underWay(): number {
       return underWay.size;
     },
-    /** Resolves when nothing is under way any more. */
     async ended(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },

@@ -19,7 +19,6 @@ interface OutboxOptions {
   readonly clock: Clock;
   /** How a message is sent; null: this process does not know its receiver. */
   readonly sendOf: (message: OutboxMessage) => (() => Promise<unknown>) | null;
-  /** What the log says that it is about. */
   readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +31,6 @@ const LEASE_MS = 60_000;
 const messageSchema = z.object({
   id: z.string(),
   channel: z.enum(['webhook', 'e-mail']),
-  /** Stands for the receiver. */
   to: z.string(),
   /** When it was written, in milliseconds. */
   at: z.number(),

@@ -12,7 +12,6 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 
 const SCOPE = 'deferred';
 const noteShape = orElse(inJson(object({ run: anyText, identifier: anyText })), null);
-/** Among so many runs the newest of an account is looked for. */
 const RUNS_LOOKED_AT = 50;
 
 /** Keeps what a run that met the limit would have asked for next. */

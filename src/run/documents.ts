@@ -31,7 +31,6 @@ const stopped = z.literal('min-match').nullable().describe(held);
 /** What a person ordered: `user@host`, or a name of the dashboard. */
 const order = orNull({ by: text, at: time });
 
-/** What was read. */
 const input = {
   name: text,
   sha256: text,
@@ -50,7 +49,6 @@ const input = {
   examples,
 };
 
-/** Requests of the billing period. */
 const use = {
   period: text.nullable().describe('its first day, or none: the quota never renews'),
   quota: count.nullable(),
@@ -88,7 +86,6 @@ const spent = {
   unreported: count.describe('may also have been billed: in flight when their worker ended'),
   overage: count,
 };
-/** What one run has sent. */
 const requests = { sent: count, ...spent };
 
 const changes = {
@@ -130,7 +127,6 @@ const run = object({
 
 const engine = z.enum(['embedded', 'redis', 'postgres']);
 
-/** An engine, its account and its runs. */
 const status = {
   engine,
   address: text,

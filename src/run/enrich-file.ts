@@ -116,7 +116,6 @@ async function prepare({ request, runtime, releasers }: Stage) {
   return { input, scan, plan, names, renderer, changes, toStart };
 }
 
-/** What a run has when its lookups have ended, and why they have. */
 type LookedUp = Readonly<Awaited<ReturnType<typeof lookUp>>>;
 
 /** Looks up what is not stored. When it is stopped, errors end it like the stop. */

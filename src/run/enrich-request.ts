@@ -26,7 +26,6 @@ export interface EnrichRequest extends ScanRequest {
   readonly reader: 'terminal' | 'inbox' | 'page' | 'program';
 }
 
-/** The lookup worker of a run in its own process. */
 type RunWorker =
   /** For this run alone, which starts and stops it. */
   | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
@@ -60,7 +59,6 @@ export interface EnrichRuntime {
   /** No new requests; waits for those in flight, and writes the results so far. */
   readonly stop: AbortSignal;
   readonly emit: Emit;
-  /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
   /** Asks before spending; false ends the run. Absent: only the rest after a trial is refused. */
   readonly confirm?: (question: SpendingQuestion) => Promise<boolean>;

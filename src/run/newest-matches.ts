@@ -11,7 +11,6 @@ import type { RunEvent } from './run-events.js';
 const SHOWN = 20;
 const SCOPE = 'newest-matches';
 const EVERY_MS = 1_000;
-/** The engine keeps those of so many runs. */
 const RUNS_KEPT = 30;
 /** A page can do without them. */
 const PATIENCE_MS = 2_000;
@@ -25,7 +24,6 @@ export function keepNewestMatches(
   runId: string,
   clock: Pick<Clock, 'monotonic'>,
 ) {
-  /** The newest last. */
   let newest: string[] = [];
   let isNew = false;
   let toldAt = Number.NEGATIVE_INFINITY;

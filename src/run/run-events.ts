@@ -6,14 +6,11 @@ import type { LedgerState } from '../ledger/ledger.js';
 import type { SpendingQuestion } from './lookups/spending.js';
 
 export type RunEvent =
-  /** `rows`: so far. */
   | { readonly type: 'reading' | 'writing'; readonly rows: number }
   /** What the next lookups may cost, before anything is sent or asked; after a trial its result. */
   | { readonly type: 'estimated'; readonly question: SpendingQuestion }
   | ({ readonly type: 'progress' } & EnrichProgress)
-  /** `identifier`: as text. */
   | { readonly type: 'matched'; readonly identifier: string }
-  /** The run waits until it can spend again. */
   | { readonly type: 'parked'; readonly halt: RunHalt; readonly ledger: LedgerState | null }
   /** Whatever else people should know. `isWarning`: shown even with `--quiet`. */
   | { readonly type: 'notice'; readonly text: Phrase; readonly isWarning?: true };

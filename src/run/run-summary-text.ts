@@ -9,7 +9,6 @@ import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
 
-/** Codes of terminals for the colours of a verdict. */
 const COLORS = { good: 32, warn: 33, bad: 31, calm: 2 } as const;
 
 const TONES: Readonly<Record<keyof StatusCounts, Tone>> = {
@@ -89,7 +88,6 @@ function filesOf({ report: { changes, files }, result }: FinishedRun): Line[] {
   return lines;
 }
 
-/** What to do next, in sentences. */
 function closingOf({ report }: FinishedRun): string[] {
   const closing = new Set([noMatchText(report, 'terminal'), report.next]);
   return [...closing].filter((line) => line !== null);

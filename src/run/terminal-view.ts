@@ -29,7 +29,6 @@ export type TerminalPrompt = Pick<TerminalViewOptions, 'streams' | 'stop'>;
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
 const BAR_WIDTH = 24;
-/** The rate is measured over about so long. */
 const RATE_WINDOW_MS = 10_000;
 
 /** Shows nothing but warnings with `--quiet`. */

@@ -27,7 +27,6 @@ export function judgeAccount(account: Account) {
   const { quota, closedAt, period } = account;
   const overage = overageOf(account);
   const [limit, cap, used, left] = [limitOf(account), capOf(account), spentOf(account), roomOf(account)];
-  /** Where the requests of the overage budget begin. */
   const edge = cap ?? quota;
   const beyondEdge = edge === null ? 0 : Math.max(0, used - edge);
   const isOver = serviceTime(account) >= (nextPeriodAt(period, 'month') ?? Number.POSITIVE_INFINITY);
@@ -60,7 +59,6 @@ export function useOf(state: LedgerState) {
 
 export interface BudgetTerms {
   readonly plan: 'free' | 'paid' | null;
-  /** Exact decimal text. */
   readonly budget: string;
   readonly price: string;
 }

@@ -32,15 +32,12 @@ export interface Evidence {
   readonly gone: ReadonlySet<string>;
   /** The account of this process; null: none is set. */
   readonly account: string | null;
-  /** Its state; null: unknown. */
   readonly ledger: Parameters<typeof holdOf>[0] | null;
   /** The other accounts of runs that are alive, by name: why each may not spend. */
   readonly otherHolds: ReadonlyMap<string, Hold | null>;
 }
 
-/** Why a run does not go on, or ended as it did. */
 type RunWhy =
-  /** The runs that it waits for, in words. */
   | { readonly type: 'queued'; readonly behind: string }
   /** `goesOn`: when it is resumed, without a new start of the command. */
   | { readonly type: 'paused'; readonly order: Order; readonly goesOn: boolean }

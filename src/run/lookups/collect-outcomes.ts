@@ -52,7 +52,6 @@ export class OutcomeCollector {
   readonly #expected = new Map<string, Unanswered>();
   /** By number: a "not found" of a worker that knew of no answer that shows the service. */
   readonly #unproven = new Map<number, LookupFailure>();
-  /** At the last look for answers of workers elsewhere. */
   #answered = 0;
   #hasFound = false;
 
@@ -171,7 +170,6 @@ export class OutcomeCollector {
     }
   }
 
-  /** Expects nothing more. */
   close(): void {
     this.#expected.clear();
   }

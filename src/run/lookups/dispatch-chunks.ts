@@ -17,7 +17,6 @@ export interface DispatchOptions {
   readonly endsWhenPaused: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Awaited at each look at the store. */
   readonly onProgress: (progress: RunProgress) => void | Promise<void>;
   /** Called once per dispatch when no worker has taken a chunk for a while. */
   readonly onSilence: () => void;
@@ -68,7 +67,6 @@ export class ChunkDispatcher {
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
   #chunkSize = CHUNK_SIZE;
-  /** Unfinished chunks at once. */
   #window = FIRST_WINDOW / CHUNK_SIZE;
   /** Identifiers of the run that are done, as of the last look. */
   #done = 0;

@@ -34,7 +34,6 @@ import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
-/** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
 const TAKE_EVERY_MS = 250;
@@ -58,7 +57,6 @@ export function createRunLookups(context: LookupsContext) {
   let worker: LookupWorker | null = null;
   let isPaused = false;
   let takenAt = Number.NEGATIVE_INFINITY;
-  /** What was said of a killed run's permits. */
   let stranded: string | null = null;
 
   const tell = (text: Phrase, isWarning?: true) =>
@@ -226,7 +224,6 @@ export function createRunLookups(context: LookupsContext) {
       show();
       return missing > 0 ? lookUp(missing) : { type: 'finished' };
     },
-    /** Ends the run in the engine. Without a reason it is complete. */
     end: (why: RunStop | null) => endRun(context, why, { progress, worker }),
   };
 }

@@ -148,7 +148,6 @@ function* chunksOf(
   }
 }
 
-/** How long to wait for requests under way. */
 function graceOf({ run, runtime }: SweepContext): number {
   return runtime.stop.aborted ? runtime.graceMs() : run.settings.timeoutMs;
 }

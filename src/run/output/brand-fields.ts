@@ -77,7 +77,6 @@ function cellTextOf(value: unknown): string {
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
 }
 
-/** Longer names than this are not names. */
 const TEXT_AT_MOST = 200;
 
 /** A text for people; null: it is blank, or something else. */

@@ -46,10 +46,8 @@ export interface ChangesRequest {
   readonly plan: Pick<OutputPlan, 'fields' | 'prefix' | 'escapeFormulas'>;
   /** The file of the changes: CSV, or JSON lines by its name. */
   readonly file: string;
-  /** The output that is compared with. */
   readonly earlier: string;
   readonly identifiers: IdentifierSpool;
-  /** Opens a file in the folder of the run's spools. */
   readonly openSpool: (name: string) => SpoolFile;
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
@@ -238,7 +236,6 @@ function hashOf(cell: string): number {
 
 const SAFE_DIGITS = 12;
 
-/** Texts on disk by number, each set once. */
 class NumberedTexts {
   #starts = new Float64Array(1_024);
   #lengths = new Uint32Array(1_024);
@@ -259,7 +256,6 @@ class NumberedTexts {
     return (this.#lengths[index] ?? 0) > 0;
   }
 
-  /** null: there is none. */
   at(index: number): string | null {
     const bytes = this.#lengths[index] ?? 0;
     return bytes === 0 ? null : this.file.read(this.#starts[index] ?? 0, bytes).toString('utf8');

@@ -134,7 +134,6 @@ export function rowColumnsIn(columns: readonly Column[]) {
   return {
     at,
     count: own.length,
-    /** The values of a row, in their order. */
     valuesOf: (duplicateOf: number | null, nameMatch: number | null) =>
       own.map((column) => (column === NAME_MATCH ? nameMatch : duplicateOf)),
   };

@@ -62,7 +62,6 @@ export async function readEarlierOutput(
 
 type ReadBrand = (row: Row) => EarlierBrand | null;
 
-/** Of CSV, workbooks and Parquet. */
 function readerOfCells({ name: path, shape }: Input, { prefix, columns }: EarlierOutputOptions): ReadBrand {
   const placeOf = (column: string) => shape.columns.indexOf(prefix + column);
   const [status, identifier] = [placeOf('status'), placeOf('identifier')];

@@ -19,7 +19,6 @@ const LEGAL_FORMS = new Set(
     'sdn se sia sl slu snc sp spa spol spzoo srl sro tbk uab ug vof zao zrt'
   ).split(' '),
 );
-/** Of no weight in a name. */
 const FILLERS = new Set(['and', 'the', 'und', 'et', 'y', 'e', 'i', 'ir']);
 
 /** Letters that have no accent to take off. */

@@ -20,13 +20,11 @@ const GATHER = 128 * 1024;
 /** How to wait for the reader of a named pipe. */
 export interface ReaderWait {
   readonly stop: AbortSignal;
-  /** Gets a sentence that says what is waited for. */
   readonly emit: (notice: { type: 'notice'; text: string; isWarning: true }) => void;
 }
 
 export interface OutputOptions {
   readonly gzip: boolean;
-  /** Begin with a byte order mark. */
   readonly bom: boolean;
   /** Where `-` goes; null: `-` is a file of that name. It is not closed. */
   readonly stdout: NodeJS.WritableStream | null;

@@ -38,7 +38,6 @@ function isStream(path: string): boolean {
 const GZIP = /\.gz$/i;
 /** Its dot included: what is longer is part of the name. */
 const LONGEST_EXTENSION = 11;
-/** Endings of names that imply a format. */
 const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
   jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
@@ -131,7 +130,6 @@ const OUTPUT_FILES = [
 ] as const;
 type OutputFile = (typeof OUTPUT_FILES)[number][1];
 
-/** As many links as Linux follows. */
 const MOST_LINKS = 40;
 
 /** The file that writing `target` would write: absolute, links resolved except circular ones. */

@@ -139,7 +139,6 @@ function correct(reader: Reader): string {
   return `correct them in the errors file and ${run}: only those rows are looked up`;
 }
 
-/** The reasons why `--strict` fails a run without failed rows. */
 function strictReasons({ run, rows }: Figures): Phrase[] {
   const reasons: Phrase[] = [];
   if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
@@ -148,7 +147,6 @@ function strictReasons({ run, rows }: Figures): Phrase[] {
   return reasons;
 }
 
-/** Names the setting and its effect. */
 function limitAdvice(
   end: LookupsEnd,
   plan: RunSettings['plan'],
@@ -186,7 +184,6 @@ const RAISES_UNSEEN = phrase`a higher ${
   setting: 'ownDomain',
 }}, or use \`brand-enrich ledger check\` or \`brand-enrich ledger observe --quota N\``;
 
-/** How to cover the remaining identifiers, by plan. */
 const RAISES: Record<RunSettings['plan'], Phrase> = {
   paid: phrase`a higher ${OVERAGE_BUDGET} (or quota) would cover them`,
   free: 'a raised quota or the next period would cover them',

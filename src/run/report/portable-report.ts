@@ -57,7 +57,6 @@ function encodedPart(part: string): string {
   return encodeURIComponent(Buffer.from(part).toString());
 }
 
-/** The last part of a path of any system. */
 function lastPart(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }

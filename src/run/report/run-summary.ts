@@ -44,7 +44,6 @@ export function createRunSummary() {
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
     newestFetchedAt: null as number | null,
-    /** Why identifiers failed. */
     failures: new Counter<FailureReason>(REASONS_AT_MOST),
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
@@ -132,7 +131,6 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   return {
     /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
-    /** The key by which two answers are the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? parseIdentifierText(identifier).value,
     domain,

@@ -9,7 +9,6 @@ import { columnLabel } from '../../input/identify/find-column.js';
 import type { Settings } from '../../settings/settings.js';
 import { grown } from './spool-file.js';
 
-/** The priority of an identifier: none, a word, or a number. */
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
@@ -20,7 +19,6 @@ export type PriorityRequest = NonNullable<Settings['priority']>;
 const WORDS_AT_MOST = 100_000;
 
 export class Priorities {
-  /** For people: what is bought first. */
   readonly sentence: string;
   readonly #label: string;
   /** -1: the highest comes first. */

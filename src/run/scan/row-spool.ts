@@ -31,12 +31,10 @@ const BLOCK_BYTES = 262_144;
 const WINDOW_BYTES = 4 * 1_048_576;
 
 export class RowSpool {
-  /** How many rows there are. */
   count = 0;
 
   constructor(private readonly file: SpoolFile) {}
 
-  /** Of all rows on disk. */
   get bytes(): number {
     return this.file.length;
   }
