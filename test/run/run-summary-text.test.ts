@@ -71,19 +71,6 @@ describe('on a terminal', () => {
   });
 });
 
-it('uses the singular for one of a thing', () => {
-  const lines = summaryOf({
-    scan: { answers: { wanted: 1 } as Scan['answers'] },
-    tally: { requests: 1, billed: 1 },
-    rows: { matched: 1 },
-    end: halted('limit'),
-    facts: { identifiers: { ...DEFERRED.identifiers, deferred: 1 } },
-  });
-  expect(lines[0]).toBe('Finished: 1 matched of 1 row');
-  expect(lines[1]).toContain('1 distinct identifier: 1 request, 1 billed; ');
-  expect(lines.join('\n')).toContain('; 1 identifier is left: ');
-});
-
 describe('with --quiet', () => {
   const textOf = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
 
@@ -200,29 +187,6 @@ it('names the files, and a partial one as such', () => {
 describe('the next step', () => {
   const AGAIN = 'run the same command again';
   const RAISED = 'a raised quota or the next period would cover them';
-  it.each<[string, ResultParts, string, Partial<RunSettings>?]>([
-    ['some failed', { rows: { failed: 1 } }, `some rows failed: ${AGAIN} to retry only those`],
-    ['too many', { end: { type: 'too_many_failures' } }, `stopped by --max-errors: ${AGAIN} to continue`],
-    [
-      'the credentials were refused',
-      { end: halted('credentials') },
-      `the service refused the credentials: the token is unknown (status 403); check the token, then ${AGAIN}: nothing is lost`,
-    ],
-    [
-      'Ctrl-C',
-      { end: { type: 'stopped' } },
-      `interrupted: all paid answers are stored; ${AGAIN} to continue`,
-    ],
-    [
-      'a cap of the run is reached',
-      { end: halted('limit', { name: 'maxRequests', maxRequests: 50 }), facts: DEFERRED },
-      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; to continue, run it again with a higher --max-requests',
-      { maxRequests: 50 },
-    ],
-  ])('%s', (_what, parts, text, settings = {}) => {
-    expect(summaryOf(parts, settings)).toContain(text);
-  });
-
   it.each<[RunSettings['plan'], LookupsEnd, why: string, todo: string]>([
     [
       'unspecified',
