@@ -1,12 +1,15 @@
-/** The request, surroundings and result of a run; `enrich-file.ts` performs it. */
+/** The request and surroundings of a run, and its events; `enrich-file.ts` performs it. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
+import type { Phrase } from '../core/phrase.js';
 import type { Engine } from '../engine/engine.js';
-import type { Pause, RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import type { RunHalt } from '../engine/stores/run-reasons.js';
+import type { Pause, RunProgress, RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import { READING_KEYS } from '../input/input.js';
 import type { Table } from '../input/read-table.js';
+import type { LedgerState } from '../ledger/ledger.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
 import { keyOfConditions } from '../settings/column-value.js';
 import type { Settings } from '../settings/settings.js';
@@ -14,7 +17,6 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
-import type { Emit } from './run-events.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
 export interface EnrichRequest extends ScanRequest {
@@ -68,6 +70,35 @@ export interface EnrichRuntime {
   readonly asks?: (question: string) => Promise<boolean>;
   /** The inbox or the schedule of its file; absent: a file of its own. */
   readonly series?: string;
+}
+
+/** What a run tells while it is under way, in facts: its readers make the words. */
+export type RunEvent =
+  | { readonly type: 'reading' | 'writing'; readonly rows: number }
+  /** What the next lookups may cost, before anything is sent or asked; after a trial its result. */
+  | { readonly type: 'estimated'; readonly question: SpendingQuestion }
+  | ({ readonly type: 'progress' } & EnrichProgress)
+  | { readonly type: 'matched'; readonly identifier: string }
+  | { readonly type: 'parked'; readonly halt: RunHalt; readonly ledger: LedgerState | null }
+  /** Whatever else people should know. `isWarning`: shown even with `--quiet`. */
+  | { readonly type: 'notice'; readonly text: Phrase; readonly isWarning?: true };
+
+/** Never throws, and does not wait for anybody. */
+export type Emit = (event: RunEvent) => void;
+
+export interface EnrichProgress {
+  readonly record: Pick<RunRecord, 'id' | 'settings'>;
+  readonly isParked: boolean;
+  /** Distinct identifiers wanted, and those that have an answer or failed. */
+  readonly wanted: number;
+  readonly answered: number;
+  readonly run: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inFlight: number;
+  /** Why the service is unavailable; null while it answers. */
+  readonly outage: string | null;
+  /** `queued behind customers.csv`, until the first request is sent; then null. */
+  readonly queued: string | null;
 }
 
 /** A run that has begun. */

@@ -5,8 +5,8 @@ import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
+import type { RunEvent } from './enrich-request.js';
 import { readStoredBrands } from './lookups/trial.js';
-import type { RunEvent } from './run-events.js';
 
 const SHOWN = 20;
 const SCOPE = 'newest-matches';
