@@ -84,9 +84,8 @@ function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number
 const ASK_EVERY_MS = 60_000;
 
 /**
- * Looks for the service's own domain from time to time, until it is proven that looks are free.
- * Without the proof nothing may be sent at the limit, so it is sought before: the ledger permits
- * three looks a day, in quiet moments. Resolves with `stop`, or when the credentials are refused.
+ * Looks up the service's own domain until that is proven free, so that `up` may look at the limit.
+ * The ledger permits three looks a day. Resolves with `stop`, or when the credentials are refused.
  */
 async function proveOwnDomain(
   context: OpenedContext,

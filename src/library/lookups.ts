@@ -1,7 +1,6 @@
 /**
- * Lookups of a program, in this process: gathered into chunks, which take the way that a worker's
- * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
- * so no other process could take them on, and what is cancelled leaves nothing behind.
+ * Lookups of a program, in chunks that take the way of a worker's chunks without a queue: a caller
+ * waits for each answer, so no other process could take them on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';

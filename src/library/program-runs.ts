@@ -1,7 +1,7 @@
 /**
- * The runs under which the lookups of a program are made: the engine then knows who waits, by whose
- * caps and terms. A run begins with the first lookup that the store cannot answer and ends when
- * the program does not ask for a while; what stops one stops the next ones too, for a minute.
+ * The runs of a program's lookups: the engine then knows by whose caps and terms. A run begins with
+ * a lookup that is not stored, and ends when none comes for a while; what stops one stops the next
+ * ones too, for a minute.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';

@@ -1,8 +1,7 @@
 /**
- * Messages kept as files until they arrive: what a process still owes when it ends is taken over by
- * the next one with the same receiver. A file belongs to the process that touched it within the
- * last minute. After a kill one may go twice, under the same id. Receivers are known by a hash,
- * because an address may hold a secret.
+ * Messages kept as files until they arrive, which the next process with the same receiver takes
+ * over. A file belongs to the process that touched it within the last minute. After a kill one may
+ * go twice, under one id. Receivers are hashes: an address may hold a secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

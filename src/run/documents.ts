@@ -1,9 +1,7 @@
 /**
- * The JSON for programs: the output of `--json`, `/status.json`, reports and webhooks. Types and
- * the schemas of `brand-enrich schema` come from these shapes. Times are ISO 8601 in UTC, money is
- * exact decimal text, null means unknown or none. New fields do not change the version.
- *
- * Import types only: zod takes time to load.
+ * The JSON for programs: output of `--json`, `/status.json`, reports and webhooks. Their types and
+ * schemas come from these shapes. Times are ISO 8601 in UTC, money is exact decimal text. New
+ * fields do not change the version. Import types only: zod takes time to load.
  */
 import { z } from 'zod';
 import { EXIT } from '../core/errors.js';

@@ -10,9 +10,8 @@ export interface StopFault {
 }
 
 /**
- * `finished`: every wanted identifier is answered or failed. `declined`: ended after its trial.
- * `paused`: its job goes on when a person resumes it. Halted as `useless`: none counts; as
- * `unmatched`: it is held for a person.
+ * `finished`: each wanted identifier is answered or failed. `paused`: the job goes on when resumed.
+ * Halted as `useless`: no answer counts; as `unmatched`: held for a person.
  */
 export type LookupsEnd =
   | { readonly type: 'finished' | 'cancelled' | 'paused' | 'declined' | 'too_many_failures' }

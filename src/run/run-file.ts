@@ -95,9 +95,8 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 }
 
 /**
- * Returns the path of the page; null beside a device or pipe, where none can be. Throws
- * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and are not
- * requested. `network`: null embeds no logos. `stop` ends the fetching of logos.
+ * Returns the path of the page; null beside a device or pipe. Throws `output-unwritable`.
+ * `isSample`: logos are made up, and not requested. `network`: null embeds none.
  */
 export async function writeReportPage(
   result: EnrichResult,

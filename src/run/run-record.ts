@@ -148,8 +148,7 @@ export async function recordStored(
 
 /**
  * Ends the run in the engine and reads how it stands there. `stop` null: it is complete. The file
- * is written by then, so an engine that does not answer prevents nothing, and the next run sees to
- * the rest.
+ * is written, so an engine that does not answer prevents nothing.
  */
 export async function endRun(
   { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,

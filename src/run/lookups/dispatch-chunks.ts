@@ -88,11 +88,10 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it. While the run
-   * is paused alone, its chunks leave the queue to those of other runs.
-   * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
-   * null: no limit. `isFull`: whether the others are held back; they are not handed out where it is
-   * still true when all before them are finished. Default: never. Throws engine errors.
+   * Hands out chunks of identifier texts until all are finished or something ends it; those of a
+   * run paused alone leave the queue. `chunksAhead`: how many may go before those are finished,
+   * asked anew; null: all. `isFull`: the others are held back, and left out if that is still true
+   * when all before them are finished. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,

@@ -1,10 +1,7 @@
 /**
  * `--changes`: the brands that are new, changed or gone since the output that a complete run
- * replaces. That file alone says what was there before: it is read before anything is spent, and
- * the changes get their name before it is replaced, so that a crash between the two repeats them.
- *
- * A brand is that of one identifier, compared by the cells of the columns that both outputs have.
- * About 25 bytes of memory for each identifier.
+ * replaces, which is read before anything is spent. The changes get their name first: a crash
+ * between the two repeats them. Brands are compared by cells of columns that both have.
  */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
@@ -151,9 +148,9 @@ export class Changes {
   }
 
   /**
-   * Writes the file in one step: what is new or changed in the order of the input, each vanished
-   * brand where its identifier stands, then those that are not in the input. A brand whose lookup
-   * failed is in none of them. Throws FailFileError `output-unwritable`.
+   * Writes the file in one step: new and changed brands in the order of the input, vanished ones
+   * where their identifiers stand, then the others. A failed lookup is none. Throws
+   * `output-unwritable`.
    */
   async write(answers: Pick<Answers, 'status'>): Promise<ChangesReport> {
     const { file, identifiers } = this.request;

@@ -35,8 +35,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 /**
- * 0 to 1, in hundredths: Jaro-Winkler of the words, as they stand or in order, whichever is higher.
- * Case, accents, punctuation and legal forms do not count. null: one of the names is blank.
+ * Returns 0 to 1: Jaro-Winkler of the words, as they stand or sorted. Case, accents and legal forms
+ * do not count. Null: a name is blank.
  */
 export function matchNames(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)];

@@ -147,8 +147,8 @@ export async function placeOf(target: string): Promise<string> {
 }
 
 /**
- * Throws FailFileError `output-unwritable` where the path is a link of another user, who would
- * choose the file that is written. Links above it are followed: they are in the path as named.
+ * Throws `output-unwritable` for a link of another user, who would choose the file. Links above it
+ * are followed: they are in the path as named.
  */
 export async function refuseLinksOfOthers(target: string): Promise<void> {
   let path = resolve(target);
@@ -168,9 +168,8 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
 }
 
 /**
- * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder
- * that is missing and for one that may not be written to; NeverStartError `usage-invalid` when a
- * path, by links or otherwise, is the input or another output.
+ * Throws `output-unwritable` for folders, missing ones and those that may not be written to;
+ * `usage-invalid` when a path, by links or otherwise, is the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);

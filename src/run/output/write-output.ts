@@ -44,10 +44,9 @@ function hasMark({ format, input }: WriteRequest['plan']): boolean {
 }
 
 /**
- * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
- * output. `errors` null: no such rows, no such file. `readBack`: null on standard output. `listed`:
- * the first rows that were asked and have no brand. `names`: rows whose names were compared, and
- * those whose brand may be another company.
+ * Throws FailFileError `output-unwritable` and `output-miscounted`. `errors`: null without such
+ * rows. `readBack`: null on standard output. `listed`: the first rows without a brand. `names`:
+ * rows whose names were compared, and low ones.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {

@@ -47,9 +47,8 @@ export function percentOf(part: number, whole: number): number {
 }
 
 /**
- * Bins of equal width as a chart, and as a table that opens below it. `unit`: one of what is
- * counted, as `brand`. `measure`: of the ranges, as `Score`. Of a bin, `tone` is its colour class
- * and `range` what it counts, as `0.93 to 1.00`. `below`: words under the bins.
+ * Shows bins as a chart, and as a table below it. `unit`: what is counted, as `brand`; `measure`:
+ * of the ranges, as `Score`. `tone`: colour class of a bin; `range`: as `0.93 to 1.00`.
  */
 export function Histogram(histogram: {
   label: string;
