@@ -6,6 +6,14 @@
  *   const { status, brand } = await enricher.lookup('acme.com');
  */
 
+import { keepRunning, orRelease } from './core/lifecycle.js';
+import { forwardingLog, silentLog } from './core/log.js';
+import type { Enricher, EnricherOptions, FileOptions } from './library/enricher.js';
+import { settingsOfFile } from './library/file-run.js';
+import { openEnricher } from './library/open-enricher.js';
+import { forProgram } from './library/waiters.js';
+import { loadOptions } from './settings/load-settings.js';
+
 export { type Brand, type QualityTier, qualityTier } from './brand-api/brand.js';
 export {
   BrandEnrichError,
@@ -19,19 +27,29 @@ export {
 } from './core/errors.js';
 export type { IdentifierKind } from './core/identifier.js';
 export type { AnswerSource, OutcomeStatus, StatusCounts } from './core/outcome.js';
-export { createEnricher } from './library/create-enricher.js';
-export type { AccountState, AccountUse, FilePlan } from './library/documents.js';
-export type {
-  Candidate,
-  Candidates,
-  Enriched,
-  Enricher,
-  EnricherLog,
-  EnricherOptions,
-  EnrichOptions,
-  FileOptions,
-  FileProgress,
-  FileResult,
-  LookupOptions,
-  PlanOptions,
-} from './library/enricher.js';
+export type * from './library/documents.js';
+export type * from './library/enricher.js';
+
+/**
+ * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
+ * `NeverStartError` for options that cannot be, all problems at once, and `FailFileError` when the
+ * engine cannot be used.
+ */
+export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {
+  const { log: target, name = null, ...given } = options;
+  // All files are of one account, whatever else they are given.
+  const { baseUrl, token, tokenFile, account, sample, env } = given;
+  const own = { baseUrl, token, tokenFile, account, sample, env };
+  const frame = () => ({
+    settings: loadOptions({ ...given }),
+    settingsOf: (input: string, file: FileOptions) => settingsOfFile(input, { ...given, ...file, ...own }),
+    log: target === undefined ? silentLog() : forwardingLog(target),
+    name,
+  });
+  try {
+    const opened = await keepRunning(orRelease(async (releasers) => openEnricher(frame(), releasers)));
+    return opened.enricher;
+  } catch (error) {
+    throw forProgram(error);
+  }
+}

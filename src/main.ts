@@ -1,7 +1,4 @@
-/**
- * What every root does with its process: arguments, environment, signals and exit codes meet here
- * and nowhere else. The roots are `cli.ts` and `workers/*.ts`.
- */
+/** The process of every root: arguments, environment, signals and exit codes meet only here. */
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -29,26 +26,19 @@ import type { CommandName } from './settings/setting.js';
 import { inheritedFlags, type LoadedSettings, type Settings } from './settings/settings.js';
 import { requestsMark, unansweredRequests, unansweredText } from './worker/worker-stop.js';
 
-/** Part of `--stop-grace`, of which it is at most half: the partial file has to be written too. */
+/** Part of `--stop-grace`, at most half of it, for writing the partial file. */
 const WRITING_MS = 10_000;
 /** A timer that is later than this stood still with its process. */
 const LATE_MS = 1_000;
 const LINGER_MS = 3_000;
 
-const STOPPING =
-  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to quit at once)\n';
-
-/** Commands that go on until they are stopped. */
+/** Commands that run until they are stopped; those below do not say themselves how to. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
 
-/** The state before the error. */
-interface Known {
-  file: ConfigFile | null;
-  settings: Settings | null;
-}
-
-/** Those of them that do not say so themselves. */
 const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve', 'mcp'];
+
+/** What was read before an error. */
+type Known = { file: ConfigFile | null; settings: Settings | null };
 
 const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS_WRITE = 0o022;
@@ -73,17 +63,17 @@ export interface ProcessFace extends Streams, Pick<NodeJS.Process, 'env'> {
 export async function main(argv: readonly string[], face: ProcessFace): Promise<number> {
   const { env, stdout, stderr } = face;
   const known: Known = { file: null, settings: null };
-  const output: { fault: Error | null } = { fault: null };
+  let fault = null as Error | null;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader such as `head` may leave early; an output that matters has its own error.
-    if (error.code !== 'EPIPE') output.fault ??= error;
+    if (error.code !== 'EPIPE') fault ??= error;
   });
   stderr.on('error', () => undefined);
   try {
     const exitCode = await keepRunning(runArguments(argv, known, face));
     // A write that fails is reported in a later turn.
     await setImmediate();
-    if (output.fault !== null) throw lostOutput(output.fault);
+    if (fault !== null) throw lostOutput(fault);
     return exitCode;
   } catch (error) {
     const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
@@ -95,17 +85,15 @@ export async function main(argv: readonly string[], face: ProcessFace): Promise<
   }
 }
 
-/** Modules, pools and the private server need more than half of this at once. */
+/** Modules, pools and the private server need more than half: below it they fail anywhere. */
 const FEWEST_FILES = 256;
 
-/** Below the limit of open files Node and PostgreSQL fail anywhere, in words of their own. */
 function assertFilesAllowed(): void {
   const limits = attempt(() => readFileSync('/proc/self/limits', 'utf8'), '');
   const most = /^Max open files +(\d+)/m.exec(limits)?.[1];
   if (most !== undefined && Number(most) < FEWEST_FILES) throw filesLimit(`ulimit -n is ${most}`);
 }
 
-/** What was printed on standard output is lost; what the command did is not. */
 function lostOutput(cause: Error): FailFileError {
   const subject = `standard output (${systemWords(cause)})`;
   const todo = 'send it to another place, then run again; paid answers are stored';
@@ -142,13 +130,14 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   const { settings } = loaded;
   known.settings = settings;
   const signals = listenForSignals(settings, face, () => unansweredRequests(mark));
-  const isText = settings.logFile === null && stderr.isTTY === true;
+  const { logFile, quiet } = settings;
+  const isText = logFile === null && stderr.isTTY === true;
   const level = levelFor(command, loaded, isText);
-  const { log, reopen } = openLog({ level, file: settings.logFile, stderr, isText });
-  if (isText && TOLD_HOW_TO_STOP.includes(command) && !settings.quiet)
+  const { log, reopen } = openLog({ level, file: logFile, stderr, isText });
+  if (isText && TOLD_HOW_TO_STOP.includes(command) && !quiet)
     printText(stderr, 'Ctrl-C stops it; requests in flight are awaited.\n');
   // A run keeps it, as everywhere: the terminal is gone.
-  if (settings.logFile !== null && STAYING.includes(command)) face.on('SIGHUP', reopen);
+  if (logFile !== null && STAYING.includes(command)) face.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
     const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
@@ -163,16 +152,13 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   return unansweredRequests(mark) > 0 ? worstExit([exitCode, EXIT.interrupted]) : exitCode;
 }
 
-/** Found upwards: this file runs from `dist/src`. */
 function packageVersion(): string {
+  // Upwards: this file runs from `dist/src`.
   const path = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/**
- * A run shows people what they need, so its log is for warnings; with `--quiet` any log is, and so
- * is that of `up` on a terminal, which has its dashboard.
- */
+/** Returns `warn` for a run, which shows people what they need, and for `up` on a terminal. */
 function levelFor(
   command: CommandName,
   { settings, origins }: Pick<LoadedSettings, 'settings' | 'origins'>,
@@ -189,9 +175,9 @@ function listenForSignals(
   face: ProcessFace,
   unanswered: () => number,
 ): Pick<CommandContext, 'stop' | 'graceMs'> {
-  /** Printed even with `--quiet`: money may be at stake. */
   const leaveAtOnce = () => {
     const requests = unanswered();
+    // Even with `--quiet`: money may be at stake.
     if (requests > 0) printText(face.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
     face.exit(EXIT.interrupted);
   };
@@ -212,7 +198,8 @@ function listenForSignals(
       };
       setTimeout(leave, stopGraceMs).unref();
     }
-    if (!quiet) printText(face.stderr, STOPPING);
+    const how = 'waiting for those in flight (press Ctrl-C again to quit at once)';
+    if (!quiet) printText(face.stderr, `\nstopping: no new requests; ${how}\n`);
     stopping.abort(new Error(`stopped by ${signal}`));
   };
   face.on('SIGINT', onSignal);
@@ -242,10 +229,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 
-/**
- * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
- * is removed from unknown errors; our own messages never hold it.
- */
+/** Says why a process ends: `data` for programs, `text` for people, neither with the token. */
 export function failureOf(thrown: unknown, token: string) {
   const error = faultOfProcess(thrown) ?? thrown;
   if (error instanceof BrandEnrichError) {
@@ -259,7 +243,7 @@ export function failureOf(thrown: unknown, token: string) {
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }
 
-/** What may happen at any place, because it concerns the whole process; null: anything else. */
+/** Returns the error of a fault that concerns the whole process, or null. */
 function faultOfProcess(error: unknown): BrandEnrichError | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   if (syscall === 'uv_cwd') {

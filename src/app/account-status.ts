@@ -1,7 +1,4 @@
-/**
- * The state of an engine's account, queue, answers and runs, for `status` and the dashboard: as it
- * is, as parts of documents, and in words.
- */
+/** The state of an engine for `status` and the dashboard: as data, documents and words. */
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';
@@ -91,7 +88,6 @@ export async function readAccountStatus(
   return {
     engine: engine.kind,
     address: engine.address,
-    /** The risks of the engine's settings. */
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
@@ -107,7 +103,6 @@ export async function readAccountStatus(
     storeNow: clock?.now ?? Date.now(),
     gone: goneAmong(runs),
     otherHolds: new Map(others.map((each, at) => [each, holdBy(states[at])])),
-    /** Pauses of files, commands and schedules, the oldest first. */
     pauses: pauses as readonly Pause[],
   };
 }

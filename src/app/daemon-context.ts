@@ -21,10 +21,7 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly begin: () => Promise<void>;
 }
 
-/**
- * Runs `action` in an open context and closes it. Throws what opening throws, and why the engine
- * was lost meanwhile, which stops the action.
- */
+/** Runs `action` in an open context. Throws as opening does, and why the engine was lost. */
 export function withDaemonContext<T>(
   loaded: LoadedSettings,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
@@ -87,9 +84,8 @@ function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number
 const ASK_EVERY_MS = 60_000;
 
 /**
- * Looks for the service's own domain from time to time, until it is proven that looks are free.
- * Without the proof nothing may be sent at the limit, so it is sought before: the ledger permits
- * three looks a day, in quiet moments. Resolves with `stop`, or when the credentials are refused.
+ * Looks up the service's own domain until that is proven free, so that `up` may look at the limit.
+ * The ledger permits three looks a day. Resolves with `stop`, or when the credentials are refused.
  */
 async function proveOwnDomain(
   context: OpenedContext,

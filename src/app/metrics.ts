@@ -1,8 +1,4 @@
-/**
- * Metrics of a process, and of one run as a file for a process that ends before it can be scraped:
- * the textfile collector of node_exporter reads it. Dashboards rely on names, units and labels;
- * nothing served is secret.
- */
+/** Metrics of a process, and of a run as a file. Dashboards rely on names; nothing is secret. */
 import { readFile } from 'node:fs/promises';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -71,7 +67,6 @@ export function createMetrics() {
     buckets: BUCKETS,
     registers,
   });
-  /** `fill` sets all its values at each scrape. */
   const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
     new Gauge({
       name: `brand_enrich_${name}`,
@@ -109,7 +104,6 @@ export function createMetrics() {
 
   return {
     contentType: registry.contentType,
-    /** The same client, with every lookup counted and timed. */
     watchClient: (client: Client): Client => ({
       async lookup(identifier, options) {
         const end = latency.startTimer();
@@ -191,10 +185,7 @@ export interface EndedRun {
 
 const LAST_COMPLETE = 'brand_enrich_run_last_complete_timestamp_seconds';
 
-/**
- * Only our own names: the collector refuses a file with names that it serves itself, which those of
- * a process are. `lastComplete`: of an earlier run, in seconds; null if unknown.
- */
+/** Writes only our names: the textfile collector refuses its own. `lastComplete`: in seconds. */
 export function metricsText(ended: EndedRun, lastComplete: number | null): Promise<string> {
   const { input, exitCode, endedAt, report } = ended;
   const registry = new Registry();
@@ -232,10 +223,7 @@ export function metricsText(ended: EndedRun, lastComplete: number | null): Promi
   return registry.metrics();
 }
 
-/**
- * Replaces the file in one step, so that a reader never sees half of it. Throws errors of the file
- * system.
- */
+/** Replaces the file in one step. Throws errors of the file system. */
 export async function writeMetricsFile(path: string, ended: EndedRun): Promise<void> {
   const earlier = await readFile(path, 'utf8').catch(() => '');
   const known = new RegExp(`^${LAST_COMPLETE}(?:\\{[^\\n]*\\})? (\\d+(?:\\.\\d+)?)$`, 'm').exec(earlier)?.[1];

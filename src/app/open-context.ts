@@ -49,7 +49,6 @@ interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWork
   watchQueue(name: string): void;
 }
 
-/** For a command without a port. */
 const NOT_SERVED: OpenedMetrics = {
   url: null,
   watchClient: (client) => client,
@@ -166,10 +165,7 @@ export function openLookupWorker(
 /** A folder that is moved away and back within one look is not lost. */
 const LOOK_MS = 5_000;
 
-/**
- * For a command that stays: `stop`, which is aborted too when the engine that is watched is lost.
- * Such an engine never works again, and a supervisor sees that the command ended.
- */
+/** Returns a `stop` that also ends with a lost engine, which never works again. */
 export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
   const lost = new AbortController();
   const both = AbortSignal.any([stop, lost.signal]);

@@ -74,10 +74,8 @@ function addressAndToken(settings: Settings): { readonly baseUrl: string; readon
 }
 
 /**
- * The account's name, as given or made of service and token, and the queue that the runs and
- * workers of one service and token (or `--account`) share: others never see their chunks.
- *
- * @param token null only where `--account` names the account.
+ * Returns the account's name, and the queue that only runs and workers of one service and token (or
+ * `--account`) share. `token`: null only with an `account`.
  */
 export function accountNames(service: string, token: string | null, account: string | null): AccountNames {
   const whose = account === null ? `token ${token ?? ''}` : `account ${account}`;

@@ -33,9 +33,8 @@ const START = 'brand-enrich-sample-';
 const FOLDER_NAME = new RegExp(`^${START}(\\d+)-[A-Za-z0-9]{6}$`);
 
 /**
- * A private folder until `releasers` run. The user's own is kept, because a new database takes a
- * second to make; the engine forgets what is in it. While another process has that, it is a new
- * one, which is removed. Removes leftovers of killed processes (identifiers).
+ * Returns a private folder until `releasers` run: the user's own, whose database forgets, or a new
+ * one while another process has that. Removes what killed processes left.
  */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers(tmpdir(), FOLDER_NAME, 'isDirectory');

@@ -3,18 +3,17 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { accountDocument } from '../app/account-status.js';
 import type { Brand } from '../brand-api/brand.js';
-import { BrandEnrichError, NeverStartError, PausedError } from '../core/errors.js';
+import { BrandEnrichError, NeverStartError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { OUTCOME_STATUSES } from '../core/outcome.js';
-import { isOfAll, pauseText, resumeCommand } from '../engine/stores/run-store.js';
-import type { FileProgress, FileResult } from '../library/enricher.js';
+import type { FileProgress } from '../library/enricher.js';
 import type { OpenedEnricher } from '../library/open-enricher.js';
 import { DOCUMENTS } from '../run/documents.js';
 import { fieldAt, valueAt } from '../run/output/brand-fields.js';
-import { newRunId } from '../run/run-record.js';
+import { assertNotPaused, newRunId } from '../run/run-record.js';
 import type { AgentFiles } from './agent-files.js';
 
 /** Clients give a call a minute. */
@@ -26,87 +25,95 @@ const RUNS_LOOKED_AT = 200;
 const FIELDS = ['name', 'domain', 'description', 'qualityScore', 'company.industries', 'company.employees'];
 
 const count = z.int().nonnegative();
+const text = z.string();
+const texts = z.array(text);
+const orNone = text.nullable();
 const today = z
   .object({ spent: count, left: count.describe('what may still be sent today') })
   .describe('requests of all servers of this name that were or may have been billed');
+const fieldsText = `paths into the brand, such as company.location.city; default: ${FIELDS.join(', ')}`;
 const lookup = {
   kind: z.enum(IDENTIFIER_KINDS).optional().describe('default: judged from the value'),
-  fields: z
-    .array(z.string())
-    .max(50)
-    .optional()
-    .describe(`paths into the brand, such as company.location.city; default: ${FIELDS.join(', ')}`),
+  fields: texts.max(50).optional().describe(fieldsText),
 };
 const file = {
-  path: z.string().describe('of the file, below the root of this server'),
-  column: z.array(z.string()).optional().describe('NAME or NAME:KIND; further ones for blank cells'),
-  where: z
-    .array(z.string())
-    .optional()
-    .describe('COLUMN=VALUE, COLUMN:blank or COLUMN:filled; all must hold'),
-  sheet: z.string().optional().describe('of a workbook'),
+  path: text.describe('of the file, below the root of this server'),
+  column: texts.optional().describe('NAME or NAME:KIND; further ones for blank cells'),
+  where: texts.optional().describe('COLUMN=VALUE, COLUMN:blank or COLUMN:filled; all must hold'),
+  sheet: text.optional().describe('of a workbook'),
   limit: z.int().positive().optional().describe('read at most this many rows'),
 };
+const newFile = {
+  ...file,
+  output: text.optional().describe('the new file; default: NAME.enriched.EXT beside it'),
+  nameColumn: text.optional().describe("the column with each company's name, to compare"),
+};
 const found = {
-  input: z.string(),
+  input: text,
   status: z.enum(OUTCOME_STATUSES),
-  identifier: z.string().nullable().describe('what was looked up'),
-  brand: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullable(),
+  identifier: orNone.describe('what was looked up'),
+  brand: z.record(text, z.union([text, z.number(), z.boolean()])).nullable(),
   source: z.enum(['api', 'stored']).nullable(),
   billed: count.describe('requests that were or may have been billed; 0: stored, or free'),
-  error: z.string().nullable(),
+  error: orNone,
 };
 const { plan, report, ledger } = DOCUMENTS;
+const runStatus = {
+  run: text,
+  state: z.enum(['running', 'finished', 'stopped', 'failed', 'cancelled']),
+  reason: orNone.describe('why it stopped or failed'),
+  progress: z.object({ wanted: count, answered: count }).nullable(),
+  rows: report.shape.rows.nullable(),
+  billed: count.nullable(),
+  output: orNone,
+  errors: orNone.describe('the file of the rows without an answer'),
+};
 
-/** Arguments and answers of the calls. */
+const call = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
+  description: string,
+  input: Input,
+  output: Output,
+) => ({ description, input: z.object(input), output: z.object({ ...output, today }) });
+
+/** The calls by their names, with what they take and answer. */
 export const CALLS = {
-  lookupBrand: {
-    input: z.object({ identifier: z.string(), ...lookup }),
-    output: z.object({ ...found, today }),
-  },
-  lookupBrands: {
-    input: z.object({ identifiers: z.array(z.string()).min(1).max(100), ...lookup }),
-    output: z.object({ rows: z.array(z.object(found)), today }),
-  },
-  planFile: {
-    input: z.object(file),
-    output: z.object({
+  lookup_brand: call(
+    'Look up the brand of one identifier, for at most one paid request.',
+    { identifier: text, ...lookup },
+    found,
+  ),
+  lookup_brands: call(
+    'Look up up to 100 identifiers; equal and stored ones cost nothing.',
+    { identifiers: texts.min(1).max(100), ...lookup },
+    { rows: z.array(z.object(found)) },
+  ),
+  plan_file: call(
+    'Read a CSV, JSON, Excel or Parquet file: what enriching it would need. Spends nothing.',
+    file,
+    {
       ...plan.pick({ rows: true, identifiers: true, requests: true, files: true }).shape,
       ...plan.shape.input.pick({ columns: true, warnings: true }).shape,
-      today,
-    }),
-  },
-  enrichFile: {
-    input: z.object({
-      ...file,
-      output: z.string().optional().describe('the new file; default: NAME.enriched.EXT beside it'),
-      nameColumn: z.string().optional().describe("the column with each company's name, to compare"),
-    }),
-  },
-  runStatus: {
-    input: z.object({ run: z.string() }),
-    output: z.object({
-      run: z.string(),
-      state: z.enum(['running', 'finished', 'stopped', 'failed', 'cancelled']),
-      reason: z.string().nullable().describe('why it stopped or failed'),
-      progress: z.object({ wanted: count, answered: count }).nullable(),
-      rows: report.shape.rows.nullable(),
-      billed: count.nullable(),
-      output: z.string().nullable(),
-      errors: z.string().nullable().describe('the file of the rows without an answer'),
-      today,
-    }),
-  },
-  account: {
-    input: z.object({}),
-    output: z.object({
-      ...ledger.shape.account.pick({ period: true, quota: true, limit: true, used: true, left: true }).shape,
-      today,
-    }),
-  },
+    },
+  ),
+  enrich_file: call(
+    'Write a new file with the rows of a file and the brand of each, best first. While it is running, ' +
+      'run_status says how far it is. Call it again to continue a run that stopped.',
+    newFile,
+    runStatus,
+  ),
+  run_status: call('How far a run of enrich_file is, and what came of it.', { run: text }, runStatus),
+  account: call(
+    'Use and quota of the account, and what is left for today. Sends nothing.',
+    {},
+    ledger.shape.account.pick({ period: true, quota: true, limit: true, used: true, left: true }).shape,
+  ),
 };
-type Input<Name extends keyof typeof CALLS> = z.infer<(typeof CALLS)[Name]['input']>;
-type RunStatus = z.infer<typeof CALLS.runStatus.output>;
+type CallName = keyof typeof CALLS;
+type Input<Name extends CallName> = z.infer<(typeof CALLS)[Name]['input']>;
+type Answer<Name extends CallName> = Omit<z.infer<(typeof CALLS)[Name]['output']>, 'today'>;
+type RunStatus = Answer<'run_status'>;
+
+const NO_NEWS = { reason: null, progress: null, rows: null, billed: null, output: null, errors: null };
 
 export interface AgentTerms {
   readonly name: string;
@@ -117,59 +124,37 @@ export interface AgentTerms {
   readonly perCall: number;
 }
 
-/** A file that this process works on, or has worked on. */
-interface AgentRun {
-  progress: FileProgress | null;
-  result: FileResult | null;
-  error: string | null;
-}
-
-/** `stop` ends lookups; closing the enricher ends files. */
+/** Returns what carries out a call. `stop` ends lookups; closing the enricher ends files. */
 export function createAgentCalls(
   { enricher, engine, service, runFile, capsKey }: OpenedEnricher,
   { name, owner, perDay, perCall }: AgentTerms,
   files: AgentFiles,
   { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
 ) {
-  const runs = new Map<string, AgentRun>();
+  const runs = new Map<string, RunStatus>();
 
-  /** The account, with what the runs of the day have taken by its ledger. */
-  async function readAccount() {
+  /** What the runs of the day have taken, by the ledger. */
+  async function readToday() {
     const key = capsKey();
     const run = (await engine.runs.list(RUNS_LOOKED_AT)).find((each) => each.key === key);
-    const state = await engine.ledger.show(service.account, run?.id);
-    const spent = state.run?.requests ?? 0;
-    return { state, today: { spent, left: Math.max(0, perDay - spent) } };
-  }
-
-  async function assertNotPaused(): Promise<void> {
-    const pause = (await engine.runs.pauses()).find((each) => each.owner === owner || isOfAll(each));
-    if (pause === undefined) return;
-    const todo = `a person resumes it with ${resumeCommand(pause, name)}`;
-    throw new PausedError({ code: 'paused', what: pauseText(pause), subject: name, todo });
+    const spent = (await engine.ledger.show(service.account, run?.id)).run?.requests ?? 0;
+    return { spent, left: Math.max(0, perDay - spent) };
   }
 
   async function lookUp(
     given: readonly string[],
-    { kind, fields = FIELDS }: Omit<Input<'lookupBrand'>, 'identifier'>,
+    { kind, fields = FIELDS }: Omit<Input<'lookup_brand'>, 'identifier'>,
   ) {
     if (given.length > perCall)
       throw tooMuch(`${countOf(given.length, 'identifier')} in one call`, 'send fewer');
-    await assertNotPaused();
+    await assertNotPaused(owner, name, { engine });
     const signal = AbortSignal.any([AbortSignal.timeout(LOOKUPS_MS), stop]);
     const rows = [];
     for await (const each of enricher.enrich(given, { signal, kind })) {
-      const { input, status, brand, source, billed, error } = each;
+      const { input, status, source, billed, error } = each;
       const identifier = each.identifier === null ? null : `${each.kind}:${each.identifier}`;
-      rows.push({
-        input,
-        status,
-        identifier,
-        brand: brand && shortBrand(brand, fields),
-        source,
-        billed,
-        error,
-      });
+      const brand = each.brand && shortBrand(each.brand, fields);
+      rows.push({ input, status, identifier, brand, source, billed, error });
     }
     return rows;
   }
@@ -182,20 +167,18 @@ export function createAgentCalls(
 
   function assertFits(requests: number): void {
     if (requests <= perCall) return;
-    throw tooMuch(
-      `the file needs ${countOf(requests, 'paid lookup')}`,
-      'select fewer rows with limit or where',
-    );
+    const subject = `the file needs ${countOf(requests, 'paid lookup')}`;
+    throw tooMuch(subject, 'select fewer rows with limit or where');
   }
 
-  async function planOf({ path, output, ...given }: Input<'enrichFile'>) {
+  async function planOf({ path, output, ...given }: Input<'enrich_file'>) {
     const input = await files.readable(path);
     const options = { ...given, ...(output !== undefined && { output: await files.place(output) }) };
     return { input, options, plan: await enricher.plan(input, options) };
   }
 
-  async function begin(request: Input<'enrichFile'>): Promise<string> {
-    await assertNotPaused();
+  async function begin(request: Input<'enrich_file'>): Promise<string> {
+    await assertNotPaused(owner, name, { engine });
     const { input, options, plan } = await planOf(request);
     assertFits(plan.requests.most);
     const { output, errors, report } = plan.files;
@@ -204,91 +187,67 @@ export function createAgentCalls(
     const goesOn = existsSync(output.replace(/(?=[.][^./]+(?:[.]gz)?$)/, '.partial'));
     await files.assertNew([output, ...(goesOn ? [] : [errors, report, page])]);
     const id = newRunId(Date.now());
-    const run: AgentRun = { progress: null, result: null, error: null };
-    runs.set(id, run);
-    const onProgress = (progress: FileProgress) => {
-      run.progress = progress;
-    };
+    const note = (news: Partial<RunStatus>) =>
+      void runs.set(id, { run: id, state: 'running', ...NO_NEWS, ...news });
+    note({});
+    const onProgress = ({ wanted, answered, billed }: FileProgress) =>
+      note({ progress: { wanted, answered }, billed });
     // The file may have grown, or stored answers may have aged, since it was planned.
     const confirm = async ({ requests }: { readonly requests: number }) => {
       assertFits(requests);
       return true;
     };
-    const job = { id, job: id, owner };
-    const ended = runFile(input, { ...options, onProgress }, { job, confirm })
-      .then((result) => {
-        run.result = result;
-      })
-      .catch((error) => {
-        run.error = errorForAgent(error, log);
-      });
+    const ended = runFile(input, { ...options, onProgress }, { job: { id, job: id, owner }, confirm }).then(
+      ({ isComplete, reason, rows, requests: { billed }, output, errors }) =>
+        note({ state: isComplete ? 'finished' : 'stopped', reason, rows, billed, output, errors }),
+      (error) => note({ state: 'failed', reason: errorForAgent(error, log) }),
+    );
     await withinDeadline(ended, FILE_MS);
     return id;
   }
 
-  async function statusOf(id: string): Promise<RunStatus> {
-    const { today } = await readAccount();
-    const nothing = {
-      reason: null,
-      progress: null,
-      rows: null,
-      billed: null,
-      output: null,
-      errors: null,
-      today,
-    };
-    const { result = null, error = null, progress = null } = runs.get(id) ?? {};
-    if (error !== null) return { run: id, ...nothing, state: 'failed', reason: error };
-    if (result !== null) {
-      const { isComplete, reason, rows, requests, output, errors } = result;
-      const state = isComplete ? 'finished' : 'stopped';
-      return {
-        run: id,
-        ...nothing,
-        state,
-        reason,
-        rows: { ...rows },
-        billed: requests.billed,
-        output,
-        errors,
-      };
+  async function statusOf(run: string): Promise<RunStatus> {
+    const known = runs.get(run);
+    if (known !== undefined) return known;
+    const record = await engine.runs.get(run);
+    if (record === null) {
+      const todo = 'use the id that enrich_file gave';
+      throw new NeverStartError({ code: 'usage-invalid', what: 'no such run', subject: run, todo });
     }
-    if (progress !== null) {
-      const { wanted, answered, billed } = progress;
-      return { run: id, ...nothing, state: 'running', progress: { wanted, answered }, billed };
-    }
-    const record = await engine.runs.get(id);
-    if (record !== null) {
-      const state = record.status === 'completed' ? 'finished' : record.status;
-      return { run: id, ...nothing, state, billed: record.tally.billed };
-    }
-    if (runs.has(id)) return { run: id, ...nothing, state: 'running' };
-    const todo = 'use the id that enrich_file gave';
-    throw new NeverStartError({ code: 'usage-invalid', what: 'no such run', subject: id, todo });
+    const state = record.status === 'completed' ? 'finished' : record.status;
+    return { run, state, ...NO_NEWS, billed: record.tally.billed };
   }
 
-  return {
-    async lookupBrand({ identifier, ...options }: Input<'lookupBrand'>) {
+  const calls: { readonly [Name in CallName]: (given: Input<Name>) => Promise<Answer<Name>> } = {
+    async lookup_brand({ identifier, ...options }) {
       const [row] = await lookUp([identifier], options);
       if (row === undefined) throw new Error('an identifier without a result');
-      return { ...row, today: (await readAccount()).today };
+      return row;
     },
-    async lookupBrands({ identifiers, ...options }: Input<'lookupBrands'>) {
-      return { rows: await lookUp(identifiers, options), today: (await readAccount()).today };
-    },
-    async planFile(request: Input<'planFile'>) {
+    lookup_brands: async ({ identifiers, ...options }) => ({ rows: await lookUp(identifiers, options) }),
+    async plan_file(request) {
       const { rows, identifiers, requests, files, input } = (await planOf(request)).plan;
-      const { columns, warnings } = input;
-      return { rows, identifiers, requests, files, columns, warnings, today: (await readAccount()).today };
+      return {
+        rows,
+        identifiers,
+        requests,
+        files,
+        columns: [...input.columns],
+        warnings: [...input.warnings],
+      };
     },
-    enrichFile: async (request: Input<'enrichFile'>) => statusOf(await begin(request)),
-    runStatus: ({ run }: Input<'runStatus'>) => statusOf(run),
+    enrich_file: async (request) => statusOf(await begin(request)),
+    run_status: ({ run }) => statusOf(run),
     async account() {
-      const { state, today } = await readAccount();
+      const state = await engine.ledger.show(service.account);
       const { period, quota, limit, used, left } = accountDocument(service.account, state);
-      return { period, quota, limit, used, left, today };
+      return { period, quota, limit, used, left };
     },
   };
+  return async (called: CallName, given: object) => ({
+    ...(await calls[called](given as never)),
+    today: await readToday(),
+  });
 }
 
 /** Fields without a value are left out. */

@@ -32,7 +32,6 @@ export async function openAgentFiles(root: string) {
   }
 
   return {
-    /** The whole path of a file that is there. */
     async readable(path: string): Promise<string> {
       const { whole, kind } = await look(path);
       if (kind === 'file') return whole;
@@ -40,7 +39,6 @@ export async function openAgentFiles(root: string) {
       const what = kind === 'folder' ? 'this is a folder' : undefined;
       throw new FailFileError({ code: 'input-missing', subject: path, todo, ...(what && { what }) });
     },
-    /** The whole path for a file that is to be written. */
     place: async (path: string): Promise<string> => (await look(path)).whole,
     /** Throws where one of these is there already. */
     async assertNew(paths: readonly string[]): Promise<void> {

@@ -54,10 +54,7 @@ complete -c brand-enrich -f -a '(__brand_enrich)'
 `,
 };
 
-/**
- * Returns the script of a shell (`bash`, `zsh` or `fish`); with `words`, the lines that the script
- * reads: what may stand in place of the last word.
- */
+/** Returns a shell's script; with `words`, the lines it reads: what may replace the last word. */
 export function completionText(shell: string, words: readonly string[]): string {
   if (words.length === 0) return SCRIPTS[shell] ?? '';
   return candidates(shell, words)

@@ -29,10 +29,7 @@ export function runConfig(call: CommandCall): ExitCode {
   return show({ data, text: `${showConfig(call, configFile)}${list}\n` }, call);
 }
 
-/**
- * Every setting that environment or config file can hold, in the table's order. `name`: that in the
- * config file, or the environment variable of a setting that it cannot hold.
- */
+/** Returns the settings of environment and config file. `name`: their key, else their variable. */
 export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
     name: line.key ?? line.env ?? name,
@@ -53,7 +50,6 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n${route}`;
 }
 
-/** Which proxy is used, if any; nothing without a service address. */
 function routeToService(settings: Settings): string {
   if (settings.baseUrl === null) return '';
   const proxy = proxyFor(settings.baseUrl, settings);

@@ -30,14 +30,12 @@ const PROGRESS_EVERY_MS = 250;
 const PROBLEMS_SHOWN = 20;
 /** No export has a longer line. */
 const LONGEST_LINE = 64 * 1_048_576;
-/** What is sent to the engine at once. */
 const BATCH_ANSWERS = 200;
 const BATCH_BYTES = 4 * 1_048_576;
 
 interface Orders {
   readonly pauses: number;
   readonly cancels: number;
-  /** All spending is paused. */
   readonly isPaused: boolean;
 }
 

@@ -37,9 +37,7 @@ const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget'
 
 type Values = { -readonly [Name in SettingName]?: Settings[Name] };
 
-/**
- * Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial.
- */
+/** Throws `NeverStartError` if the file exists or a setting is missing, and a trial's error. */
 export function runInit(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, folder, stdin, stderr } = call;
@@ -118,7 +116,6 @@ async function askFor(
   { settings, folder }: CommandCall,
   person: Prompt,
 ): Promise<string | null> {
-  /** Asks nothing if the setting is known. */
   const ask = async <Name extends SettingName>(name: Name, question: string, fallback: string) => {
     while (values[name] === undefined) {
       const answer =
@@ -173,10 +170,7 @@ async function tryEngine(
   return [`engine works: ${kind} at ${address}`, ...warnings.map(({ text }) => text)].join('; ');
 }
 
-/**
- * Whether a domain can be the brand of the service: `brand.com` of `https://api.brand.io`. Looking
- * up any other costs a request. A service on this machine costs nothing. Pure.
- */
+/** True if looking it up is free: `brand.com` for `api.brand.io`, any on this machine. Pure. */
 export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
   const name = getDomainWithoutSuffix(baseUrl);
   return isLoopbackUrl(baseUrl) || (name !== null && name !== '' && name === getDomainWithoutSuffix(domain));
@@ -257,7 +251,6 @@ function openPrompt({ stdin, stderr, stop }: CommandCall) {
   };
 }
 
-/** The most common settings, with an example of each. */
 const SHOWN: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
   ['baseUrl', EXAMPLE_SERVICE.baseUrl],
   ['tokenFile', '/etc/brand-enrich/token'],

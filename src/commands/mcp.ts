@@ -1,7 +1,4 @@
-/**
- * `mcp`: a server of the Model Context Protocol over standard input and output, which belong to the
- * protocol. The ledger holds its agents to `--max-requests` a day, over all servers of the name.
- */
+/** `mcp`: a Model Context Protocol server. The ledger caps all servers of its name by the day. */
 import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -58,73 +55,30 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** Options of a file as flags of `run`. */
 function flagsOf(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { column, where, sheet, limit, output, nameColumn } = given;
   const flags = { column, where, sheet, limit: limit?.toString(), output, nameColumn };
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
-type Calls = ReturnType<typeof createAgentCalls>;
-
-function serverOf(calls: Calls, perDay: number, log: Log): McpServer {
+function serverOf(carryOut: ReturnType<typeof createAgentCalls>, perDay: number, log: Log): McpServer {
   const instructions =
     'Finds the brand behind a domain, ticker, ISIN, crypto symbol or brand id. Stored answers are free, ' +
     `others are paid for: at most ${perDay} requests a day. Plan a file before you enrich it.`;
   const server = new McpServer({ name: 'brand-enrich', version: '0' }, { instructions });
-
-  function tool<Input extends z.ZodType<object>>(
-    name: string,
-    description: string,
-    { input, output }: { readonly input: Input; readonly output: z.ZodType<object> },
-    work: (given: z.infer<Input>) => Promise<object>,
-  ): void {
+  for (const name of Object.keys(CALLS) as (keyof typeof CALLS)[]) {
+    const { description, input: inputSchema, output: outputSchema } = CALLS[name];
     const readOnlyHint = name === 'plan_file' || name === 'run_status' || name === 'account';
     const annotations = { readOnlyHint, destructiveHint: false };
-    const config = { description, inputSchema: input, outputSchema: output, annotations };
+    const config = { description, inputSchema, outputSchema, annotations };
     server.registerTool<z.ZodType<object>, z.ZodType<object>>(name, config, async (given) => {
       try {
-        const answer = await work(given as z.infer<Input>);
-        const structuredContent = answer as Record<string, unknown>;
-        return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent };
+        const structuredContent = await carryOut(name, given);
+        return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
       } catch (error) {
         return { isError: true, content: [{ type: 'text', text: errorForAgent(error, log) }] };
       }
     });
   }
-
-  const { lookupBrand, lookupBrands, planFile, enrichFile, runStatus, account } = CALLS;
-  tool(
-    'lookup_brand',
-    'Look up the brand of one identifier, for at most one paid request.',
-    lookupBrand,
-    calls.lookupBrand,
-  );
-  tool(
-    'lookup_brands',
-    'Look up up to 100 identifiers; equal and stored ones cost nothing.',
-    lookupBrands,
-    calls.lookupBrands,
-  );
-  tool(
-    'plan_file',
-    'Read a CSV, JSON, Excel or Parquet file: what enriching it would need. Spends nothing.',
-    planFile,
-    calls.planFile,
-  );
-  tool(
-    'enrich_file',
-    'Write a new file with the rows of a file and the brand of each, best first. While it is running, ' +
-      'run_status says how far it is. Call it again to continue a run that stopped.',
-    { input: enrichFile.input, output: runStatus.output },
-    calls.enrichFile,
-  );
-  tool('run_status', 'How far a run of enrich_file is, and what came of it.', runStatus, calls.runStatus);
-  tool(
-    'account',
-    'Use and quota of the account, and what is left for today. Sends nothing.',
-    account,
-    calls.account,
-  );
   return server;
 }

@@ -1,7 +1,4 @@
-/**
- * `pause`, `resume` and `cancel`: what a person orders for one file or schedule, or for all
- * spending. A file is named by a run of it, also by an earlier one, or by its name.
- */
+/** `pause`, `resume` and `cancel`, for a schedule, all spending, or a file by name or any run. */
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
@@ -23,7 +20,6 @@ import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import { listReading } from '../jobs/watcher-status.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
-/** Among so many of the newest runs a name is looked for. */
 const RUNS_NAMED = 100;
 
 /** Throws `NeverStartError` for what cannot be ordered, and what opening the engine throws. */
@@ -58,7 +54,7 @@ async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
   else await resume(stores, ALL_SPENDING.owner);
   const data = { run: null, isPaused };
   if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
-  const still = (await stores.runs.pauses()).map(refOf);
+  const still = (await stores.runs.pauses()).map(({ run, label }) => run ?? label.name);
   const rest = still.length === 0 ? '' : `; still paused: ${still.join(', ')}`;
   return answerLine(data, `spending is allowed again${rest}`);
 }
@@ -66,11 +62,8 @@ async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
 async function pauseNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
   assertDone(await pause(stores, found, userAtHost()), name);
-  const run = found.type === 'run' ? found.run : null;
-  return answerLine(
-    { run, isPaused: true },
-    `${name} is paused; \`brand-enrich resume ${name}\` continues it`,
-  );
+  const data = { run: 'run' in found ? found.run : null, isPaused: true };
+  return answerLine(data, `${name} is paused; \`brand-enrich resume ${name}\` continues it`);
 }
 
 async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
@@ -83,7 +76,11 @@ async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
       : owner === known.owner,
   );
   const [one, ...others] = named;
-  if (others.length > 0) throw unclear(name, named.map(idOf));
+  if (others.length > 0)
+    throw unclear(
+      name,
+      named.map(({ run, owner }) => run ?? owner),
+    );
   if (one === undefined) {
     if (known === null) await find(name, stores);
     throw unusable('it is not paused', name);
@@ -96,7 +93,6 @@ async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
   return answerLine({ run: one.run, isPaused: false }, `${name} is resumed: ${next}${rest}`);
 }
 
-/** Who takes up what was paused, and when. */
 async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<string> {
   if (isScheduleOwner(owner)) return 'a run that was begun continues within seconds, others begin when due';
   const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);
@@ -111,11 +107,10 @@ async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<stri
 
 async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
-  const { tickOf } = stores;
-  const job = found.type === 'run' ? null : found.type === 'file' ? found.owner : await tickOf(found.owner);
+  const job = 'run' in found ? null : found.isFile ? found.owner : await stores.tickOf(found.owner);
   // It may be read, and no run of it have begun: then none does.
   if (job !== null) await cancel(stores, { job }, userAtHost());
-  const run = found.type === 'run' ? found.run : (await activeOf(found.owner, job, stores))?.id;
+  const run = 'run' in found ? found.run : await activeOf(found.owner, job, stores);
   if (run === undefined && job !== null)
     return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
   if (run === undefined) throw unusable('no run of this schedule is under way', name);
@@ -123,20 +118,20 @@ async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
 }
 
-/** `file`: without a run, because it is read, or was paused meanwhile. */
+/** A run, or an owner of runs: a schedule, a server, or a file that has no run yet. */
 type Found =
-  | { readonly type: 'run'; readonly run: string }
-  | { readonly type: 'schedule' | 'file'; readonly owner: string; readonly label: Label };
+  | { readonly run: string }
+  | { readonly owner: string; readonly label: Label; readonly isFile: boolean };
 
 /** By the id of a run or a file's job, or by the name of a schedule, server or unfinished file. */
 async function find(name: string, stores: Stores): Promise<Found> {
   const { runs } = stores;
-  if ((await runs.get(name)) !== null) return { type: 'run', run: name };
+  if ((await runs.get(name)) !== null) return { run: name };
   const [schedule, ...more] = await stores.ownersOf(name);
   const listed = await runs.list(RUNS_NAMED);
+  const ownerNamed = (owner: string) => ({ owner, label: { host: null, name }, isFile: false });
   const agent = agentOwner(name);
-  if (listed.some(({ owner }) => owner === agent))
-    return { type: 'schedule', owner: agent, label: { host: null, name } };
+  if (listed.some(({ owner }) => owner === agent)) return ownerNamed(agent);
   const running = listed.filter(({ status }) => status === 'running');
   const reading = (await listReading(stores.keyValues)).filter(
     ({ job, file }) => [job, file].includes(name) && !running.some((run) => run.job === job),
@@ -153,8 +148,8 @@ async function find(name: string, stores: Stores): Promise<Found> {
     ...(await runs.pauses()).filter(isFileNamed),
   ];
   const found: Found[] = [
-    ...unread.map(({ owner, label }) => ({ type: 'file' as const, owner, label })),
-    ...files.map(({ id }) => ({ type: 'run' as const, run: id })),
+    ...unread.map(({ owner, label }) => ({ owner, label, isFile: true })),
+    ...files.map(({ id }) => ({ run: id })),
   ];
   const [file, ...others] = found;
   if (more.length > 0) {
@@ -162,11 +157,8 @@ async function find(name: string, stores: Stores): Promise<Found> {
     throw new NeverStartError(usageProblem(what, name, `write ${name}@HOST`));
   }
   if (others.length > 0 || (file !== undefined && schedule !== undefined))
-    throw unclear(
-      name,
-      found.map((each) => (each.type === 'run' ? each.run : each.owner)),
-    );
-  if (schedule !== undefined) return { type: 'schedule', owner: schedule, label: { host: null, name } };
+    throw unclear(name, [...unread.map(({ owner }) => owner), ...files.map(({ id }) => id)]);
+  if (schedule !== undefined) return ownerNamed(schedule);
   if (file !== undefined) return file;
   throw unusable('the engine knows no such run, schedule or unfinished file', name);
 }
@@ -181,15 +173,12 @@ function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
 }
 
 /** The newest run of an owner, of this job unless it is null, if it has not ended for good. */
-async function activeOf(owner: string, job: string | null, { runs }: Engine): Promise<RunRecord | undefined> {
+async function activeOf(owner: string, job: string | null, { runs }: Engine): Promise<string | undefined> {
   const newest = (await runs.list(RUNS_NAMED)).find(
     (run) => run.owner === owner && (job === null || run.job === job),
   );
-  return newest?.status === 'running' || newest?.status === 'stopped' ? newest : undefined;
+  return newest?.status === 'running' || newest?.status === 'stopped' ? newest.id : undefined;
 }
-
-const idOf = ({ run, owner }: Pause) => run ?? owner;
-const refOf = ({ run, label }: Pause) => run ?? label.name;
 
 function assertDone(end: OrderEnd, name: string): void {
   if (end === 'ended') throw unusable('the run has ended', name);

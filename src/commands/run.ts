@@ -11,7 +11,7 @@ import { readTableEarly } from '../input/read-table.js';
 import { createRunNotices } from '../run/notices/notifier.js';
 import type { RunReport } from '../run/report/report.js';
 import type { FinishedRun } from '../run/run-file.js';
-import { stopText, summaryTable, summaryText } from '../run/run-summary-text.js';
+import { stopText, summaryText } from '../run/run-summary-text.js';
 import { createTerminalView } from '../run/terminal-view.js';
 import type { CommandCall } from './answer.js';
 
@@ -73,8 +73,8 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
       if (json) printJson(stdout, finished.report);
       const warnings = isSample || quiet ? [] : await dueWarnings(engine);
       for (const warning of warnings) view.notice(`note: ${warning}`);
-      const summary = stderr.isTTY === true ? summaryTable(finished, color) : summaryText(finished);
-      printControlled(stderr, quiet ? stopText(finished) : summary);
+      const hasColor = color && stderr.isTTY === true;
+      printControlled(stderr, quiet ? stopText(finished) : summaryText(finished, hasColor));
       return finished;
     });
   });

@@ -1,7 +1,4 @@
-/**
- * `schema`: the documents that this program prints and the files that it reads and writes, and
- * their JSON schemas (2020-12). Pure.
- */
+/** `schema`: what this program prints, reads and writes, as JSON schemas (2020-12). Pure. */
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
@@ -14,7 +11,6 @@ import { SCHEDULES_KEY, SCHEMA_KEY } from '../settings/load-settings.js';
 import type { Setting } from '../settings/setting.js';
 import { SETTING_ENTRIES } from '../settings/settings.js';
 
-/** Each made when it is asked for. */
 const FILES = {
   brand: { description: 'the key brand of a row of JSONL or JSON', make: rowKeySchema },
   profile: {

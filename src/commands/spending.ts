@@ -122,10 +122,7 @@ function spentBy({ run, unreported }: JudgedRun) {
   };
 }
 
-/**
- * Returns how many requests of an account's period belong to none of these runs. `since`: the first
- * moment of the period, or null without periods.
- */
+/** Returns how many requests of the period, which began at `since`, are of none of these runs. */
 export function unattributedOf(
   sent: number,
   runs: readonly JudgedRun[],

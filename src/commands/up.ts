@@ -20,10 +20,7 @@ import type { CommandCall } from './answer.js';
 /** The port that Prometheus' exporters of telemetry use by custom. */
 const METRICS_PORT = 9464;
 
-/**
- * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4).
- * Throws what opening throws, and NeverStartError for folders that are named twice.
- */
+/** Stays until `stop`, or until an inbox's credentials are refused. Throws as opening does. */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
   const isForPeople = stderr.isTTY === true && settings.logFile === null && !settings.quiet;
@@ -87,10 +84,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/**
- * Watches until `stop`, or until the service refuses the credentials (exit code 4). Throws what
- * opening throws, and NeverStartError for a `brand-enrich.json` that means nothing.
- */
+/** Watches until `stop`, or until the credentials are refused. Throws as opening does. */
 export async function runWatch(call: CommandCall): Promise<ExitCode> {
   const [directory = '.'] = call.args;
   // Before anything else is opened: a single inbox that is closed would only wait.

@@ -1,8 +1,4 @@
-/**
- * Documents that a program gets as values. They are those of `core/documents.ts`, written out: the
- * types of this package need no other package. The compiler holds each to its schema where it is
- * made.
- */
+/** Documents as values, written out: types of this package need no other one to be compiled. */
 
 /** Requests of the billing period. */
 export interface AccountUse {

@@ -1,7 +1,4 @@
-/**
- * Rows and their results. A stream of them keeps the order of the input, reads a bounded number
- * ahead, and is held when hardly any of its first answers match.
- */
+/** Rows and their results: in the order of the input, and a bounded number ahead. */
 import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, identifierText } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
@@ -13,10 +10,7 @@ import type { Candidate, Candidates, Enriched } from './enricher.js';
 import type { Ask } from './lookups.js';
 import type { Found } from './waiters.js';
 
-/**
- * Reads rows only while the caller takes results, and at most `lookAhead` more than were taken.
- * What the source or `find` throws comes after the rows before it. `stop` ends it with its reason.
- */
+/** Reads up to `lookAhead` rows ahead. What source or `find` throws comes after the rows before. */
 export async function* enrichRows<Row, Result>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   find: (row: Row) => Promise<Result>,
@@ -128,10 +122,7 @@ function held({ matched, answered }: Parameters<typeof judgeMatches>[0]): Found 
   return { status: 'deferred', stopped: 'min-match', ...none, error };
 }
 
-/**
- * `candidatesOf`: code of the program, which may throw. Rejects with what `ask` rejects with; data
- * never throw.
- */
+/** Rejects only with what `ask` rejects with; `candidatesOf`, code of the program, may throw. */
 export async function findBrand<Input>(
   input: Input,
   candidatesOf: (input: Input) => Candidates,

@@ -17,192 +17,86 @@ export interface EnricherLog {
 
 /** Options that can also be given to a single file. Durations read `500ms`, `40s`, `7d`. */
 interface SharedOptions {
-  /**
-   * What identifiers are when nothing else says so; `auto`: each by its shape.
-   * @default 'auto'
-   */
+  /** What identifiers are; `auto` judges each by its shape. Default: `'auto'`. */
   readonly kind?: IdentifierKind | undefined;
-  /**
-   * Not found by the first identifier: ask by the next, which costs a request.
-   * @default false
-   */
+  /** Ask by the next identifier where one is not found; each costs a request. Default: `false`. */
   readonly waterfall?: boolean | undefined;
-  /**
-   * Billable requests at most: of all lookups of this enricher, and of each file.
-   * @default no cap
-   */
+  /** Billable requests at most, of all lookups together and of each file. Default: no cap. */
   readonly maxRequests?: number | undefined;
-  /**
-   * Overage money at most, counted like `maxRequests`.
-   * @default no cap
-   */
+  /** Overage money at most, counted like `maxRequests`. Default: no cap. */
   readonly maxCost?: number | string | undefined;
   /**
    * The share of the first 50 answers of a stream or file that must match; otherwise the rest is
    * not asked for, as `stopped` says. `0` never holds it, lifts the hold of an earlier run, and
-   * goes on where an address that gave no good answer finds nothing.
-   * @default at least one match
-   * @example '30%'
+   * goes on where an address that gave no good answer finds nothing. Default: at least one match.
+   * Example: `'30%'`.
    */
   readonly minMatch?: number | string | undefined;
-  /**
-   * At the limit: the rest is `deferred`, or waits until there is room again.
-   * @default 'stop'
-   */
+  /** At the limit the rest is `deferred`, or waits until there is room. Default: `'stop'`. */
   readonly onLimit?: 'stop' | 'wait' | undefined;
-  /**
-   * Stored brands younger than this are not bought again, 30 days at most.
-   * @default '7d'
-   */
+  /** Stored brands younger than this are not bought again, 30 days at most. Default: `'7d'`. */
   readonly maxAge?: string | undefined;
-  /**
-   * The same for identifiers that were not found.
-   * @default '1d'
-   */
+  /** The same for identifiers that were not found. Default: `'1d'`. */
   readonly maxAgeMissing?: string | undefined;
-  /**
-   * Buy every answer again, once.
-   * @default false
-   */
+  /** Buy every answer again, once. Default: `false`. */
   readonly refresh?: boolean | undefined;
-  /**
-   * Return brands with adult content always, or never.
-   * @default the service decides
-   */
+  /** Return brands with adult content always, or never. Default: the service decides. */
   readonly allowNsfw?: boolean | undefined;
 }
 
 /** Named as in `brand-enrich.config.json`; the README's table of settings says more of each. */
 export interface EnricherOptions extends SharedOptions {
-  /**
-   * Address of the service. Needed, unless `sample` or `env` has it.
-   * @example 'https://api.brandfetch.io'
-   */
+  /** Address, needed without `sample` and `env`. Example: `'https://api.brandfetch.io'`. */
   readonly baseUrl?: string | undefined;
-  /**
-   * Token of the service. Needed, unless `tokenFile`, `sample` or `env` has it.
-   * @example process.env.BRAND_API_TOKEN
-   */
+  /** Needed without `tokenFile`, `sample` and `env`. Example: `process.env.BRAND_API_TOKEN`. */
   readonly token?: string | undefined;
-  /**
-   * A file that holds the token and nothing else.
-   * @example '/run/secrets/brand-api-token'
-   */
+  /** A file that holds the token and nothing else. Example: `'/run/secrets/brand-api-token'`. */
   readonly tokenFile?: string | undefined;
-  /**
-   * `embedded`, or a Redis or PostgreSQL address.
-   * @default 'embedded'
-   * @example 'redis://queue.internal:6379'
-   */
+  /** `embedded`, or an address: `redis://HOST:6379`, `postgres://…`. Default: `'embedded'`. */
   readonly engine?: string | undefined;
-  /**
-   * State folder.
-   * @default that of the command line, so that both share one engine
-   */
+  /** State folder. Default: that of the command line, so that both share one engine. */
   readonly state?: string | undefined;
-  /**
-   * Redis 7.2 and later: permits and answers are on disk before they count.
-   * @default false
-   */
+  /** Redis 7.2 and later: permits and answers are on disk before they count. Default: `false`. */
   readonly waitForDisk?: boolean | undefined;
-  /**
-   * Sample brands, for trying things out: no service, no token, no cost. Nothing is kept.
-   * @default false
-   */
+  /** Sample brands, to try it: no service, token or cost; nothing is kept. Default: `false`. */
   readonly sample?: boolean | undefined;
-  /**
-   * Name of the account, for tokens that share a quota.
-   * @default made of address and token
-   */
+  /** Name of the account, for tokens that share a quota. Default: made of address and token. */
   readonly account?: string | undefined;
-  /**
-   * Plain http to other machines; the token can be read on the way.
-   * @default false
-   */
+  /** Plain http to other machines; the token can be read on the way. Default: `false`. */
   readonly allowHttp?: boolean | undefined;
-  /**
-   * The service's own domain: looking it up shows quota and usage, free once that is proven.
-   * @default none
-   */
+  /** The service's own domain; looking it up shows the quota, free once proven. Default: none. */
   readonly ownDomain?: string | undefined;
-  /**
-   * Total time of one request.
-   * @default '40s'
-   */
+  /** Total time of one request. Default: `'40s'`. */
   readonly timeout?: string | undefined;
-  /**
-   * Requests in flight at once.
-   * @default 64
-   */
+  /** Requests in flight at once. Default: `64`. */
   readonly concurrency?: number | undefined;
-  /**
-   * Requests per second, over all processes; 0 is unpaced.
-   * @default 90; at an address of this machine unpaced
-   */
+  /** Requests a second over all processes; 0 is unpaced. Default: 90, to this machine unpaced. */
   readonly rate?: number | undefined;
-  /**
-   * The plan of the account; only a paid one has overage.
-   * @default no overage
-   */
+  /** The plan of the account; only a paid one has overage. Default: no overage. */
   readonly plan?: 'free' | 'paid' | undefined;
-  /**
-   * Requests per period, where the service reports more.
-   * @default what the service reports
-   */
+  /** Requests per period, where the service reports more. Default: what the service reports. */
   readonly quota?: number | undefined;
-  /**
-   * When the quota renews: each month, never, or on a day of the month (1 to 28).
-   * @default 'month'
-   */
+  /** When the quota renews: each month, never, or on a day (1 to 28). Default: `'month'`. */
   readonly period?: 'month' | 'none' | number | undefined;
-  /**
-   * Statuses that are not billed, besides 401, 403 and 429.
-   * @default ['204', '400', '402', '5xx']
-   */
+  /** Statuses that are not billed, besides 401, 403 and 429. Default: 204, 400, 402 and 5xx. */
   readonly freeStatuses?: string | readonly string[] | undefined;
-  /**
-   * Money that may be spent per period beyond the quota. Above 0 it implies `plan: 'paid'`.
-   * @default 0; 100 with `plan: 'paid'`
-   */
+  /** Money a period beyond the quota; above 0 implies a paid plan. Default: 0; if paid 100. */
   readonly overageBudget?: number | string | undefined;
-  /**
-   * Price of one request beyond the quota.
-   * @default '0.1'
-   */
+  /** Price of one request beyond the quota. Default: `'0.1'`. */
   readonly overagePrice?: number | string | undefined;
-  /**
-   * Three capital letters, a label of amounts: nothing is converted.
-   * @default none
-   * @example 'EUR'
-   */
+  /** Three capital letters, a label of amounts; nothing is converted. Default: none. */
   readonly currency?: string | undefined;
-  /**
-   * Certificates (PEM) to trust besides Node's own.
-   * @default none
-   */
+  /** Certificates (PEM) to trust besides Node's own. Default: none. */
   readonly caFile?: string | undefined;
-  /**
-   * How far the service's usage header may lag.
-   * @default '60s'
-   */
+  /** How far the service's usage header may lag. Default: `'60s'`. */
   readonly usageLag?: string | undefined;
-  /**
-   * Environment that fills in what options leave out, by the variables of the command line.
-   * @default nothing is read from it
-   * @example process.env
-   */
+  /** Variables of the command line, for what options leave out. Example: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /**
-   * Where the log goes, without the token.
-   * @default nowhere
-   * @example console
-   */
+  /** Where the log goes, without the token. Default: nowhere. Example: `console`. */
   readonly log?: EnricherLog | undefined;
   /**
-   * Name in `brand-enrich status`. Caps (`maxRequests`, `maxCost`) of the lookups are kept under
-   * it, so that a program that crashed goes on with what is left of them.
-   * @default none, and no caps are kept
-   * @example 'crm-sync'
+   * Name in `brand-enrich status`, such as `'crm-sync'`. A program that starts again under it has
+   * what is left of `maxRequests` and `maxCost`. Default: none, and no caps are kept.
    */
   readonly name?: string | undefined;
 }
@@ -217,29 +111,16 @@ export interface Candidate {
 export type Candidates = string | Candidate | null | undefined | readonly (string | Candidate | null)[];
 
 export interface LookupOptions {
-  /**
-   * What the value is.
-   * @default the `kind` of the enricher
-   */
+  /** What the value is. Default: the `kind` of the enricher. */
   readonly kind?: IdentifierKind | undefined;
-  /**
-   * Ends the wait: the call rejects with its reason. What is in flight is still kept.
-   * @example AbortSignal.timeout(10_000)
-   */
+  /** Ends the wait: the call rejects with its reason. What is in flight is still kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface EnrichOptions<Row> extends LookupOptions {
-  /**
-   * The identifier of one row. A row for which it throws is `invalid`.
-   * @default the row itself, which is then a text
-   * @example (row) => row.website
-   */
+  /** The identifier of one row; where it throws, the row is `invalid`. Default: the row, a text. */
   readonly identifier?: ((row: Row) => Candidates) | undefined;
-  /**
-   * Rows looked up before the first of them is taken.
-   * @default twice `concurrency`
-   */
+  /** Rows looked up before the first of them is taken. Default: twice `concurrency`. */
   readonly lookAhead?: number | undefined;
 }
 
@@ -269,160 +150,80 @@ export type Enriched<Row = string> = {
 
 /** Settings of one file, named as in the config file, over those of the enricher. */
 export interface FileOptions extends SharedOptions {
-  /**
-   * Where the enriched file goes.
-   * @default `<name>.enriched.<ext>` beside the input
-   */
+  /** Where the enriched file goes. Default: `<name>.enriched.<ext>` beside the input. */
   readonly output?: string | undefined;
-  /**
-   * Where rows without an answer go.
-   * @default `<name>.errors.<ext>` beside the output
-   */
+  /** Where rows without an answer go. Default: `<name>.errors.<ext>` beside the output. */
   readonly errors?: string | undefined;
-  /**
-   * Where the report goes; its page is beside it.
-   * @default `<name>.report.json` beside the output
-   */
+  /** Where the report goes, with its page. Default: `<name>.report.json` beside the output. */
   readonly report?: string | undefined;
-  /**
-   * File for the brands that are new, changed or gone since the output that is replaced.
-   * @default none
-   * @example 'changes.csv'
-   * @example 'changes.jsonl'
-   */
+  /** Where new, changed and gone brands since the output before go. Example: `'changes.csv'`. */
   readonly changes?: string | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Stops the run as Ctrl-C does: what is there is written, and the next run goes on. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Columns with the identifiers, `NAME` or `NAME:KIND`; further ones are for rows where the first
-   * is blank.
-   * @default chosen by header and values
-   * @example 'website:domain'
-   * @example ['website:domain', 'isin']
+   * is blank. Default: chosen by header and values. Example: `'website:domain'` or
+   * `['website:domain', 'isin']`.
    */
   readonly column?: string | readonly string[] | undefined;
-  /**
-   * Go on even if most values do not fit the kind of their column.
-   * @default false
-   */
+  /** Go on even if most values do not fit the kind of their column. Default: `false`. */
   readonly allowMismatch?: boolean | undefined;
-  /**
-   * The column with each company's name: adds `brand_name_match`, how well it fits the brand's.
-   * @default names are not compared
-   */
+  /** Column of company names: adds `brand_name_match`, how well the brand's fits. Default: none. */
   readonly nameColumn?: string | undefined;
   /**
    * Conditions on the rows: `COLUMN=VALUE`, `COLUMN:blank` or `COLUMN:filled`. Rows that miss one
-   * come back as skipped.
-   * @default all rows
-   * @example 'country=DE'
+   * come back as skipped. Default: all rows. Example: `'country=DE'`.
    */
   readonly where?: string | readonly string[] | undefined;
-  /**
-   * The sheet of a workbook, by name or by number from 1.
-   * @default the first visible one
-   */
+  /** The sheet of a workbook, by name or by number from 1. Default: the first visible one. */
   readonly sheet?: string | undefined;
-  /**
-   * The array of a JSON file with the rows, as keys between dots.
-   * @default the only one, or the longest
-   * @example 'data.items'
-   */
+  /** The array of JSON rows, as keys: `data.items`. Default: the only one, or the longest. */
   readonly records?: string | undefined;
-  /**
-   * The character between cells, or the word `tab`.
-   * @default detected
-   */
+  /** The character between cells, or the word `tab`. Default: detected. */
   readonly delimiter?: string | undefined;
-  /**
-   * Encoding of the input.
-   * @default detected
-   * @example 'windows-1252'
-   */
+  /** Encoding of the input. Default: detected. Example: `'windows-1252'`. */
   readonly encoding?: string | undefined;
-  /**
-   * Whether the first record names the columns.
-   * @default true
-   */
+  /** Whether the first record names the columns. Default: `true`. */
   readonly header?: boolean | undefined;
-  /**
-   * Lines above the header that are not part of the table.
-   * @default 0
-   */
+  /** Lines above the header that are not part of the table. Default: `0`. */
   readonly skipLines?: number | undefined;
-  /**
-   * Records that are read at most.
-   * @default all
-   */
+  /** Records that are read at most. Default: all. */
   readonly limit?: number | undefined;
   /**
    * Rows with too many or too few cells: read them by position, or mark all of them invalid.
-   * @default invalid, up to 5 % of the rows
+   * Default: invalid, up to 5 % of the rows.
    */
   readonly ragged?: 'take' | 'invalid' | undefined;
   /**
    * If the limit does not cover the file, the highest (or lowest) values of this column first.
-   * @default the order of the file
-   * @example 'revenue:desc'
+   * Default: the order of the file. Example: `'revenue:desc'`.
    */
   readonly priority?: string | undefined;
-  /**
-   * Failed lookups that end the run: a number, or a share.
-   * @default off
-   * @example '5%'
-   */
+  /** Failed lookups that end the run: a number, or a share. Default: off. Example: `'5%'`. */
   readonly maxErrors?: number | string | undefined;
-  /**
-   * Format of the enriched file.
-   * @default that of the ending of `output`, otherwise of the input
-   */
+  /** Format of the enriched file. Default: by the ending of `output`, else that of the input. */
   readonly format?: 'csv' | 'jsonl' | 'json' | 'xlsx' | 'parquet' | undefined;
   /**
-   * Fields of the brand that are columns, by path; `+path` for an unknown field.
-   * @default the standard columns
-   * @example ['name', 'company.location.region', 'links.twitter']
+   * Fields of the brand that are columns, by path; `+path` for an unknown field. Default: the
+   * standard columns. Example: `['name', 'company.location.region', 'links.twitter']`.
    */
   readonly fields?: string | readonly string[] | undefined;
-  /**
-   * Rank by quality score, best first, or keep the order of the input.
-   * @default 'quality'
-   */
+  /** Rank by quality score, best first, or keep the order of the input. Default: `'quality'`. */
   readonly sort?: 'quality' | 'none' | undefined;
-  /**
-   * Write a header line; a list without one gets one.
-   * @default true
-   */
+  /** Write a header line; a list without one gets one. Default: `true`. */
   readonly outputHeader?: boolean | undefined;
-  /**
-   * Cells to escape where a spreadsheet would run them as a formula.
-   * @default 'ours'
-   */
+  /** Cells to escape where a spreadsheet would run them as a formula. Default: `'ours'`. */
   readonly escapeFormulas?: 'all' | 'ours' | 'none' | undefined;
-  /**
-   * Prefix of the added columns.
-   * @default 'brand_'
-   */
+  /** Prefix of the added columns. Default: `'brand_'`. */
   readonly prefix?: string | undefined;
-  /**
-   * Rows that the errors file has besides those that failed.
-   * @default none
-   */
+  /** Rows that the errors file has besides those that failed. Default: none. */
   readonly errorsInclude?: 'not_found' | readonly 'not_found'[] | undefined;
-  /**
-   * Brands with a lower score (0 to 1) are marked, and their rows are in the errors file too.
-   * @default off
-   */
+  /** Brands with a lower score (0 to 1) are marked and in the errors file too. Default: off. */
   readonly minQuality?: number | undefined;
-  /**
-   * Fetch the logos of the report page and embed them in it.
-   * @default false
-   */
+  /** Fetch the logos of the report page and embed them in it. Default: `false`. */
   readonly embedLogos?: boolean | undefined;
-  /**
-   * Invalid rows, and a file without any match, give exit code 1.
-   * @default false
-   */
+  /** Invalid rows, and a file without any match, give exit code 1. Default: `false`. */
   readonly strict?: boolean | undefined;
 }
 
@@ -453,10 +254,7 @@ export interface FileResult {
   readonly reason: string | null;
   readonly rows: Readonly<StatusCounts>;
   readonly requests: { readonly sent: number; readonly billed: number; readonly overageCost: string };
-  /**
-   * Brands against the output before; `since` null: there was none. null: not asked for, or the run
-   * is not complete.
-   */
+  /** Against the output before; null if not asked for, or not complete. `since` null: no output. */
   readonly changes: {
     readonly file: string;
     readonly since: string | null;

@@ -48,7 +48,6 @@ export async function runOneFile(
   });
 }
 
-/** Follows a run for a program. */
 function reporter(report: FileOptions['onProgress']): (event: FileEvent) => void {
   const none = { rows: 0, wanted: 0, answered: 0, billed: 0, inFlight: 0, outage: null };
   let last: FileProgress = { phase: 'reading', ...none };

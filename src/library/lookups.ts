@@ -1,7 +1,6 @@
 /**
- * Lookups of a program, in this process: gathered into chunks, which take the way that a worker's
- * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
- * so no other process could take them on, and what is cancelled leaves nothing behind.
+ * Lookups of a program, in chunks that take the way of a worker's chunks without a queue: a caller
+ * waits for each answer, so no other process could take them on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
@@ -34,7 +33,6 @@ export interface LookupsOptions {
   readonly waits: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** The program closes. */
   readonly closing: AbortSignal;
 }
 
@@ -198,11 +196,9 @@ export function createLookups(options: LookupsOptions) {
 
   return {
     open,
-    /** How many chunks are under way. */
     get underWay(): number {
       return underWay.size;
     },
-    /** Resolves when nothing is under way any more. */
     async ended(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },

@@ -27,10 +27,7 @@ export interface EnricherFrame {
   readonly log: Log;
   /** See `EnricherOptions`. */
   readonly name: string | null;
-  /**
-   * Whose runs these are: a pause of one holds all. Files and lookups then share the caps, which
-   * begin anew each day. Default: the runs have no owner, and each file has caps of its own.
-   */
+  /** Whose runs these are; they share caps that begin anew each day. Default: nobody's. */
   readonly owner?: string | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The runs under which the lookups of a program are made: the engine then knows who waits, by whose
- * caps and terms. A run begins with the first lookup that the store cannot answer and ends when
- * the program does not ask for a while; what stops one stops the next ones too, for a minute.
+ * The runs of a program's lookups: the engine then knows by whose caps and terms. A run begins with
+ * a lookup that is not stored, and ends when none comes for a while; what stops one stops the next
+ * ones too, for a minute.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -49,7 +49,6 @@ interface OpenRun extends ProgramRun {
   readonly beganAt: number;
   readonly releasers: Releasers;
   users: number;
-  /** Ends it when it was not used for a while. */
   idle?: NodeJS.Timeout;
   /** Why it takes no more lookups; null: it does. */
   end: LookupsEnd | null;
@@ -152,7 +151,6 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     return finished;
   }
 
-  /** Ends an unused run, where there is a reason to. */
   function finishUnused(run: OpenRun): void {
     if (run.users > 0) return;
     if (run.end !== null) void finish(run, stopOf(run.end));
@@ -161,7 +159,6 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   }
 
   return {
-    /** Under which caps are counted now. */
     key,
     /** A run to look up with; `leave` it afterwards. Throws what beginning one throws. */
     async enter(): Promise<ProgramRun> {
@@ -228,7 +225,6 @@ function runKeyOf({ service, account, allowNsfw }: RunSettings, name: string): s
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
-/** Why nothing is looked up for now. */
 function whyOf(end: LookupsEnd): string {
   return sayDeferred(stopOf(end) ?? { type: 'stopped' }, 'program');
 }

@@ -25,7 +25,6 @@ interface Caller {
 
 /** One identifier, as long as somebody waits for it. */
 class Waiter {
-  /** Requests for it that were or may have been billed. */
   billed = 0;
   isOver = false;
   readonly #callers = new Set<Caller>();

@@ -1,8 +1,7 @@
 /**
- * Messages kept as files until they arrive: what a process still owes when it ends is taken over by
- * the next one with the same receiver. A file belongs to the process that touched it within the
- * last minute. After a kill one may go twice, under the same id. Receivers are known by a hash,
- * because an address may hold a secret.
+ * Messages kept as files until they arrive, which the next process with the same receiver takes
+ * over. A file belongs to the process that touched it within the last minute. After a kill one may
+ * go twice, under one id. Receivers are hashes: an address may hold a secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +18,6 @@ interface OutboxOptions {
   readonly clock: Clock;
   /** How a message is sent; null: this process does not know its receiver. */
   readonly sendOf: (message: OutboxMessage) => (() => Promise<unknown>) | null;
-  /** What the log says that it is about. */
   readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +30,6 @@ const LEASE_MS = 60_000;
 const messageSchema = z.object({
   id: z.string(),
   channel: z.enum(['webhook', 'e-mail']),
-  /** Stands for the receiver. */
   to: z.string(),
   /** When it was written, in milliseconds. */
   at: z.number(),

@@ -17,9 +17,7 @@ interface WebhookMessage {
 
 export const WEBHOOK_TERMS = {
   clock: systemClock,
-  /** Waits before the second and the third try. */
   waitsMs: [500, 1_500],
-  /** All tries and waits together. */
   totalMs: 10_000,
   /** One try: a receiver that hangs leaves time for the next one. */
   tryMs: 4_000,

@@ -1,7 +1,4 @@
-/**
- * The one request beyond the limit that a person may order: where refusals could cost money nothing
- * else shows that the quota was raised. It asks for what would be asked for next.
- */
+/** The request beyond the limit by which a person learns whether the quota was raised. */
 import { EXIT, NeverStartError, NotNowError, RefusedError, usageProblem } from '../core/errors.js';
 import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
@@ -15,7 +12,6 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 
 const SCOPE = 'deferred';
 const noteShape = orElse(inJson(object({ run: anyText, identifier: anyText })), null);
-/** Among so many runs the newest of an account is looked for. */
 const RUNS_LOOKED_AT = 50;
 
 /** Keeps what a run that met the limit would have asked for next. */
@@ -27,10 +23,7 @@ export async function noteDeferred(
   await keyValues.put(SCOPE, account, JSON.stringify({ run: id, identifier }));
 }
 
-/**
- * `text`: the identifier as rows show it. `run`: the newest run, which deferred it; null: it was
- * given.
- */
+/** `text`: the identifier as rows show it. `run`: the newest run, if that deferred it, or null. */
 export type PlannedCheck = Readonly<Awaited<ReturnType<typeof planCheck>>>;
 
 /**
@@ -95,11 +88,7 @@ const NOT_ASKED = {
 
 export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
 
-/**
- * Sends the request, and keeps its answer. `by`: the person who orders it, for the log. Throws as
- * `planCheck` does, also where the ledger or another worker came first, and `RefusedError` where
- * the service refuses the credentials.
- */
+/** Sends the request, and keeps its answer. Throws as `planCheck`, and `RefusedError`. */
 export async function carryOutCheck(
   worker: Pick<LookupWorker, 'check'>,
   { identifier, text, settings, run, ledger: before }: PlannedCheck,

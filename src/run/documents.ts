@@ -1,52 +1,45 @@
 /**
- * The JSON for programs: the output of `--json`, `/status.json`, reports and webhooks. Types and
- * the schemas of `brand-enrich schema` come from these shapes. Times are ISO 8601 in UTC, money is
- * exact decimal text, null means unknown or none. New fields do not change the version.
- *
- * Import types only: zod takes time to load.
+ * The JSON for programs: output of `--json`, `/status.json`, reports and webhooks. Their types and
+ * schemas come from these shapes. Times are ISO 8601 in UTC, money is exact decimal text. New
+ * fields do not change the version. Import types only: zod takes time to load.
  */
 import { z } from 'zod';
 import { EXIT } from '../core/errors.js';
 import { OUTCOME_STATUSES } from '../core/outcome.js';
 
+const text = z.string();
 const count = z.int().nonnegative();
 const time = z.iso.datetime();
 const money = z.string().regex(/^\d+(\.\d+)?$/);
-const counts = z.record(z.string(), count);
-const currency = z.string().nullable().describe('the label set with --currency; nothing is converted');
+const counts = z.record(text, count);
+const texts = z.array(text);
+const currency = text.nullable().describe('the label set with --currency; nothing is converted');
 const version = z.literal(1);
 const { object } = z;
 const orNull = <Shape extends z.ZodRawShape>(shape: Shape) => object(shape).nullable();
 const listOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(object(shape));
-const examples = listOf({ line: count, reason: z.string() });
-const listed = listOf({ line: count, value: z.string(), reason: z.string() });
-const rows = object(
-  Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count])) as Record<
-    (typeof OUTCOME_STATUSES)[number],
-    typeof count
-  >,
-);
-
-const stopped = z
-  .literal('min-match')
-  .nullable()
-  .describe('min-match: it is held for a person, because too few of its first answers match');
+const examples = listOf({ line: count, reason: text });
+const listed = listOf({ line: count, value: text, reason: text });
+const countsOf = <Key extends string>(...keys: readonly Key[]) =>
+  Object.fromEntries(keys.map((key) => [key, count])) as Record<Key, typeof count>;
+const rows = object(countsOf(...OUTCOME_STATUSES));
+const held = 'min-match: it is held for a person, because too few of its first answers match';
+const stopped = z.literal('min-match').nullable().describe(held);
 
 /** What a person ordered: `user@host`, or a name of the dashboard. */
-const order = orNull({ by: z.string(), at: time });
+const order = orNull({ by: text, at: time });
 
-/** What was read. */
 const input = {
-  name: z.string(),
-  sha256: z.string(),
+  name: text,
+  sha256: text,
   records: count,
-  columns: listOf({ name: z.string(), kind: z.string() }),
-  detected: z.string().describe('the format, for people'),
+  columns: listOf({ name: text, kind: text }),
+  detected: text.describe('the format, for people'),
   where: orNull({
-    conditions: z.array(z.string()),
+    conditions: texts,
     rows: count.describe('rows that meet them all'),
   }).describe('which rows are looked up; null: all'),
-  warnings: z.array(z.string()),
+  warnings: texts,
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),
   short: count.describe('rows read despite missing last cells'),
@@ -54,9 +47,8 @@ const input = {
   examples,
 };
 
-/** Requests of the billing period. */
 const use = {
-  period: z.string().nullable().describe('its first day, or none: the quota never renews'),
+  period: text.nullable().describe('its first day, or none: the quota never renews'),
   quota: count.nullable(),
   limit: count.nullable().describe('quota and overage'),
   used: count.describe('sent, in flight and by others, without those that are free'),
@@ -69,7 +61,7 @@ const use = {
 };
 
 const account = object({
-  name: z.string(),
+  name: text,
   ...use,
   usage: count.nullable().describe('the last report of the service'),
   closedAt: time.nullable().describe('when the service refused for quota; null: it does not'),
@@ -82,37 +74,33 @@ const account = object({
 });
 
 const answers = {
-  matched: count,
-  notFound: count,
+  ...countsOf('matched', 'notFound'),
   oldestFetchedAt: time.nullable(),
   newestFetchedAt: time.nullable(),
 };
 
-/** What one run has sent. */
-const requests = {
-  sent: count,
+const spent = {
   billed: count,
   unreported: count.describe('may also have been billed: in flight when their worker ended'),
   overage: count,
 };
+const requests = { sent: count, ...spent };
 
 const changes = {
-  new: count,
-  changed: count,
-  unchanged: count,
-  vanished: count,
+  ...countsOf('new', 'changed', 'unchanged', 'vanished'),
   failed: count.describe('there before, and their lookup failed now'),
 };
 
+const ranked = { identifier: text, value: text.nullable() };
 const spending = object({ requests: count, overage: count, overageCost: money });
 
-const spread = object({ byUs: count, byOthers: count, total: count });
+const spread = object(countsOf('byUs', 'byOthers', 'total'));
 
 const run = object({
-  id: z.string(),
-  label: z.string().describe('host and file name'),
-  service: z.string(),
-  account: z.string(),
+  id: text,
+  label: text.describe('host and file name'),
+  service: text,
+  account: text,
   status: z
     .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
     .describe('held: may not spend now; dead: its process ended, or has no heartbeat'),
@@ -124,28 +112,23 @@ const run = object({
   rows: count.nullable(),
   identifiers: object({
     distinct: count.nullable(),
-    matched: count,
-    notFound: count,
-    failed: count,
-    stored: count,
-    left: count,
+    ...countsOf('matched', 'notFound', 'failed', 'stored', 'left'),
   }),
   requests: object(requests),
   nothingMatched: z.boolean(),
-  queued: z.string().nullable().describe('the runs that it waits for, in words'),
-  earlier: object({ starts: count, billed: count, unreported: count, overage: count }).describe(
+  queued: text.nullable().describe('the runs that it waits for, in words'),
+  earlier: object({ starts: count, ...spent }).describe(
     'earlier starts of the same file that stopped, which are not listed',
   ),
-  reason: z.string().nullable(),
+  reason: text.nullable(),
 });
 
 const engine = z.enum(['embedded', 'redis', 'postgres']);
 
-/** An engine, its account and its runs. */
 const status = {
   engine,
-  address: z.string(),
-  warnings: z.array(z.string()),
+  address: text,
+  warnings: texts,
   account: account.nullable(),
   budget: orNull({
     budget: money,
@@ -166,31 +149,31 @@ const status = {
     limitReachedOn: z.iso.date().nullable(),
   }),
   currency,
-  queue: orNull({ waiting: count, active: count, delayed: count }).describe('in chunks'),
+  queue: orNull(countsOf('waiting', 'active', 'delayed')).describe('in chunks'),
   answers: object(answers),
   runs: z.array(run).describe('those that are alive first, then the newest'),
   pauses: listOf({
-    name: z.string().describe('of the file or the schedule, or “all spending”'),
-    label: z.string(),
-    run: z.string().nullable().describe('null: a schedule, or all spending'),
-    by: z.string(),
+    name: text.describe('of the file or the schedule, or “all spending”'),
+    label: text,
+    run: text.nullable().describe('null: a schedule, or all spending'),
+    by: text,
     since: time,
   }).describe('what persons paused; oldest first'),
 };
 
 const scheduled = {
-  name: z.string(),
-  line: z.string().describe('the command as it was entered'),
-  cron: z.string(),
-  tz: z.string(),
-  input: z.string(),
+  name: text,
+  line: text.describe('the command as it was entered'),
+  cron: text,
+  tz: text,
+  input: text,
   catchesUp: z.boolean(),
 };
 
 const schedule = {
   ...scheduled,
-  host: z.string(),
-  source: z.string().nullable().describe('its config file; null: schedule add'),
+  host: text,
+  source: text.nullable().describe('its config file; null: schedule add'),
   addedAt: time,
 };
 
@@ -199,24 +182,24 @@ const ended = object({
   startedAt: time,
   endedAt: time,
   exitCode: z.int(),
-  sentence: z.string(),
-  output: z.string().nullable(),
+  sentence: text,
+  output: text.nullable(),
 });
 
 const scheduleState = object({
-  name: z.string(),
-  host: z.string(),
+  name: text,
+  host: text,
   definition: z
     .enum(['here', 'elsewhere', 'missing'])
     .describe(
       'where what it runs is defined; missing: the engine lists it for this machine, and it never runs',
     ),
-  line: z.string().nullable().describe('the command as it was entered; null: not defined here'),
-  cron: z.string().nullable(),
-  tz: z.string().nullable(),
-  input: z.string().nullable(),
+  line: text.nullable().describe('the command as it was entered; null: not defined here'),
+  cron: text.nullable(),
+  tz: text.nullable(),
+  input: text.nullable(),
   catchesUp: z.boolean().nullable(),
-  source: z.string().nullable().describe('its config file; null: schedule add, or not defined here'),
+  source: text.nullable().describe('its config file; null: schedule add, or not defined here'),
   addedAt: time.nullable(),
   nextAt: time.nullable(),
   isRunning: z.boolean(),
@@ -232,7 +215,7 @@ const scheduleState = object({
   paused: order,
 });
 
-const orders = { pauses: count, cancels: count, isPaused: z.boolean().describe('all spending is paused') };
+const orders = { ...countsOf('pauses', 'cancels'), isPaused: z.boolean().describe('all spending is paused') };
 
 /** `description`: where it is printed. */
 const document = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
@@ -241,9 +224,9 @@ const document = <Shape extends z.ZodRawShape>(description: string, shape: Shape
 export const DOCUMENTS = {
   report: document('the report of a run: its file, and run --json', {
     run: object({
-      id: z.string(),
-      key: z.string().describe('the same for the same command and content'),
-      service: z.string(),
+      id: text,
+      key: text.describe('the same for the same command and content'),
+      service: text,
       status: z
         .enum(['finished', 'stopped', 'cancelled', 'paused', 'declined', 'too_many_failures', 'halted'])
         .describe('declined: it ended after its trial'),
@@ -252,8 +235,8 @@ export const DOCUMENTS = {
       exitCode: z.literal(Object.values(EXIT)),
     }),
     stopped,
-    reason: z.string().nullable().describe('why it stopped'),
-    next: z.string().nullable().describe('what to do next, in words; null: nothing'),
+    reason: text.nullable().describe('why it stopped'),
+    next: text.nullable().describe('what to do next, in words; null: nothing'),
     input: object(input),
     rows,
     listed: object({ not_found: listed, failed: listed, invalid: listed }).describe(
@@ -262,22 +245,15 @@ export const DOCUMENTS = {
     ),
     reasons: counts.describe('why rows are invalid or skipped'),
     identifiers: object({
-      distinct: count,
-      duplicateRows: count,
+      ...countsOf('distinct', 'duplicateRows'),
       byKind: counts,
-      matched: count,
-      notFound: count,
+      ...countsOf('matched', 'notFound', 'failed', 'deferred'),
       beingFetched: count.describe('not found yet: the service is fetching them'),
-      failed: count,
-      deferred: count,
       stored: count.describe('matched and not found without a request'),
     }),
     failures: counts.describe('why identifiers failed'),
     quality: object({
-      poor: count,
-      acceptable: count,
-      high: count,
-      unscored: count,
+      ...countsOf('poor', 'acceptable', 'high', 'unscored'),
       histogram: z.array(count),
     }),
     requests: object({
@@ -300,18 +276,18 @@ export const DOCUMENTS = {
       scoresMayHaveDrifted: z.boolean(),
     }),
     nameMatch: orNull({
-      column: z.string(),
+      column: text,
       compared: count.describe('matched rows that have a name, as their brands have'),
       low: count.describe('of them those below the threshold, which are in the errors file'),
       threshold: z.number(),
     }).describe('names of the input against those of the brands; null: not asked for'),
     changes: orNull({
-      file: z.string(),
+      file: text,
       since: time.nullable().describe('when the output before was written; null: there is none'),
       ...changes,
       fields: counts.describe('how often each column changed'),
     }).describe('brands against the output before; null: not asked for, or the run is not complete'),
-    files: object({ output: z.string(), errors: z.string().nullable() }).describe(
+    files: object({ output: text, errors: text.nullable() }).describe(
       'run --json: as the command names them; the report file: as seen from its folder',
     ),
     accounting: object({ recordsRead: count, rowsByStatus: count, recordsWritten: count.nullable() }),
@@ -321,19 +297,18 @@ export const DOCUMENTS = {
   }),
   plan: document('plan --json and run --dry-run --json', {
     input: object(input),
-    leftOut: object({ linesAbove: count, sheets: z.array(z.string()) }).describe(
+    leftOut: object({ linesAbove: count, sheets: texts }).describe(
       'what no output has: lines above the table, other sheets',
     ),
-    rows: object({ total: count, asked: count, duplicates: count, skipped: count, invalid: count }),
+    rows: object(countsOf('total', 'asked', 'duplicates', 'skipped', 'invalid')),
     reasons: counts,
     skipReasons: counts,
     identifiers: object({
-      distinct: count,
-      duplicateRows: count,
+      ...countsOf('distinct', 'duplicateRows'),
       byKind: counts,
       stored: count.nullable(),
     }),
-    requests: object({ least: count, most: count }),
+    requests: object(countsOf('least', 'most')),
     spending: orNull({
       requests: count,
       withinQuota: count.nullable(),
@@ -341,22 +316,18 @@ export const DOCUMENTS = {
       overageCost: money.describe('at most'),
       deferred: count.nullable(),
     }),
-    ways: z.string().nullable().describe('what would cover the deferred'),
+    ways: text.nullable().describe('what would cover the deferred'),
     currency,
-    priority: orNull({
-      sentence: z.string(),
-      first: listOf({ identifier: z.string(), value: z.string().nullable() }),
-      last: orNull({ identifier: z.string(), value: z.string().nullable() }),
-    }),
+    priority: orNull({ sentence: text, first: listOf(ranked), last: orNull(ranked) }),
     account: orNull(use),
-    files: object({ output: z.string(), errors: z.string(), report: z.string() }),
+    files: object({ output: text, errors: text, report: text }),
   }),
   status: document('status --json', {
     ...status,
-    closedInboxes: listOf({ host: z.string(), folder: z.string(), reason: z.string() }),
+    closedInboxes: listOf({ host: text, folder: text, reason: text }),
     spools: listOf({
-      engine: z.string(),
-      folder: z.string(),
+      engine: text,
+      folder: text,
       answers: count,
       since: time,
       isOwn: z.boolean(),
@@ -368,41 +339,39 @@ export const DOCUMENTS = {
     price: money.describe('of one request beyond the quota, as this command was told'),
     currency,
     groups: listOf({
-      name: z.string().nullable().describe('null: none, or it is not known'),
+      name: text.nullable().describe('null: none, or it is not known'),
       runs: count,
-      billed: count,
-      unreported: count.describe('may also have been billed: in flight when their worker ended'),
-      overage: count,
+      ...spent,
       overageCost: money,
     }),
     account: orNull({
-      name: z.string(),
-      period: z.string().nullable(),
+      name: text,
+      period: text.nullable(),
       sent: count.describe('counted by this engine in the period'),
       unattributed: count.describe('of them by runs that are not known any more, or by no run'),
       others: count.describe('by others with the same token: nothing else is known of them'),
     }),
-    unknown: z.array(z.string()).describe('what cannot be told from what is kept'),
+    unknown: texts.describe('what cannot be told from what is kept'),
   }),
   dashboard: document('/status.json of the dashboard', {
-    host: z.string(),
+    host: text,
     isStopping: z.boolean(),
     engineUnavailableSince: time.nullable(),
-    serviceOutage: z.string().nullable(),
+    serviceOutage: text.nullable(),
     data: orNull({
       at: time,
       hold: z.enum(['paused', 'closed', 'used up']).nullable().describe('why no request may be sent'),
       ...status,
       inboxes: listOf({
-        folder: z.string(),
-        closed: z.string().nullable(),
-        queued: z.array(z.string()).describe('files not taken yet'),
-        inProgress: z.array(z.string()),
+        folder: text,
+        closed: text.nullable(),
+        queued: texts.describe('files not taken yet'),
+        inProgress: texts,
         waiting: listOf({
-          file: z.string(),
-          folder: z.string(),
+          file: text,
+          folder: text,
           since: time.nullable(),
-          reason: z.string(),
+          reason: text,
         }).nullable(),
       }),
       schedules: z.array(scheduleState),
@@ -412,27 +381,27 @@ export const DOCUMENTS = {
     event: z.enum(['finish', 'failure', 'limit', 'parked']),
     at: time,
     isSample: z.boolean(),
-    run: object({ id: z.string().nullable(), label: z.string() }),
+    run: object({ id: text.nullable(), label: text }),
     stopped,
-    reason: z.string().nullable(),
+    reason: text.nullable(),
     rows: rows.nullable(),
     requests: orNull({ ...requests, overageCost: money }),
     currency,
     account: orNull(use),
     changes: orNull({ since: time.nullable(), ...changes }),
-    files: orNull({ output: z.string(), errors: z.string().nullable() }),
-    report: z.string().nullable().describe('path of the JSON report'),
+    files: orNull({ output: text, errors: text.nullable() }),
+    report: text.nullable().describe('path of the JSON report'),
   }),
   error: document('any command that fails, with --json', {
-    error: object({ code: z.string(), message: z.string(), exitCode: z.int() }),
+    error: object({ code: text, message: text, exitCode: z.int() }),
   }),
   upload: document('the answer of POST /uploads?start=1', {
-    id: z.string().describe('of its job, which all its runs share'),
-    file: z.string().describe('its name in the inbox'),
-    links: object({ run: z.string(), page: z.string() }),
+    id: text.describe('of its job, which all its runs share'),
+    file: text.describe('its name in the inbox'),
+    links: object({ run: text, page: text }),
   }),
   run: document('/runs/ID.json of the dashboard', {
-    id: z.string().describe('as asked: of a run, or of the job of a file, whose latest run is shown'),
+    id: text.describe('as asked: of a run, or of the job of a file, whose latest run is shown'),
     state: z
       .enum([
         ...(['queued', 'running', 'paused', 'waiting', 'finished'] as const),
@@ -443,98 +412,90 @@ export const DOCUMENTS = {
           'itself, or for a person; failed: see reason; stopped, dead: a command that has to be run again',
       ),
     isEnded: z.boolean().describe('its files are where the links lead, and stay there'),
-    file: z.string().nullable(),
-    reason: z.string().nullable(),
+    file: text.nullable(),
+    reason: text.nullable(),
     run: run.nullable().describe('as in status --json; null: none has begun'),
     links: object({
-      run: z.string(),
-      page: z.string().describe('for people'),
-      output: z.string().nullable(),
-      partial: z.string().nullable().describe('the rows so far'),
-      errors: z.string().nullable(),
-      report: z.string().nullable(),
-      reportPage: z.string().nullable(),
+      run: text,
+      page: text.describe('for people'),
+      output: text.nullable(),
+      partial: text.nullable().describe('the rows so far'),
+      errors: text.nullable(),
+      report: text.nullable(),
+      reportPage: text.nullable(),
     }).describe('paths at this address; null: there is no such file'),
   }),
   'http-done': document('the dashboard, to a program whose order was carried out and is not about one run', {
-    done: z.string().describe('for people'),
-    links: object({ page: z.string().describe('for people') }),
+    done: text.describe('for people'),
+    links: object({ page: text.describe('for people') }),
   }),
   'http-error': document('the dashboard, to a program whose request fails', {
-    error: object({ code: z.string(), message: z.string() }),
+    error: object({ code: text, message: text }),
   }),
   ledger: document('ledger show and observe --json', { account }),
   'ledger-check': document('ledger check --json', {
-    identifier: z.string(),
+    identifier: text,
     outcome: z
       .enum(['matched', 'not_found', 'refused', 'failed'])
       .describe('refused: the quota is still used up'),
     isBilled: z.boolean().describe('it was or may have been billed'),
     account,
   }),
-  'ledger-reset': document('ledger reset --json', { reset: z.string() }),
+  'ledger-reset': document('ledger reset --json', { reset: text }),
   answers: document('outcomes stats --json', { ...answers }),
   forgotten: document('outcomes forget and purge --json', { forgotten: count }),
   pause: document('pause and resume --json', {
-    run: z.string().nullable().describe('null: all spending, or a schedule'),
+    run: text.nullable().describe('null: all spending, or a schedule'),
     isPaused: z.boolean(),
   }),
-  cancel: document('cancel --json', { cancelled: z.string() }),
+  cancel: document('cancel --json', { cancelled: text }),
   'engine-status': document('engine status --json', {
     engine,
-    address: z.string(),
+    address: text,
     isRunning: z.boolean(),
-    serverVersion: z.string().nullable(),
+    serverVersion: text.nullable(),
     sessions: count,
     bytes: count,
     processes: z.array(z.int()).optional(),
-    data: z.string().optional(),
-    log: z.string().optional(),
+    data: text.optional(),
+    log: text.optional(),
   }),
   'engine-stop': document('engine stop --json', { stopped: z.boolean() }),
   'engine-export': document('engine export --json', {
-    file: z.string(),
-    answers: count,
-    accounts: count,
+    file: text,
+    ...countsOf('answers', 'accounts', 'unreadable'),
     ...orders,
-    unreadable: count,
   }),
   'engine-import': document('engine import --json', {
-    answers: count,
-    taken: count,
-    known: count,
-    expired: count,
-    broken: count,
+    ...countsOf('answers', 'taken', 'known', 'expired', 'broken'),
     ...orders,
     accounts: listOf({
-      account: z.string(),
-      period: z.string().nullable(),
+      account: text,
+      period: text.nullable(),
       spent: count,
       result: z.enum(['counted', 'in flight', 'another period']),
     }),
-    problems: z.array(z.string()),
+    problems: texts,
   }),
   schedules: document('schedule list --json', { schedules: z.array(scheduleState) }),
   'schedule-add': document('schedule add --json', { schedule: object(schedule), nextAt: time }),
-  'schedule-remove': document('schedule remove --json', { removed: z.string() }),
-  'schedule-run': document('schedule run-now --json', { asked: z.string(), isHostUp: z.boolean() }),
+  'schedule-remove': document('schedule remove --json', { removed: text }),
+  'schedule-run': document('schedule run-now --json', { asked: text, isHostUp: z.boolean() }),
   config: document('config --json', {
-    file: z.string().nullable(),
-    settings: listOf({ name: z.string(), value: z.string(), origin: z.string() }),
+    file: text.nullable(),
+    settings: listOf({ name: text, value: text, origin: text }),
     schedules: listOf(scheduled).describe('those of the config file'),
   }),
   statement: document('serve --statement, one for each account', {
-    account: z.string(),
-    month: z.string(),
+    account: text,
+    month: text,
     plan: z.enum(['free', 'paid']),
-    quota: count,
-    requests: count,
-    overageRequests: count,
+    ...countsOf('quota', 'requests', 'overageRequests'),
     overagePrice: money,
     overageOwed: money,
     isFinal: z.boolean(),
   }),
-  init: document('init --json', { config: z.string(), tokenFile: z.string().nullable() }),
+  init: document('init --json', { config: text, tokenFile: text.nullable() }),
 };
 
 type ReadonlyDeep<T> = T extends object ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> } : T;

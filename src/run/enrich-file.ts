@@ -7,7 +7,7 @@ import type { Phrase } from '../core/phrase.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
 import type { Input } from '../input/input.js';
-import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
+import { type Emit, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { noteMatches } from './lookups/match-check.js';
 import { createRunLookups, type LookupsContext } from './lookups/run-lookups.js';
@@ -20,7 +20,6 @@ import { createRenderer } from './output/render.js';
 import { longCellIn } from './output/render-typed.js';
 import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
-import type { Emit } from './run-events.js';
 import { assertNotPaused, endIfFails, newRunId, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
@@ -116,7 +115,6 @@ async function prepare({ request, runtime, releasers }: Stage) {
   return { input, scan, plan, names, renderer, changes, toStart };
 }
 
-/** What a run has when its lookups have ended, and why they have. */
 type LookedUp = Readonly<Awaited<ReturnType<typeof lookUp>>>;
 
 /** Looks up what is not stored. When it is stopped, errors end it like the stop. */
@@ -193,10 +191,7 @@ async function write(
   };
 }
 
-/**
- * Calls `read` with a signal that is aborted, too, when a person orders something for the job: no
- * run of it has begun that would follow the order. The holder of the job then asks what it is.
- */
+/** Calls `read` with a signal that is also aborted by a person's order for the job. */
 async function untilOrdered<T>(
   { engine, job, stop }: Pick<EnrichRuntime, 'engine' | 'job' | 'stop'>,
   read: (stop: AbortSignal) => Promise<T>,

@@ -1,12 +1,15 @@
-/** The request, surroundings and result of a run; `enrich-file.ts` performs it. */
+/** The request and surroundings of a run, and its events; `enrich-file.ts` performs it. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
+import type { Phrase } from '../core/phrase.js';
 import type { Engine } from '../engine/engine.js';
-import type { Pause, RunRecord, RunSettings } from '../engine/stores/run-store.js';
+import type { RunHalt } from '../engine/stores/run-reasons.js';
+import type { Pause, RunProgress, RunRecord, RunSettings } from '../engine/stores/run-store.js';
 import { READING_KEYS } from '../input/input.js';
 import type { Table } from '../input/read-table.js';
+import type { LedgerState } from '../ledger/ledger.js';
 import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
 import { keyOfConditions } from '../settings/column-value.js';
 import type { Settings } from '../settings/settings.js';
@@ -14,7 +17,6 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
-import type { Emit } from './run-events.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
 export interface EnrichRequest extends ScanRequest {
@@ -26,7 +28,6 @@ export interface EnrichRequest extends ScanRequest {
   readonly reader: 'terminal' | 'inbox' | 'page' | 'program';
 }
 
-/** The lookup worker of a run in its own process. */
 type RunWorker =
   /** For this run alone, which starts and stops it. */
   | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
@@ -45,10 +46,7 @@ export interface EnrichRuntime {
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
-  /**
-   * The job of a file or a tick, and the id that its run gets: a pause ends the run, and the holder
-   * of the job begins another one when it is resumed. Absent: the run is its own job, and waits.
-   */
+  /** The job of a file or tick; a pause ends its run. Absent: its own job, which waits. */
   readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'> & { readonly startedBy?: string | undefined };
   /** Under which its caps are counted; absent: that of its command and content (`runKey`). */
   readonly key?: string;
@@ -56,22 +54,15 @@ export interface EnrichRuntime {
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
   readonly table?: Table | null;
-  /**
-   * Called before the file is read, and before its results are written from what was read; what it
-   * returns is called at the end of that. Absent: nobody asks.
-   */
+  /** Called before reading the file and before writing results; what it returns, after that. */
   readonly beginReading?: () => Promise<() => Promise<void>>;
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; waits for those in flight, and writes the results so far. */
   readonly stop: AbortSignal;
   readonly emit: Emit;
-  /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
-  /**
-   * Asks before money is spent; false ends the run before it. Absent: all but the rest after a
-   * trial may be spent.
-   */
+  /** Asks before spending; false ends the run. Absent: only the rest after a trial is refused. */
   readonly confirm?: (question: SpendingQuestion) => Promise<boolean>;
   /** Asks a person whether a paused command may go on; false, or absent: it may not. */
   readonly resumes?: (pause: Pause) => Promise<boolean>;
@@ -79,6 +70,35 @@ export interface EnrichRuntime {
   readonly asks?: (question: string) => Promise<boolean>;
   /** The inbox or the schedule of its file; absent: a file of its own. */
   readonly series?: string;
+}
+
+/** What a run tells while it is under way, in facts: its readers make the words. */
+export type RunEvent =
+  | { readonly type: 'reading' | 'writing'; readonly rows: number }
+  /** What the next lookups may cost, before anything is sent or asked; after a trial its result. */
+  | { readonly type: 'estimated'; readonly question: SpendingQuestion }
+  | ({ readonly type: 'progress' } & EnrichProgress)
+  | { readonly type: 'matched'; readonly identifier: string }
+  | { readonly type: 'parked'; readonly halt: RunHalt; readonly ledger: LedgerState | null }
+  /** Whatever else people should know. `isWarning`: shown even with `--quiet`. */
+  | { readonly type: 'notice'; readonly text: Phrase; readonly isWarning?: true };
+
+/** Never throws, and does not wait for anybody. */
+export type Emit = (event: RunEvent) => void;
+
+export interface EnrichProgress {
+  readonly record: Pick<RunRecord, 'id' | 'settings'>;
+  readonly isParked: boolean;
+  /** Distinct identifiers wanted, and those that have an answer or failed. */
+  readonly wanted: number;
+  readonly answered: number;
+  readonly run: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inFlight: number;
+  /** Why the service is unavailable; null while it answers. */
+  readonly outage: string | null;
+  /** `queued behind customers.csv`, until the first request is sent; then null. */
+  readonly queued: string | null;
 }
 
 /** A run that has begun. */

@@ -1,20 +1,16 @@
-/**
- * The newest matches of a run, for pages that show it while it works. The engine keeps only which
- * identifiers they are: their brands are read from the stored answers, as long as those are kept.
- */
+/** The newest matches of a run, for pages: the engine keeps which, and reads their answers. */
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
+import type { RunEvent } from './enrich-request.js';
 import { readStoredBrands } from './lookups/trial.js';
-import type { RunEvent } from './run-events.js';
 
 const SHOWN = 20;
 const SCOPE = 'newest-matches';
 const EVERY_MS = 1_000;
-/** The engine keeps those of so many runs. */
 const RUNS_KEPT = 30;
 /** A page can do without them. */
 const PATIENCE_MS = 2_000;
@@ -28,7 +24,6 @@ export function keepNewestMatches(
   runId: string,
   clock: Pick<Clock, 'monotonic'>,
 ) {
-  /** The newest last. */
   let newest: string[] = [];
   let isNew = false;
   let toldAt = Number.NEGATIVE_INFINITY;

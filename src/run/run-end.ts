@@ -10,9 +10,8 @@ export interface StopFault {
 }
 
 /**
- * `finished`: every wanted identifier is answered or failed. `declined`: ended after its trial.
- * `paused`: its job goes on when a person resumes it. Halted as `useless`: none counts; as
- * `unmatched`: it is held for a person.
+ * `finished`: each wanted identifier is answered or failed. `paused`: the job goes on when resumed.
+ * Halted as `useless`: no answer counts; as `unmatched`: held for a person.
  */
 export type LookupsEnd =
   | { readonly type: 'finished' | 'cancelled' | 'paused' | 'declined' | 'too_many_failures' }
@@ -45,10 +44,7 @@ export function stopOf(end: LookupsEnd): RunStop | null {
   return end.type === 'halted' ? end : { type: end.type };
 }
 
-/**
- * The fault that an error after `stop` adds to it; null: the error is the stop itself, or an engine
- * that was waited for when the stop ended that.
- */
+/** Returns what an error after `stop` adds to it, or null for the stop itself, or a lost engine. */
 export function faultAfter(error: unknown, stop: AbortSignal): StopFault | null {
   if (isOfStop(error, stop)) return null;
   if (!(error instanceof BrandEnrichError))

@@ -6,13 +6,18 @@ import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { networkOf } from '../settings/network.js';
 import { type EnrichResult, enrichFile } from './enrich-file.js';
-import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf } from './enrich-request.js';
+import {
+  type EnrichRequest,
+  type EnrichRuntime,
+  type RunEvent,
+  type RunService,
+  runSettingsOf,
+} from './enrich-request.js';
 import { type ReaderWait, writeText } from './output/output-file.js';
 import { pageDataOf, portableReport } from './report/portable-report.js';
 import { makeReport, type RunReport } from './report/report.js';
 import { lowestApart, type RankedBrand } from './report/run-summary.js';
 import { exitCodeOf } from './run-end.js';
-import type { RunEvent } from './run-events.js';
 
 /** Picture and page are made after the files are safe, so a person waits for them. */
 const LOGOS_TOTAL_MS = 10_000;
@@ -90,9 +95,8 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 }
 
 /**
- * Returns the path of the page; null beside a device or pipe, where none can be. Throws
- * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and are not
- * requested. `network`: null embeds no logos. `stop` ends the fetching of logos.
+ * Returns the path of the page; null beside a device or pipe. Throws `output-unwritable`.
+ * `isSample`: logos are made up, and not requested. `network`: null embeds none.
  */
 export async function writeReportPage(
   result: EnrichResult,

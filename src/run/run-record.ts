@@ -31,10 +31,7 @@ import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
 const HEARTBEAT_MS = 5_000;
-/**
- * Runs checked for a killed process, because the kill may be long ago; and for this one's earlier
- * starts.
- */
+/** Runs checked for a killed process, which may be long ago, and for earlier starts. */
 const RUNS_LOOKED_AT = 100;
 /** Living workers settle within this time; what is missing then is never reported. */
 const SETTLE_LOOKS = 4;
@@ -46,10 +43,7 @@ interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial
   readonly startedBy?: string | undefined;
 }
 
-/**
- * Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. Throws
- * what the engine throws.
- */
+/** Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. */
 export async function startRun(
   { name, settings, startedBy, ...run }: StartedRun,
   { engine, log }: Pick<EnrichRuntime, 'engine' | 'log'>,
@@ -88,10 +82,7 @@ export async function startRun(
   return started;
 }
 
-/**
- * Does the work of a run that has begun. When it fails, the run is over in the engine at once, with
- * its reason: by its record and heartbeat it would be at work, and later killed.
- */
+/** Works on a run, and ends it in the engine if that fails: it would seem to be at work. */
 export async function endIfFails<T>(
   { id }: Pick<RunRecord, 'id'>,
   { engine, log, stop }: Pick<EnrichRuntime, 'engine' | 'log' | 'stop'>,
@@ -121,10 +112,7 @@ export function newRunId(now: number): string {
   return `r-${day}-${randomBytes(4).toString('hex')}`;
 }
 
-/**
- * Before a command begins: throws `PausedError` where its key or all spending is paused, unless a
- * person who is asked resumes it. `name`: of its input.
- */
+/** Throws `PausedError` where the key or all spending is paused, unless a person resumes it. */
 export async function assertNotPaused(
   key: string,
   name: string,
@@ -160,8 +148,7 @@ export async function recordStored(
 
 /**
  * Ends the run in the engine and reads how it stands there. `stop` null: it is complete. The file
- * is written by then, so an engine that does not answer prevents nothing, and the next run sees to
- * the rest.
+ * is written, so an engine that does not answer prevents nothing.
  */
 export async function endRun(
   { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,

@@ -3,21 +3,12 @@ import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
-import {
-  changesText,
-  countedIn,
-  leftText,
-  namesText,
-  rowsText,
-  unreportedText,
-  verdictOf,
-} from './report/headline.js';
+import { changesText, countedIn, leftText, namesText, unreportedText, verdictOf } from './report/headline.js';
 import type { Tone } from './report/kit/parts.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
 
-/** Codes of terminals for the colours of a verdict. */
 const COLORS = { good: 32, warn: 33, bad: 31, calm: 2 } as const;
 
 const TONES: Readonly<Record<keyof StatusCounts, Tone>> = {
@@ -31,20 +22,8 @@ const TONES: Readonly<Record<keyof StatusCounts, Tone>> = {
 
 type Line = readonly [name: string, text: string];
 
-/** Plain lines, for logs. Safe for terminals. */
-export function summaryText(run: FinishedRun): string {
-  const { report, page, result } = run;
-  const took = `; took ${durationText(report.seconds)}`;
-  const pages = `${page === null ? '' : `${page} and `}${result.names.report}${took}`;
-  const lines = [...factsOf(run), ...filesOf(run), ['report', pages] as const];
-  const outcome = `${countOf(report.input.records, 'row')}: ${rowsText(report.rows)}`;
-  const written = lines.map(([name, text]) => `${name}: ${text}`);
-  const [first, last] = report.stopped === null ? [[], closingOf(run)] : [closingOf(run), []];
-  return `\n${visibleLines([...first, outcome, ...written, ...last])}`;
-}
-
-/** The same in columns, for a person: what to do next above the files, the report last. */
-export function summaryTable(run: FinishedRun, hasColor: boolean): string {
+/** In columns: what to do next above the files, the report last. Safe for terminals. */
+export function summaryText(run: FinishedRun, hasColor: boolean): string {
   const { report, page, result } = run;
   const paint = (tone: Tone, text: string) => (hasColor ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text);
   const parts = countedIn(report.rows).map(([status, text]) => paint(TONES[status], text));
@@ -109,7 +88,6 @@ function filesOf({ report: { changes, files }, result }: FinishedRun): Line[] {
   return lines;
 }
 
-/** What to do next, in sentences. */
 function closingOf({ report }: FinishedRun): string[] {
   const closing = new Set([noMatchText(report, 'terminal'), report.next]);
   return [...closing].filter((line) => line !== null);

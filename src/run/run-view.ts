@@ -1,17 +1,13 @@
 /** A run in the log, for inboxes, schedules and programs; on a terminal see `terminal-view.ts`. */
 import type { Log } from '../core/log.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { EnrichRequest } from './enrich-request.js';
+import type { EnrichProgress, EnrichRequest } from './enrich-request.js';
 import { judgeAccount } from './facts/judge-account.js';
 import { usesMostOfQuota } from './lookups/spending.js';
-import type { EnrichProgress } from './run-events.js';
 import type { FileEvent } from './run-file.js';
 import { sayHalt, sayTo } from './words/say-reason.js';
 
-/**
- * Logs what a run tells. `about` names the run in each line. Runs of an account under way together
- * share `standing`.
- */
+/** Logs events. `about`: names the run. `standing`: shared by runs of an account at one time. */
 export function createLogView(
   log: Log,
   about: Readonly<Record<string, string>>,

@@ -8,12 +8,11 @@ import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
 import { type Pause, pauseText } from '../engine/stores/run-store.js';
 import type { Settings } from '../settings/settings.js';
-import type { EnrichRuntime } from './enrich-request.js';
+import type { EnrichProgress, EnrichRuntime } from './enrich-request.js';
 import { judgeAccount } from './facts/judge-account.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
 import { countedIn } from './report/headline.js';
-import type { EnrichProgress } from './run-events.js';
 import type { FileEvent } from './run-file.js';
 import { sayEvent } from './run-view.js';
 
@@ -29,7 +28,6 @@ export type TerminalPrompt = Pick<TerminalViewOptions, 'streams' | 'stop'>;
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
 const BAR_WIDTH = 24;
-/** The rate is measured over about so long. */
 const RATE_WINDOW_MS = 10_000;
 
 /** Shows nothing but warnings with `--quiet`. */

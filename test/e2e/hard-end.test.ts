@@ -106,6 +106,6 @@ test('the demo prints the summary that the README shows', async () => {
   const folder = await temporaryFolder();
   await cp('fixtures/customers.csv', join(folder, 'customers.csv'));
   const result = await runHere(['run', 'customers.csv', '--sample'], { cwd: folder });
-  const shown = /^60 rows: .*?(?=```)/ms.exec(await readFile('README.md', 'utf8'))?.[0];
+  const shown = /^Finished: .*?(?=```)/ms.exec(await readFile('README.md', 'utf8'))?.[0];
   expect(result.stderr).toContain(shown);
 });

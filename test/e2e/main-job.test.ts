@@ -98,8 +98,13 @@ onEngines([redis, inLongTests(embedded), postgres], (engine) => {
 onEngines([redis], () => {
   test('accepts the output of a run as input of the next, which is billed nothing', async () => {
     const scene = await createScene(redis, {}, 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
-    await ends(0, scene.run(['run', 'list.csv', '-o', 'one.csv']));
-    await ends(0, scene.run(['run', 'one.csv', '-o', 'two.csv']));
+    const named = ['--name-column', 'note', '--json'];
+    const { stdout } = await ends(0, scene.run(['run', 'list.csv', '-o', 'one.csv', ...named]));
+    const { nameMatch, rows } = JSON.parse(stdout);
+    const compared = rows.matched;
+    expect(nameMatch).toEqual({ column: 'note', compared, low: compared, threshold: 0.75 });
+    if (compared > 0) expect(await readRows(scene.path('one.errors.csv'))).toHaveLength(compared);
+    await ends(0, scene.run(['run', 'one.csv', '-o', 'two.csv', ...named]));
     expect(scene.service.meter.billed).toBe(2);
     const header = (path: string) => readFile(scene.path(path), 'utf8').then((text) => text.split('\n')[0]);
     expect(await header('two.csv')).toBe(await header('one.csv'));

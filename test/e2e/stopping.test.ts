@@ -59,7 +59,7 @@ onEngines([redis, postgresEngine()].map(inLongTests), (engine) => {
     await kill(killed);
     options.latencyMs = 0;
     const again = scene.start(['run', 'list.csv']);
-    await again.untilSaid(/waiting for \d+ permits of a killed run until \d\d:\d\d:\d\d UTC/);
+    await again.untilSaid(/a killed run holds \d+ permits until \d\d:\d\d:\d\d UTC/);
     const result = await ends(7, again.done);
     expect(result.stderr).not.toContain('the service may be slow');
     expect(meter.billed).toBe(60);

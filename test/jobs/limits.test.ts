@@ -90,7 +90,7 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   const rows = Array.from({ length: 8 }, (_, index) => `${domainAt(index, 'a')},${domainAt(index, 'b')}`);
   await scene.drop('pairs.csv', `one,two\n${rows.join('\n')}\n`);
   const [waiting = ''] = await scene.until('waiting', 1);
-  expect(await readReason(waiting)).toContain('cap of 5 requests (maxRequests) is reached');
+  expect(await readReason(waiting)).toContain('cap of 5 paid lookups is reached');
   const partial = await readFile(join(waiting, 'pairs.enriched.partial.csv'), 'utf8');
   expect(partial.split('\n', 1)[0]).toMatch(/^one,two,.*brand_name/);
   expect(partial).not.toContain('brand_industry');

@@ -119,15 +119,4 @@ describe('the signature of a webhook', () => {
       'webhook-timestamp': '2',
     });
   });
-
-  it.each([
-    ['id', { id: 'b' }],
-    ['time', { sentAt: 9_000 }],
-    ['body', { body: '{ }' }],
-  ])('changes with the %s', (_, change) => {
-    const message = { id: 'a', sentAt: 2_000, body: '{}' };
-    expect(signatureHeaders({ ...message, ...change }, 's')['webhook-signature']).not.toBe(
-      signatureHeaders(message, 's')['webhook-signature'],
-    );
-  });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/engine/stores/key-value-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
+import type { RunEvent } from '../../src/run/enrich-request.js';
 import { keepNewestMatches, readNewestMatches } from '../../src/run/newest-matches.js';
-import type { RunEvent } from '../../src/run/run-events.js';
 import { runRecord } from '../dashboard/views.js';
 
 function keyValues(entries: Entry[] = []) {

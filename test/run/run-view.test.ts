@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/core/log.js';
 import { phrase } from '../../src/core/phrase.js';
+import type { EnrichProgress, RunEvent } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
-import type { EnrichProgress, RunEvent } from '../../src/run/run-events.js';
 import { createLogView, createStanding } from '../../src/run/run-view.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { HALTS } from '../support/halts.js';

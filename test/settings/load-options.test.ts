@@ -52,7 +52,7 @@ describe('options', () => {
     const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
     const undocumented = [...PROGRAM_OPTIONS.keys()].filter((name) => {
       const [before = '', after] = source.split(`\n  readonly ${name}?:`);
-      return after === undefined || !/@default|@example/.test(before.split('/**').at(-1) ?? '');
+      return after === undefined || !/Default: |Example: /.test(before.split('/**').at(-1) ?? '');
     });
     expect(undocumented).toEqual([]);
     const formats: NonNullable<FileOptions['format']>[] = [...TABLE_FORMATS];

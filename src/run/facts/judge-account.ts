@@ -1,8 +1,4 @@
-/**
- * The one judge of an account: whether it may spend, what is used and what is left. Pages,
- * documents, notices, parked runs and parked files take it from here, and the governor denies
- * permits by the same hold and limit. Pure.
- */
+/** The one judge of an account: hold, use and rest, as the governor judges them. Pure. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { nextPeriodAt, serviceTime } from '../../ledger/period.js';
@@ -31,7 +27,6 @@ export function judgeAccount(account: Account) {
   const { quota, closedAt, period } = account;
   const overage = overageOf(account);
   const [limit, cap, used, left] = [limitOf(account), capOf(account), spentOf(account), roomOf(account)];
-  /** Where the requests of the overage budget begin. */
   const edge = cap ?? quota;
   const beyondEdge = edge === null ? 0 : Math.max(0, used - edge);
   const isOver = serviceTime(account) >= (nextPeriodAt(period, 'month') ?? Number.POSITIVE_INFINITY);
@@ -64,7 +59,6 @@ export function useOf(state: LedgerState) {
 
 export interface BudgetTerms {
   readonly plan: 'free' | 'paid' | null;
-  /** Exact decimal text. */
   readonly budget: string;
   readonly price: string;
 }

@@ -1,7 +1,4 @@
-/**
- * The one judge of runs, by record, heartbeat, process and account: `status` and the dashboard show
- * what it concludes, and conclude nothing themselves. Pure.
- */
+/** The one judge of runs, by record, heartbeat, process and account. Pure. */
 import type { RunStop } from '../../engine/stores/run-reasons.js';
 import {
   answeredOf,
@@ -35,22 +32,16 @@ export interface Evidence {
   readonly gone: ReadonlySet<string>;
   /** The account of this process; null: none is set. */
   readonly account: string | null;
-  /** Its state; null: unknown. */
   readonly ledger: Parameters<typeof holdOf>[0] | null;
   /** The other accounts of runs that are alive, by name: why each may not spend. */
   readonly otherHolds: ReadonlyMap<string, Hold | null>;
 }
 
-/** Why a run does not go on, or ended as it did. */
 type RunWhy =
-  /** The runs that it waits for, in words. */
   | { readonly type: 'queued'; readonly behind: string }
   /** `goesOn`: when it is resumed, without a new start of the command. */
   | { readonly type: 'paused'; readonly order: Order; readonly goesOn: boolean }
-  /**
-   * Dead: its process has ended, or only its heartbeat has. `goesOn`: with the next process that
-   * takes its job over, without a new start of the command.
-   */
+  /** Dead: process or heartbeat ended. `goesOn`: another process takes its job over. */
   | { readonly type: 'gone' | 'silent'; readonly goesOn: boolean }
   | { readonly type: 'cancelled'; readonly order: Order }
   | { readonly type: 'held'; readonly hold: RunHold }

@@ -3,7 +3,6 @@ import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
 import { grown, type SpoolFile } from '../scan/spool-file.js';
 
-/** Rendered texts kept at hand. */
 const CACHED_BYTES = 16 * 1_048_576;
 /** Codes of an identifier; 0: not wanted. */
 const WANTED = 1;
@@ -63,7 +62,6 @@ export class Answers {
     this.#cache.delete(index);
   }
 
-  /** The quality score; NaN where there is none. */
   score(index: number): number {
     return this.#scores[index] ?? Number.NaN;
   }

@@ -52,16 +52,12 @@ export class OutcomeCollector {
   readonly #expected = new Map<string, Unanswered>();
   /** By number: a "not found" of a worker that knew of no answer that shows the service. */
   readonly #unproven = new Map<number, LookupFailure>();
-  /** At the last look for answers of workers elsewhere. */
   #answered = 0;
   #hasFound = false;
 
   constructor(private readonly options: CollectorOptions) {}
 
-  /**
-   * Takes what the store has for unanswered identifiers, or for `only` those numbers. Returns how
-   * many are still missing.
-   */
+  /** Takes stored answers of unanswered identifiers, or of `only`; returns how many are missing. */
   takeStored(source: AnswerSource, stop?: AbortSignal, only?: readonly number[]): Promise<number> {
     return this.#takeFromStore(unansweredIn(this.options.scan, READ_AT_ONCE, only), source, stop);
   }
@@ -132,11 +128,7 @@ export class OutcomeCollector {
     for (const each of batch) this.#expected.set(this.options.keyOf(each.text), each);
   }
 
-  /**
-   * Takes answers that workers elsewhere have stored so far, at most two thousand, in turn. At the
-   * end of a long run little is left to take. `answered`: how many the run has by its tally, those
-   * known at its start included.
-   */
+  /** Takes up to 2,000 answers of workers elsewhere. `answered`: by the tally, with known ones. */
   async takeStoredSoFar(answered: number): Promise<void> {
     const { matched, notFound } = this.summary.facts.identifiers;
     const isNew = answered > this.#answered;
@@ -178,7 +170,6 @@ export class OutcomeCollector {
     }
   }
 
-  /** Expects nothing more. */
   close(): void {
     this.#expected.clear();
   }
@@ -244,10 +235,7 @@ export class OutcomeCollector {
   }
 }
 
-/**
- * Wanted identifiers without an answer, in batches: in file order, most valuable first, or those
- * with given numbers. `size` is asked for anew as it changes.
- */
+/** Yields unanswered identifiers in batches. `order`: file, priority, or these numbers. */
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
   size: number | (() => number),

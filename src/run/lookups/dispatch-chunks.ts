@@ -17,7 +17,6 @@ export interface DispatchOptions {
   readonly endsWhenPaused: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Awaited at each look at the store. */
   readonly onProgress: (progress: RunProgress) => void | Promise<void>;
   /** Called once per dispatch when no worker has taken a chunk for a while. */
   readonly onSilence: () => void;
@@ -64,14 +63,10 @@ export class ChunkDispatcher {
   /** Number of the next chunk: chunks of one run are never numbered twice. */
   #next = 0;
   #isPaused = false;
-  /**
-   * Chunks of a paused run, out of the queue as workers left them. Chunks that workers still have
-   * are not replaced: two chunks never share an identifier.
-   */
+  /** A paused run's chunks from the queue. Workers keep theirs: none is given out twice. */
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
   #chunkSize = CHUNK_SIZE;
-  /** Unfinished chunks at once. */
   #window = FIRST_WINDOW / CHUNK_SIZE;
   /** Identifiers of the run that are done, as of the last look. */
   #done = 0;
@@ -93,11 +88,10 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it. While the run
-   * is paused alone, its chunks leave the queue to those of other runs.
-   * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
-   * null: no limit. `isFull`: whether the others are held back; they are not handed out where it is
-   * still true when all before them are finished. Default: never. Throws engine errors.
+   * Hands out chunks of identifier texts until all are finished or something ends it; those of a
+   * run paused alone leave the queue. `chunksAhead`: how many may go before those are finished,
+   * asked anew; null: all. `isFull`: the others are held back, and left out if that is still true
+   * when all before them are finished. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
@@ -276,10 +270,7 @@ export class ChunkDispatcher {
   }
 }
 
-/**
- * Removes chunks of dead runs; returns how many. `now` is the store's clock. They count as
- * finished: a run that is about to end waits for its own.
- */
+/** Removes chunks of dead runs, as finished. `now`: the store's clock. Returns how many. */
 export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: ChunkQueue, now: number) {
   const places = await queue.idleChunks();
   const dead = new Set<string>();

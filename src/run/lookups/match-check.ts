@@ -78,12 +78,10 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
       await engine.keyValues.put(SCOPE, run.key, JSON.stringify(held));
       return held;
     },
-    /** Before identifiers are handed out anew. */
     begin(): void {
       handedOut = [];
       room = Math.max(1, first - countsNow().answered);
     },
-    /** How many identifiers may be handed out now. */
     room: () => (passes() ? Number.POSITIVE_INFINITY : room - handedOut.length),
     handOut(numbers: readonly number[]): void {
       if (!passes()) handedOut.push(...numbers);

@@ -17,7 +17,6 @@ import { unfit } from '../../engine/stores/store-calls.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, ownDomainWarning, sayWait } from '../../ledger/policy.js';
-import { RULES } from '../../ledger/rules.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
@@ -35,7 +34,6 @@ import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
-/** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
 const TAKE_EVERY_MS = 250;
@@ -59,7 +57,6 @@ export function createRunLookups(context: LookupsContext) {
   let worker: LookupWorker | null = null;
   let isPaused = false;
   let takenAt = Number.NEGATIVE_INFINITY;
-  /** What was said of a killed run's permits, when this one began. */
   let stranded: string | null = null;
 
   const tell = (text: Phrase, isWarning?: true) =>
@@ -105,8 +102,11 @@ export function createRunLookups(context: LookupsContext) {
     if (removed > 0)
       tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
     const sized = { ...run, identifiers: answers.wanted };
-    queued = queuedText(runsBefore(sized, await engine.runs.list(RUNS_LOOKED_AT), now));
+    const runs = await engine.runs.list(RUNS_LOOKED_AT);
+    queued = queuedText(runsBefore(sized, runs, now));
     if (queued !== null) tell(`${queued}: runs take turns`);
+    stranded = strandedNotice(state, run, runs);
+    if (stranded !== null) tell(stranded);
     if (runtime.worker === null) tell(`workers elsewhere do the lookups: ${workerFor(service)}`);
     const opensAccount = runtime.opensAccount?.() ?? true;
     if (opensAccount) await engine.ledger.open(account, request.pace);
@@ -127,8 +127,6 @@ export function createRunLookups(context: LookupsContext) {
       const refused = await readOwnBrand(worker, run, (notice) => tell(notice, true));
       if (refused) return { type: 'halted', halt: refused };
     }
-    if (state.held + state.probes > 0) stranded = await findStrandedPermits(0);
-    if (stranded !== null) tell(stranded, true);
     const findsQuota = tried === null && (await findsQuotaByLookup(missing, state));
     const trial = tried !== null || findsQuota ? trialOf(missing, tried) : null;
     try {
@@ -156,25 +154,9 @@ export function createRunLookups(context: LookupsContext) {
   }
 
   async function tellSilence(): Promise<void> {
-    const still = await findStrandedPermits(worker?.inFlight ?? 0);
-    // Said when the run began.
-    if (still !== null && stranded !== null) return;
+    if (stranded !== null) return;
     const latest = await engine.ledger.show(account).catch(() => null);
-    const waits = { retryAt: worker?.retryAt ?? null, now: clock.now(), service };
-    tell(still ?? silenceNotice(latest, waits), true);
-  }
-
-  /** Returns a notice if the run waits for a killed run's permits, or null. */
-  async function findStrandedPermits(inFlight: number): Promise<string | null> {
-    const looks = Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
-    const seen = await looks.catch(() => null);
-    if (seen === null) return null;
-    const [state, runs] = seen;
-    const isAlone = !runs.some(
-      (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
-    );
-    const endsAt = run.asOf + Math.min(permitMsOf(run.settings.timeoutMs), STRANDED_MS);
-    return strandedNotice(state, { isAlone, inFlight, endsAt });
+    tell(silenceNotice(latest, { retryAt: worker?.retryAt ?? null, now: clock.now(), service }), true);
   }
 
   function onParked(halt: RunHalt | null): void {
@@ -191,10 +173,7 @@ export function createRunLookups(context: LookupsContext) {
       if (next !== undefined) return noteDeferred(engine, run, next.text);
   }
 
-  /**
-   * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
-   * Otherwise true if a person can be asked: one lookup is to show the quota.
-   */
+  /** True if one lookup is to show an unknown quota; asks again if it became known at no cost. */
   async function findsQuotaByLookup(missing: number, before: LedgerState): Promise<boolean> {
     if (limitOf(before) !== null) return false;
     const state = await engine.ledger.show(account, run.id);
@@ -245,7 +224,6 @@ export function createRunLookups(context: LookupsContext) {
       show();
       return missing > 0 ? lookUp(missing) : { type: 'finished' };
     },
-    /** Ends the run in the engine. Without a reason it is complete. */
     end: (why: RunStop | null) => endRun(context, why, { progress, worker }),
   };
 }
@@ -299,10 +277,7 @@ export function stopAtSignal(
   });
 }
 
-/**
- * Reads quota and usage before spending; refused credentials or a wrong address end the run. `warn`
- * is told when the own domain seems to be billed.
- */
+/** Reads quota and usage before spending. Returns the halt of a refused or wrong address. */
 export async function readOwnBrand(
   worker: LookupWorker,
   run: RunRecord,
@@ -324,10 +299,7 @@ function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: nu
 const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
-/**
- * The notice after a silence: what holds the account, a far Retry-After, else by the place of the
- * workers. `state` null: it is not known. `retryAt`: of our worker; null: all are elsewhere. Pure.
- */
+/** Says what holds the account, or until when it waits. `retryAt` null: workers are elsewhere. */
 export function silenceNotice(
   state: LedgerState | null,
   { retryAt, now, service }: { retryAt: number | null; now: number; service: string },
@@ -341,21 +313,19 @@ export function silenceNotice(
     : `no worker has finished a chunk for 15 seconds; ${workerFor(service)}`;
 }
 
-/** Notice while a killed run holds all that may be in flight, or null. `endsAt`: store's clock. */
+/** Returns a notice of what a killed run has in flight, which may hold this one back, or null. */
 export function strandedNotice(
-  state: LedgerState,
-  { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
+  { held, probes, now }: LedgerState,
+  { id, asOf, settings: { account, timeoutMs } }: Pick<RunRecord, 'id' | 'asOf' | 'settings'>,
+  runs: readonly RunRecord[],
 ): string | null {
-  const { left, quotaLeft, used } = judgeAccount(state);
-  const out = state.held + state.probes;
-  const stranded = out - inFlight;
-  const ended = Math.max(state.usage ?? 0, state.sent + state.others);
-  const isShort =
-    left === null || out >= Math.floor(((quotaLeft || left) + used - ended) / RULES.leftPerInFlight);
-  if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
+  const endsAt = asOf + Math.min(permitMsOf(timeoutMs), STRANDED_MS);
+  const isOther = (run: RunRecord) => run.id !== id && run.settings.account === account;
+  if (held + probes === 0 || endsAt <= now || runs.some((run) => isOther(run) && isAlive(run, now)))
+    return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return (
-    `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in ` +
-    'flight may have been billed and then count as spent'
+    `a killed run holds ${countOf(held + probes, 'permit')} until ${until} UTC: its requests in flight ` +
+    'may have been billed and then count as spent'
   );
 }

@@ -104,10 +104,7 @@ export function requestsLeft(state: LedgerState): number | null {
   return withinQuota === null ? null : withinQuota + overageRequests;
 }
 
-/**
- * Chunks to hand out with `--priority` before those are settled: what can be paid for, so that a
- * lower priority waits. At least one, which finds out what is not known.
- */
+/** Returns how many chunks, at least 1, can be paid for: a lower priority waits for them. */
 export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
 }

@@ -148,7 +148,6 @@ function* chunksOf(
   }
 }
 
-/** How long to wait for requests under way. */
 function graceOf({ run, runtime }: SweepContext): number {
   return runtime.stop.aborted ? runtime.graceMs() : run.settings.timeoutMs;
 }
@@ -205,10 +204,7 @@ async function resume({ runtime, run, worker }: SweepContext): Promise<void> {
   worker?.resumeRun(run.id);
 }
 
-/**
- * Asks for the service's own brand, then whether the ledger has room. `unknown`: there is none to
- * ask for, or the ledger does not permit it.
- */
+/** Looks up the own brand, then whether there is room. `unknown`: that may not be looked up. */
 async function lookForRoom({ runtime, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
   const { ownDomain } = run.settings;
   if (ownDomain === null || worker === null) return 'unknown';

@@ -9,10 +9,7 @@ import { mainColor, textOf } from '../output/brand-fields.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 
-/**
- * `isRequested`: with `--try`; otherwise it is the lookup that shows the quota. `brands`: of the
- * first matches, in the order of the file.
- */
+/** `isRequested`: by `--try`, not to show the quota. `brands`: of the first matches. */
 export type TrialResult = Readonly<Awaited<ReturnType<typeof trialResult>>>;
 
 const BRANDS_SHOWN = 5;
@@ -53,10 +50,7 @@ export async function trialResult(
 
 const TEXT_AT_MOST = 100;
 
-/**
- * Brands of identifiers that matched, as far as they are still stored, for people who look at a run
- * while it works; their texts are the service's. Throws engine errors.
- */
+/** Returns the brands that are still stored, in the service's words. Throws engine errors. */
 export async function readStoredBrands(
   engine: Pick<Engine, 'outcomes'>,
   run: RunRecord,

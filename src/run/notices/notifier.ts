@@ -96,7 +96,6 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   }
 
   return {
-    /** Begins the deliveries and returns at once. */
     notify(notice: Notice | null): void {
       if (notice !== null && isWanted(notice)) post(notice, randomUUID(), false);
     },

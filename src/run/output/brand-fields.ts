@@ -1,13 +1,10 @@
 /**
- * What a cell reads from a brand: by a path of `--fields`, or the best logo, colour or industry.
- * Any field may be absent or odd.
- *
- * A segment of a path goes into an object by key. In an array it is, whichever fits first: a
- * position from 0; a label (`type`, `theme`, `format`, `name`, `slug` or tag) of elements, which
- * keeps those; a label of the files in them (`logos.icon.svg`); a key. What the path ends on
- * becomes one cell: of logos and files the address of the best one, of links the address, of
- * colours the value, of fonts and industries the name; several values are joined with `|`; anything
- * else is JSON.
+ * What a cell reads from a brand: a path of `--fields`, or the best logo, colour or industry. Any
+ * field may be absent or odd. A segment of a path is, in an object, a key; in an array, whichever
+ * fits first: a position from 0; a label (`type`, `theme`, `format`, `name`, `slug`, tag) of
+ * elements, or of their files (`logos.icon.svg`); a key. What it ends on becomes one cell: the
+ * address of the best logo or file, addresses of links, values of colours, names of fonts and
+ * industries, joined with `|`; anything else is JSON.
  */
 import type { Brand } from '../../brand-api/brand.js';
 import { attempt } from '../../core/lifecycle.js';
@@ -78,7 +75,6 @@ function cellTextOf(value: unknown): string {
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : attempt(() => JSON.stringify(value), '');
 }
 
-/** Longer names than this are not names. */
 const TEXT_AT_MOST = 200;
 
 /** A text for people; null: it is blank, or something else. */

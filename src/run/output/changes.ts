@@ -1,10 +1,7 @@
 /**
  * `--changes`: the brands that are new, changed or gone since the output that a complete run
- * replaces. That file alone says what was there before: it is read before anything is spent, and
- * the changes get their name before it is replaced, so that a crash between the two repeats them.
- *
- * A brand is that of one identifier, compared by the cells of the columns that both outputs have.
- * About 25 bytes of memory for each identifier.
+ * replaces, which is read before anything is spent. The changes get their name first: a crash
+ * between the two repeats them. Brands are compared by cells of columns that both have.
  */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
@@ -46,20 +43,15 @@ export interface ChangesRequest {
   readonly plan: Pick<OutputPlan, 'fields' | 'prefix' | 'escapeFormulas'>;
   /** The file of the changes: CSV, or JSON lines by its name. */
   readonly file: string;
-  /** The output that is compared with. */
   readonly earlier: string;
   readonly identifiers: IdentifierSpool;
-  /** Opens a file in the folder of the run's spools. */
   readonly openSpool: (name: string) => SpoolFile;
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
   readonly emit: (notice: { type: 'notice'; text: string }) => void;
 }
 
-/**
- * Reads the earlier output. One that cannot be read counts as none, and a notice says why. Throws
- * `NeverStartError` `usage-invalid` where the output is not a file, and `InterruptedError`.
- */
+/** Reads the earlier output; a notice says why it counts as none. Throws `NeverStartError`. */
 export async function openChanges(request: ChangesRequest): Promise<Changes> {
   const { earlier, stop, emit } = request;
   const tell = (text: string) => emit({ type: 'notice', text });
@@ -156,9 +148,9 @@ export class Changes {
   }
 
   /**
-   * Writes the file in one step: what is new or changed in the order of the input, each vanished
-   * brand where its identifier stands, then those that are not in the input. A brand whose lookup
-   * failed is in none of them. Throws FailFileError `output-unwritable`.
+   * Writes the file in one step: new and changed brands in the order of the input, vanished ones
+   * where their identifiers stand, then the others. A failed lookup is none. Throws
+   * `output-unwritable`.
    */
   async write(answers: Pick<Answers, 'status'>): Promise<ChangesReport> {
     const { file, identifiers } = this.request;
@@ -224,10 +216,7 @@ function isDifferent(before: string | number | null | undefined, cell: string): 
   return typeof before === 'number' && before !== hashOf(cell);
 }
 
-/**
- * A cell in 32 bits (FNV-1a), equal for what is the same in all formats of an output: blanks,
- * escapes of formulas, TRUE of workbooks, and digits beyond those of a workbook.
- */
+/** Returns a cell's FNV-1a, equal in all formats: blanks, escapes, TRUE, digits of workbooks. */
 function hashOf(cell: string): number {
   const text = sanitizeCell(cell)
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -244,7 +233,6 @@ function hashOf(cell: string): number {
 
 const SAFE_DIGITS = 12;
 
-/** Texts on disk by number, each set once. */
 class NumberedTexts {
   #starts = new Float64Array(1_024);
   #lengths = new Uint32Array(1_024);
@@ -265,7 +253,6 @@ class NumberedTexts {
     return (this.#lengths[index] ?? 0) > 0;
   }
 
-  /** null: there is none. */
   at(index: number): string | null {
     const bytes = this.#lengths[index] ?? 0;
     return bytes === 0 ? null : this.file.read(this.#starts[index] ?? 0, bytes).toString('utf8');

@@ -111,9 +111,8 @@ const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 
 /**
- * `fields` null: the default columns. Else default columns, with or without prefix, and paths into
- * the brand, perhaps with a plus in front (`known-fields.ts`), each once, between `FIRST` and
- * `LAST`.
+ * Returns the default columns, or `fields`: default columns and paths into the brand (perhaps
+ * `+path`), each once, between `FIRST` and `LAST`.
  */
 export function columnsFor(
   fields: readonly string[] | null,
@@ -134,7 +133,6 @@ export function rowColumnsIn(columns: readonly Column[]) {
   return {
     at,
     count: own.length,
-    /** The values of a row, in their order. */
     valuesOf: (duplicateOf: number | null, nameMatch: number | null) =>
       own.map((column) => (column === NAME_MATCH ? nameMatch : duplicateOf)),
   };

@@ -51,7 +51,6 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
   return counter.end();
 }
 
-/** The length where there is none. */
 function indexFrom(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 ? bytes.length : at;
@@ -70,7 +69,6 @@ export function createCounter({
   const canJump = separator.length === 1 && !(isCsv && lineEnd === '\r');
   /** `closed`: after a quote in a quoted cell. A second one reopens it; else it goes on bare. */
   let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
-  /** Bytes of the separator that were just seen. */
   let matched = 0;
   let isEmpty = true;
   let records = 0;
@@ -97,7 +95,6 @@ export function createCounter({
   }
 
   return {
-    /** Takes a file in pieces of any size. */
     push(bytes: Uint8Array): void {
       let lf = -1;
       let quote = isCsv ? -1 : bytes.length;

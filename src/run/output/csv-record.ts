@@ -40,10 +40,7 @@ export function cellText(rawCell: string): string {
 
 const MAY_NEED_QUOTES = /["\r\n]/;
 
-/**
- * Cells as one record without line end, quoted where they must be. Most need no quotes, and asking
- * csv-stringify for those too took a twentieth of a run over stored answers.
- */
+/** Cells as one record. Only cells that may need quotes take the time of csv-stringify. */
 export function writeCells(cells: readonly string[], delimiter: string): string {
   // With a delimiter of several characters a cell's end may begin it.
   const sign = delimiter.charAt(0);
@@ -66,11 +63,7 @@ export function sanitizeCell(cell: string): string {
   return text;
 }
 
-/**
- * What starts a formula (OWASP "CSV Injection"), East Asian forms too, after blanks and characters
- * without a glyph, which importers drop. A tab or line break counts too: some importers begin a new
- * cell after it.
- */
+/** What starts a formula (OWASP), also East Asian, after blanks and invisible characters. */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
 const IS_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -82,10 +75,7 @@ export function escapeRecord(raw: string, delimiter: string): string {
     .join(delimiter);
 }
 
-/**
- * Escapes one of our cells. `ours` spares plain numbers (-1.5), and what repeats the user's own
- * text (`repeatsUser`).
- */
+/** Escapes our cell. `ours` spares numbers, and with `repeatsUser` the user's own text. */
 export function escapeFormula(
   cell: string,
   escaping: Settings['escapeFormulas'],

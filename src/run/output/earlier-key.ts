@@ -17,9 +17,8 @@ export function isEarlierValue(value: string): boolean {
 }
 
 /**
- * Takes out what an earlier run left under our key. `members`: of the rest, positions as it came.
- * `carried`: JSON text of a line that that run could not read, `error` its reason. Throws
- * NeverStartError `column-ours` for anything else there.
+ * Takes out what an earlier run left under our key. `members`: of the rest, as it came. `carried`:
+ * JSON text that that run could not read, for `error`. Throws `column-ours` for other values.
  */
 export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];

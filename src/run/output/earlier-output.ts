@@ -31,11 +31,7 @@ interface EarlierOutputOptions {
   readonly stop: AbortSignal;
 }
 
-/**
- * Calls `onBrand` for each matched row and returns when the file was written; null: there is none.
- * Throws `FailFileError` and `NeverStartError` if it is not the readable output of a run, and
- * `InterruptedError` when stopped.
- */
+/** Calls `onBrand` for each matched row; returns when the file was written, null without one. */
 export async function readEarlierOutput(
   path: string,
   options: EarlierOutputOptions,
@@ -66,7 +62,6 @@ export async function readEarlierOutput(
 
 type ReadBrand = (row: Row) => EarlierBrand | null;
 
-/** Of CSV, workbooks and Parquet. */
 function readerOfCells({ name: path, shape }: Input, { prefix, columns }: EarlierOutputOptions): ReadBrand {
   const placeOf = (column: string) => shape.columns.indexOf(prefix + column);
   const [status, identifier] = [placeOf('status'), placeOf('identifier')];

@@ -1,7 +1,4 @@
-/**
- * How well the name in the user's list fits the name of the brand: a wrong match was paid for, and
- * nothing else shows it.
- */
+/** How well a row's name fits the brand's: only this shows a wrong match that was paid for. */
 import { jaroWinkler } from '@skyra/jaro-winkler';
 
 /** Lower matches go to the errors file: unrelated names hardly reach 0.7, namesakes pass 0.8. */
@@ -10,10 +7,7 @@ export const LOW_NAME_MATCH = 0.75;
 /** One name is a part of the other (`Telekom`, `Deutsche Telekom`), or its initials (`IBM`). */
 const PART_OF_NAME = 0.9;
 
-/**
- * Words that say the legal form of a company, in the spelling of `wordsOf`. Common ones of Europe,
- * the Americas and Asia; they are not compared, wherever they stand.
- */
+/** Legal forms of companies, in the spelling of `wordsOf`, which are not compared. */
 const LEGAL_FORMS = new Set(
   (
     'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead ' +
@@ -25,7 +19,6 @@ const LEGAL_FORMS = new Set(
     'sdn se sia sl slu snc sp spa spol spzoo srl sro tbk uab ug vof zao zrt'
   ).split(' '),
 );
-/** Of no weight in a name. */
 const FILLERS = new Set(['and', 'the', 'und', 'et', 'y', 'e', 'i', 'ir']);
 
 /** Letters that have no accent to take off. */
@@ -42,8 +35,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 /**
- * 0 to 1, in hundredths: Jaro-Winkler of the words, as they stand or in order, whichever is higher.
- * Case, accents, punctuation and legal forms do not count. null: one of the names is blank.
+ * Returns 0 to 1: Jaro-Winkler of the words, as they stand or sorted. Case, accents and legal forms
+ * do not count. Null: a name is blank.
  */
 export function matchNames(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)];

@@ -1,7 +1,4 @@
-/**
- * One output: a temporary file beside the target, which `commit` makes the target in one step when
- * it is safely on disk. `-`, pipes and devices are written directly.
- */
+/** An output: a temporary file, which becomes the target in one step; or a pipe or device. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, createWriteStream, fchmodSync, openSync } from 'node:fs';
@@ -23,13 +20,11 @@ const GATHER = 128 * 1024;
 /** How to wait for the reader of a named pipe. */
 export interface ReaderWait {
   readonly stop: AbortSignal;
-  /** Gets a sentence that says what is waited for. */
   readonly emit: (notice: { type: 'notice'; text: string; isWarning: true }) => void;
 }
 
 export interface OutputOptions {
   readonly gzip: boolean;
-  /** Begin with a byte order mark. */
   readonly bom: boolean;
   /** Where `-` goes; null: `-` is a file of that name. It is not closed. */
   readonly stdout: NodeJS.WritableStream | null;
@@ -40,10 +35,7 @@ export interface OutputOptions {
 /** Checks a finished file before it gets its name. Not called without one (a pipe, a device). */
 type Verify = (path: string) => Promise<void>;
 
-/**
- * Clears what killed processes of this host left near it. Throws FailFileError `output-unwritable`,
- * and InterruptedError when stopped while a named pipe has no reader.
- */
+/** Clears temporaries of killed processes. Throws `output-unwritable` and InterruptedError. */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;

@@ -38,7 +38,6 @@ function isStream(path: string): boolean {
 const GZIP = /\.gz$/i;
 /** Its dot included: what is longer is part of the name. */
 const LONGEST_EXTENSION = 11;
-/** Endings of names that imply a format. */
 const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
   jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
@@ -55,11 +54,7 @@ function formatOfName(path: string): TableFormat | null {
   return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
 }
 
-/**
- * The format of a run's output, and the names of its files; {@link assertPlaces} says whether they
- * can be written. `input`: its path; `-` is the standard input. Throws NeverStartError
- * `usage-invalid`.
- */
+/** Returns format and names; {@link assertPlaces} checks them. Throws NeverStartError. */
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
@@ -135,7 +130,6 @@ const OUTPUT_FILES = [
 ] as const;
 type OutputFile = (typeof OUTPUT_FILES)[number][1];
 
-/** As many links as Linux follows. */
 const MOST_LINKS = 40;
 
 /** The file that writing `target` would write: absolute, links resolved except circular ones. */
@@ -153,8 +147,8 @@ export async function placeOf(target: string): Promise<string> {
 }
 
 /**
- * Throws FailFileError `output-unwritable` where the path is a link of another user, who would
- * choose the file that is written. Links above it are followed: they are in the path as named.
+ * Throws `output-unwritable` for a link of another user, who would choose the file. Links above it
+ * are followed: they are in the path as named.
  */
 export async function refuseLinksOfOthers(target: string): Promise<void> {
   let path = resolve(target);
@@ -174,9 +168,8 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
 }
 
 /**
- * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder
- * that is missing and for one that may not be written to; NeverStartError `usage-invalid` when a
- * path, by links or otherwise, is the input or another output.
+ * Throws `output-unwritable` for folders, missing ones and those that may not be written to;
+ * `usage-invalid` when a path, by links or otherwise, is the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);

@@ -68,10 +68,7 @@ export interface Renderer {
   header(): string | null;
   /** Renders the result of an identifier, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
-  /**
-   * A record with its line end. `duplicateOf`: first row of the identifier; null on that row.
-   * `nameMatch`: 0 to 1; null or absent: there is none.
-   */
+  /** A record with its line end. `duplicateOf`: the identifier's first row. `nameMatch`: 0 to 1. */
   row(raw: string, answer: RenderedAnswer, duplicateOf: number | null, nameMatch?: number | null): string;
   /** The output record of an unreadable row: its unchanged text and the reason. */
   unreadable(raw: string, reason: string): string;

@@ -1,7 +1,4 @@
-/**
- * Output records with types: a JSON array of `TypedCell` for each row, for `xlsx-file.ts` and
- * `parquet-file.ts`. The user's cells keep value, type and position.
- */
+/** Output records with types: a JSON array of `TypedCell` a row. The user's cells keep theirs. */
 import type { TableShape } from '../../core/table.js';
 import {
   type CellFormats,
@@ -70,10 +67,7 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   return renderer;
 }
 
-/**
- * The columns of a Parquet output. Those of a Parquet input keep their types; `types` are those of
- * the user's columns otherwise.
- */
+/** The columns of a Parquet output: those of a Parquet input keep theirs, others have `types`. */
 export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
   const schema = plan.input.parquet?.schema;
   const user = userCellsOf(plan).kept.map((same, at) =>
@@ -113,10 +107,7 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
   return seen.map(commonType);
 }
 
-/**
- * The first cell of the user's, in header or rows, or text of an unreadable row, that has more than
- * `most` characters; null: none has.
- */
+/** Returns the first user's cell longer than `most`, of header and unreadable rows too, or null. */
 export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
   const user = userCellsOf(plan);
   const names = [...user.kept.map((at) => plan.allColumns[at] ?? ''), plan.prefix + RAW_COLUMN];

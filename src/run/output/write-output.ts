@@ -38,19 +38,15 @@ export interface WriteRequest {
   readonly waiting?: ReaderWait;
 }
 
-/**
- * Whether the file begins with the byte order mark of UTF-8: where the input has one, and where it
- * is a CSV in another encoding, since Excel would read UTF-8 without one in that.
- */
+/** True as in the input, and for CSV of other encodings: Excel would take UTF-8 for that one. */
 function hasMark({ format, input }: WriteRequest['plan']): boolean {
   return format === input.format && (input.hasBom || (format === 'csv' && input.encoding !== 'utf-8'));
 }
 
 /**
- * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
- * output. `errors` null: no such rows, no such file. `readBack`: null on standard output. `listed`:
- * the first rows that were asked and have no brand. `names`: rows whose names were compared, and
- * those whose brand may be another company.
+ * Throws FailFileError `output-unwritable` and `output-miscounted`. `errors`: null without such
+ * rows. `readBack`: null on standard output. `listed`: the first rows without a brand. `names`:
+ * rows whose names were compared, and low ones.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {

@@ -44,9 +44,8 @@ export function pictureType(bytes: Buffer): string | null {
 }
 
 /**
- * Connections for logos: public addresses only, no redirects. The caller closes it. A proxy
- * resolves names again, so this machine resolves them first; a name that it cannot find (some
- * companies resolve only their own names) is left to the rules of the proxy.
+ * Opens connections to public addresses alone, without redirects. A proxy resolves names again, so
+ * this machine does first; names it cannot find are left to the rules of the proxy.
  */
 export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolve): Agent {
   const lookup = publicLookup(resolve);
@@ -62,9 +61,8 @@ export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolv
 }
 
 /**
- * Fetches each address once, a few at a time. By address as it was given; without those that
- * failed. Never rejects. `stop`: no logo is requested or waited for any more. `totalMs`: for all
- * together. The caller closes `dispatcher`.
+ * Fetches each address once, a few at a time; without those that failed. Never rejects. `stop` ends
+ * it, and `totalMs` is for all together. The caller closes `dispatcher`.
  */
 export async function fetchLogos(
   urls: readonly string[],

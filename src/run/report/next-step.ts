@@ -13,11 +13,7 @@ import { type Reader, sayHalt, sayTo } from '../words/say-reason.js';
 /** A report, as far as it is known when its next step is judged. */
 type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;
 
-/**
- * null: nothing is left to do. `plan`: how remaining identifiers could be covered. `seesQuota`: as
- * `seesRaisedQuota`. `hasOutage`: lookups failed because the service was unavailable.
- * `unreported`: requests that may have been billed and have no answer. `doubt`: as `doubtOf`.
- */
+/** Returns null if nothing is left to do. `seesQuota`: `seesRaisedQuota`; `doubt`: `doubtOf`. */
 export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
@@ -29,7 +25,7 @@ export function nextStepOf(
   // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
   if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
     return 'how it goes on is in reason.txt, next to this report';
-  const step = stepOf(report, end, plan, reader, seesQuota, unreported);
+  const step = stepOf(report, end, plan, reader, { seesQuota, unreported });
   const isLimit = report.run.exitCode === EXIT.limit && end.type === 'halted' && end.halt.why === 'limit';
   return step && sayTo(reader, isLimit && doubt !== '' ? phrase`${step}. Note: ${doubt}` : step);
 }
@@ -39,8 +35,7 @@ function stepOf(
   end: LookupsEnd,
   plan: RunSettings['plan'],
   reader: Reader,
-  seesQuota: boolean,
-  unreported: number,
+  { seesQuota, unreported }: { seesQuota: boolean; unreported: number },
 ): Phrase | null {
   const stored =
     unreported === 0
@@ -50,7 +45,7 @@ function stepOf(
   const { run, rows, identifiers } = report;
   const again = reader === 'inbox' ? 'put the file into the inbox again' : 'run the same command again';
   const sentence = end.type === 'halted' ? sayHalt(end.halt, reader) : '';
-  const isUseless = end.type === 'halted' && end.halt.why === 'useless';
+  const why = end.type === 'halted' ? end.halt.why : null;
   if (end.type === 'declined') return AFTER_TRIAL;
   if (end.type === 'stopped' && end.fault)
     return (
@@ -81,16 +76,16 @@ function stepOf(
         'command again: nothing is lost'
       );
     case EXIT.ioError:
-      return end.type === 'halted' && end.halt.why === 'lost'
+      return why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
         : phrase`stopped: ${sentence}; check ${{
             setting: 'baseUrl',
           }}, the network, its proxy and the service, then run the same command again${
-            isUseless ? UNKNOWN_BRANDS : ''
+            why === 'useless' ? UNKNOWN_BRANDS : ''
           }`;
     case EXIT.limit:
       if (end.type === 'paused') return `paused: it continues when it is resumed; ${stored}`;
-      if (end.type === 'halted' && end.halt.why === 'unmatched')
+      if (why === 'unmatched')
         return phrase`${sentence} ${countOf(
           identifiers.deferred,
           'identifier is',
@@ -135,7 +130,6 @@ const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands
 }}`;
 
 const TRIAL_OVER = 'that was the trial: every paid answer is stored';
-
 const AFTER_TRIAL = phrase`${TRIAL_OVER}; to continue, run the same command without ${{
   setting: 'try',
 }}, or answer y`;
@@ -145,7 +139,6 @@ function correct(reader: Reader): string {
   return `correct them in the errors file and ${run}: only those rows are looked up`;
 }
 
-/** The reasons why `--strict` fails a run without failed rows. */
 function strictReasons({ run, rows }: Figures): Phrase[] {
   const reasons: Phrase[] = [];
   if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
@@ -154,7 +147,6 @@ function strictReasons({ run, rows }: Figures): Phrase[] {
   return reasons;
 }
 
-/** Names the setting and its effect. */
 function limitAdvice(
   end: LookupsEnd,
   plan: RunSettings['plan'],
@@ -192,7 +184,6 @@ const RAISES_UNSEEN = phrase`a higher ${
   setting: 'ownDomain',
 }}, or use \`brand-enrich ledger check\` or \`brand-enrich ledger observe --quota N\``;
 
-/** How to cover the remaining identifiers, by plan. */
 const RAISES: Record<RunSettings['plan'], Phrase> = {
   paid: phrase`a higher ${OVERAGE_BUDGET} (or quota) would cover them`,
   free: 'a raised quota or the next period would cover them',

@@ -24,9 +24,8 @@ export function portableReport(made: RunReport, report: string, place?: Place): 
 }
 
 /**
- * A file as a report names and links it. Relative when it is below the report's folder, or when
- * both are in the folder of the run, which is likely to be passed on as one; else the bare name,
- * and `href` is null.
+ * Names and links a file: relative below the report's folder, or when both are in the run's folder,
+ * which may be passed on as one; else the bare name, and `href` is null.
  */
 export function fileFrom(
   report: string,
@@ -57,7 +56,6 @@ function encodedPart(part: string): string {
   return encodeURIComponent(Buffer.from(part).toString());
 }
 
-/** The last part of a path of any system. */
 function lastPart(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }

@@ -79,10 +79,7 @@ export function renderPage(data: PageData): string {
   );
 }
 
-/**
- * The `Content-Security-Policy` for a report that others may have changed: no script runs. The
- * style may be that of another release.
- */
+/** The policy of a report that others may have changed, perhaps of another release: no script. */
 export const REPORT_POLICY = policyOf({
   scripts: [],
   style: "'unsafe-inline'",

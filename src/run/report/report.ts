@@ -22,7 +22,6 @@ import { nextStepOf } from './next-step.js';
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
 
-/** Different reasons of rows without a lookup in the report. */
 const REASONS_LISTED = 50;
 
 export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };

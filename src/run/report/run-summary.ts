@@ -35,10 +35,7 @@ export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 export function createRunSummary() {
   const ranking = createBrandRanking();
   const facts = {
-    /**
-     * Distinct identifiers. `beingFetched`: those of not found that the service does not know yet.
-     * `stored`: those of matched and not found that came from the store.
-     */
+    /** Distinct identifiers; `beingFetched` are not found, `stored` matched or not found. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     /** The same brands in `HISTOGRAM_BINS` equal bins from 0 to 1: five add up to a third. */
@@ -47,7 +44,6 @@ export function createRunSummary() {
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
     newestFetchedAt: null as number | null,
-    /** Why identifiers failed. */
     failures: new Counter<FailureReason>(REASONS_AT_MOST),
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
@@ -135,7 +131,6 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   return {
     /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
-    /** The key by which two answers are the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? parseIdentifierText(identifier).value,
     domain,

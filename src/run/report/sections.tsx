@@ -132,7 +132,6 @@ function ScoreChart({ quality }: Pick<RunReport, 'quality'>) {
   return <Histogram label={label} unit="brand" measure="Score" bins={bins} below={below} />;
 }
 
-/** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
 /** Empty if every row has an answer. */

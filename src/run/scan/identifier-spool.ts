@@ -11,7 +11,6 @@ const TEXTS = 131_072;
 const READ_BYTES = 65_536;
 
 export class IdentifierSpool {
-  /** How many distinct texts there are. */
   count = 0;
   readonly #texts = new Map<string, number>();
   /** Numbers by hash, open addressing: 0 is free, else the place of the hash in `#words` plus 1. */
@@ -39,7 +38,6 @@ export class IdentifierSpool {
     return entry < 0 ? null : entry + TEXTS;
   }
 
-  /** The text of one number. */
   at(index: number): string {
     const from = this.#starts[index] ?? 0;
     return this.file.read(from, (this.#starts[index + 1] ?? 0) - from - 1).toString('utf8');

@@ -1,7 +1,6 @@
 /**
- * The priority of each identifier, which says what is bought first: its best row counts. Numbers
- * come before words, words before blanks; `asc` and `desc` turn the order within numbers and within
- * words. About 13 bytes each.
+ * The priority of each identifier by its best row: numbers before words before blanks; `asc` and
+ * `desc` turn the order within each. About 13 bytes each.
  */
 import { NeverStartError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -9,7 +8,6 @@ import { columnLabel } from '../../input/identify/find-column.js';
 import type { Settings } from '../../settings/settings.js';
 import { grown } from './spool-file.js';
 
-/** The priority of an identifier: none, a word, or a number. */
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
@@ -20,7 +18,6 @@ export type PriorityRequest = NonNullable<Settings['priority']>;
 const WORDS_AT_MOST = 100_000;
 
 export class Priorities {
-  /** For people: what is bought first. */
   readonly sentence: string;
   readonly #label: string;
   /** -1: the highest comes first. */
@@ -36,10 +33,7 @@ export class Priorities {
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }
 
-  /**
-   * A row at this line with this cell has this identifier. Throws `NeverStartError`
-   * (column-doubtful) on a cell that cannot be put in order.
-   */
+  /** Notes a row's cell. Throws NeverStartError `column-doubtful` on one without an order. */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const ranked = priorityValueOf(cell);
@@ -128,14 +122,9 @@ const ISO_DATE = /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d.*)?)?$/;
 const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
 
 /**
- * What one cell of the column of `--priority` says; null: nothing. Strict, because a wrong order
- * spends money on the wrong rows:
- *
- *   number     a plain one: `1200`, `-3.5`, `1e6`
- *   word       ISO dates (text order is time order), and what begins with no digit; in lower
- *              case and normal form, because words are compared without case
- *   'unclear'  others that begin with a digit, or a currency and a digit: `$900`, `1,200` (1.2
- *              in half of the world), `11-50`, `31.12.2026`. Their order as text is never meant.
+ * What a cell of the column of `--priority` says; null: nothing. Strict: a wrong order spends on
+ * the wrong rows. `word`: ISO dates (text order is time order) and what begins with no digit, in
+ * lower case. 'unclear': others with a digit first, such as `$900`, `1,200`, `11-50`, `31.12.2026`.
  */
 export function priorityValueOf(cell: string): number | { readonly word: string } | 'unclear' | null {
   const text = cell.trim();

@@ -31,12 +31,10 @@ const BLOCK_BYTES = 262_144;
 const WINDOW_BYTES = 4 * 1_048_576;
 
 export class RowSpool {
-  /** How many rows there are. */
   count = 0;
 
   constructor(private readonly file: SpoolFile) {}
 
-  /** Of all rows on disk. */
   get bytes(): number {
     return this.file.length;
   }
@@ -189,10 +187,7 @@ export function reasonInCell({ kind, line, reason }: Omit<ReturnType<typeof read
   return kind === 'unreadable' ? `line ${line}: ${words}` : words;
 }
 
-/**
- * One of the first rows of a status, for people. `value`: the identifier, or the cell as it stands
- * in the file, cut after 200 characters.
- */
+/** A row for people. `value`: identifier or cell, cut after 200 characters. */
 export interface ListedRow<Reason = string> {
   readonly line: number;
   readonly value: string;

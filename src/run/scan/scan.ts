@@ -42,7 +42,6 @@ export interface ScanRequest extends Pick<OpeningOptions, 'only'> {
 }
 
 export interface ScanOptions {
-  /** An existing folder for the spools. */
   readonly folder: string;
   /** Called between batches with the rows read so far. */
   readonly onRows: (rows: number) => void;
@@ -51,7 +50,6 @@ export interface ScanOptions {
 /** The facts about the input after the scan. */
 export type Scan = Readonly<Awaited<ReturnType<typeof scanInput>>>;
 
-/** Cells whose identifier is remembered. */
 const KNOWN_CELLS = 65_536;
 const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
@@ -78,7 +76,6 @@ export async function scanInput(
   const rows = new RowSpool(openFile('rows'));
   const identifiers = new IdentifierSpool(openFile('identifiers'));
   const answers = new Answers(openFile('answers'));
-  /** Rows by the result of their cells. */
   const counts = {
     /** Rows that meet `--where`, those without an identifier included. */
     selected: 0,
@@ -94,7 +91,6 @@ export async function scanInput(
     short: 0,
     long: 0,
   };
-  /** Distinct first candidates by kind. */
   const byKind = new Map<IdentifierKind, number>();
   /** Rows by their reasons; unreadable rows count as invalid. */
   const reasons = {
@@ -120,7 +116,6 @@ export async function scanInput(
     listRow(invalid, { line, reason: cause, value: () => cell });
   };
 
-  /** Line of the first cell with several domains. */
   let severalFrom: number | null = null;
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;

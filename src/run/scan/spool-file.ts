@@ -10,10 +10,7 @@ import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
 
-/**
- * Throws FailFileError `output-unwritable` if it cannot be made, and, later, `disk-low` and
- * `input-exceeds-disk`.
- */
+/** Throws FailFileError `output-unwritable`, and later `disk-low` and `input-exceeds-disk`. */
 export class SpoolFile {
   readonly #file: ReturnType<typeof openPrivateFileSync>;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);

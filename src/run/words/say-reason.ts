@@ -69,10 +69,7 @@ function sayUnmatched({ matched, answered, columns }: Extract<RunHalt, { why: 'u
 
 function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], reader: Reader): string {
   // Pages and files also reach people without a command line.
-  const isPlain = reader === 'page' || reader === 'cell';
-  // For people: a sentence may begin with it.
-  const named = reader === 'inbox' ? 'the limit ' : '';
-  const limit = (key: string) => `${named}${settingName(key, reader)}`;
+  const isPlain = reader === 'page' || reader === 'cell' || reader === 'inbox';
   const byStarts = 'is reached by this run and earlier starts of it';
   switch (reached.name) {
     case 'service':
@@ -83,7 +80,7 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     case 'quota': {
       const quota = isPlain
         ? `the quota of ${reached.quota} that is set here`
-        : `${limit('quota')} ${reached.quota}`;
+        : `${settingName('quota', reader)} ${reached.quota}`;
       return reached.overage > 0
         ? `${quota} and the ${countOf(reached.overage, 'request')} beyond it that the overage budget ` +
             'allows are used up'
@@ -92,15 +89,9 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     case 'maxRequests':
       return isPlain
         ? `the cap of ${countOf(reached.maxRequests, 'paid lookup')} is reached`
-        : reader === 'inbox'
-          ? `the cap of ${countOf(reached.maxRequests, 'request')} ` +
-            `(${settingName('maxRequests', reader)}) is reached`
-          : `${settingName('maxRequests', reader)} ${reached.maxRequests} ${byStarts}`;
+        : `${settingName('maxRequests', reader)} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
-      if (isPlain) return 'the cap on money is reached';
-      return reader === 'inbox'
-        ? `the cap on money (${settingName('maxCost', reader)}) is reached`
-        : `${settingName('maxCost', reader)} ${byStarts}`;
+      return isPlain ? 'the cap on money is reached' : `${settingName('maxCost', reader)} ${byStarts}`;
     case 'overstated':
       return (
         `the service refuses every request at a usage of ${reached.usage} and a quota of ` +

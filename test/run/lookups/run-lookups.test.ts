@@ -1,37 +1,29 @@
 import { describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../../src/engine/stores/run-store.js';
 import { silenceNotice, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
 
-describe('a run that waits for permits of a killed one', () => {
-  const endsAt = Date.UTC(2026, 10, 22, 1, 30, 5);
-  const now = endsAt - 40_000;
-  const state = { now, quota: 100, sent: 60, held: 30, others: 10 };
-  const alone = { isAlone: true, inFlight: 0, endsAt };
+describe('a run that begins while a killed one has permits', () => {
+  const now = Date.UTC(2026, 10, 22, 1, 30);
+  const settings = { account: 'acme', timeoutMs: 40_000 } as RunRecord['settings'];
+  const run = { id: 'r-2', asOf: now, settings };
+  const said = (state: Parameters<typeof ledgerState>[0], other: Partial<RunRecord> | null = null) =>
+    strandedNotice(ledgerState({ now, ...state }), run, other === null ? [] : [{ ...ALIVE, ...other }]);
+  const ALIVE = { id: 'r-1', settings, status: 'running', heartbeatAt: now } as RunRecord;
 
   it('says so, and until when', () => {
-    expect(strandedNotice(ledgerState(state), alone)).toBe(
-      'waiting for 30 permits of a killed run until 01:30:05 UTC: its requests in flight may have been billed and then count as spent',
-    );
+    const words = 'its requests in flight may have been billed and then count as spent';
+    const notice = `a killed run holds 30 permits until 01:30:20 UTC: ${words}`;
+    expect(said({ held: 29, probes: 1 })).toBe(notice);
+    const elsewhere = { ...settings, account: 'other' };
+    for (const other of [{ id: run.id }, { heartbeatAt: 0 }, { settings: elsewhere }])
+      expect(said({ held: 30 }, other)).toBe(notice);
   });
 
-  it.each<[string, Partial<typeof state>, Partial<typeof alone>]>([
-    ['others are running', {}, { isAlone: false }],
-    ['they are its own', {}, { inFlight: 30 }],
-    ['more may be in flight beside them', { quota: 194 }, {}],
-    ['they have expired by now', {}, { endsAt: now }],
-  ])('says nothing when %s', (_when, change, held) => {
-    expect(strandedNotice(ledgerState({ ...state, ...change }), { ...alone, ...held })).toBeNull();
-  });
-
-  it('says so while they are a quarter of what is left, or more', () => {
-    expect(strandedNotice(ledgerState({ ...state, quota: 193 }), alone)).toContain('30 permits');
-    // The usage header counts them already.
-    const seen = { ...state, quota: 223, usage: 100 };
-    expect(strandedNotice(ledgerState(seen), alone)).toContain('30 permits');
-  });
-
-  it('says so without a known quota too, since only few may be in flight then', () => {
-    expect(strandedNotice(ledgerState({ now, held: 8 }), alone)).toContain('8 permits of a killed run');
+  it('says nothing when there are none, they have expired, or another run is alive', () => {
+    expect(said({})).toBeNull();
+    expect(said({ held: 30, now: now + 20_000 })).toBeNull();
+    expect(said({ held: 30 }, {})).toBeNull();
   });
 });
 

@@ -80,14 +80,11 @@ describe('before anything is spent', () => {
     });
   });
 
-  it.each([
-    ['the input', 'input.csv'],
-    ['another output', 'out.partial.csv'],
-  ])('a link to %s is refused', async (_what, to) => {
-    await symlink(to, at('link.csv'));
+  it('a link to another output is refused', async () => {
+    await symlink('out.partial.csv', at('link.csv'));
     await expect(check({ errors: at('link.csv') })).rejects.toMatchObject({
       code: 'usage-invalid',
-      subject: `${at('link.csv')}, which leads to ${at(to)}`,
+      subject: `${at('link.csv')}, which leads to ${at('out.partial.csv')}`,
     });
   });
 

@@ -7,6 +7,7 @@ import { halted } from '../../support/halts.js';
 import { type FigureParts, figures } from './pages.js';
 
 const FINISHED: LookupsEnd = { type: 'finished' };
+const AT_CAP = { name: 'maxRequests', maxRequests: 50 } as const;
 const AT_QUOTA = { name: 'quota', quota: 20, overage: 0 } as const;
 
 it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
@@ -16,9 +17,24 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, FINISHED, /no row has an identifier in "/],
   [0, { run: { isComplete: false } }, { type: 'declined' }, /^that was the trial.*without --try/],
   [1, { rows: { matched: 1, invalid: 2 } }, FINISHED, /--strict: 2 rows are invalid; correct them/],
+  [
+    1,
+    { rows: { failed: 1 } },
+    FINISHED,
+    /^some rows failed: run the same command again to retry only those$/,
+  ],
+  [3, {}, { type: 'too_many_failures' }, /^stopped by --max-errors: run the same command again to continue$/],
+  [4, {}, halted('credentials'), /refused the credentials: the token is unknown \(status 403\); check the/],
   [5, {}, halted('unreachable'), /^stopped: the service cannot be reached: .*; check --base-url/],
   [5, {}, halted('lost'), /check the engine/],
   [7, { rows: { deferred: 9 } }, halted('limit', AT_QUOTA), /9 identifiers are left: a higher --quota/],
+  [
+    7,
+    { rows: { deferred: 9 } },
+    halted('limit', AT_CAP),
+    /--max-requests 50 .*with a higher --max-requests$/,
+  ],
+  [130, { run: { isComplete: false } }, { type: 'stopped' }, /^interrupted: all paid .* same command again/],
   [130, { run: { isComplete: false } }, { type: 'cancelled' }, /^cancelled: all paid .* same command again/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });

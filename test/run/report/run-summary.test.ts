@@ -71,13 +71,6 @@ it('has bins that add up to each third', () => {
   );
 });
 
-it('remembers the brands at both ends, and none without a score', () => {
-  const summary = createRunSummary();
-  for (const [index, score] of [0.5, null, 0.9, 0.1].entries()) summary.noteAnswer(answer({ index, score }));
-  expect(summary.facts.brands.best.map(({ score }) => score)).toEqual([0.9, 0.5, 0.1]);
-  expect(summary.facts.brands.lowest.map(({ score }) => score)).toEqual([0.1, 0.5, 0.9]);
-});
-
 it('knows the oldest and the newest answer', () => {
   const summary = createRunSummary();
   for (const fetchedAt of [50, 20, 70, 40]) summary.noteAnswer(answer({ fetchedAt }));

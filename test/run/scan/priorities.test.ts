@@ -49,7 +49,7 @@ describe('the order', () => {
           const expected = rows
             .map((_, index) => index)
             .sort((a, b) => (best[b] ?? 0) - (best[a] ?? 0) || a - b);
-          expect(orderOf(rows.map((own) => own.map(String)))).toEqual(expected.map((index) => index));
+          expect(orderOf(rows.map((own) => own.map(String)))).toEqual(expected);
         },
       ),
       { numRuns: 50 },
@@ -165,25 +165,9 @@ describe('a cell of the priority column', () => {
     expect(priorityValueOf(cell)).toBeNull();
   });
 
-  it.each([
-    '1,200',
-    '1.200,50',
-    '1 200',
-    '1_000',
-    '$900',
-    '€ 1200',
-    'EUR 900',
-    'USD900',
-    '(500)',
-    '50%',
-    '11-50',
-    '10k',
-    '31.12.2026',
-    '12/31/2026',
-    '0x10',
-    '1e999',
-    '--5',
-  ])('%j is ambiguous', (cell) => {
+  const UNCLEAR =
+    '1,200 | 1.200,50 | 1 200 | 1_000 | $900 | € 1200 | EUR 900 | USD900 | (500) | 50% | 11-50 | 10k | 31.12.2026 | 12/31/2026 | 0x10 | 1e999 | --5';
+  it.each(UNCLEAR.split(' | '))('%j is ambiguous', (cell) => {
     expect(priorityValueOf(cell)).toBe('unclear');
   });
 });

@@ -143,11 +143,6 @@ describe('the scan as a whole', () => {
     const facts = inputFacts({ name: 'customers.csv', detected: 'CSV', warnings: [] }, scan);
     expect(facts.examples).toHaveLength(5);
   });
-
-  it('reads no more rows than --limit', async () => {
-    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE], limit: 3 });
-    expect(scan.rows.count).toBe(3);
-  });
 });
 
 it('reports progress by rows', async () => {

@@ -14,10 +14,7 @@ export function scaleTo(highest: number, steps: number) {
   return { top: step * Math.max(1, Math.ceil(highest / step)), step };
 }
 
-/**
- * `label`: its text alternative. `unit`: of the scale. `below`: words under the drawing, left to
- * right. `children`: SVG, 100 wide and 100 high, 0 at the top.
- */
+/** `label`: alternative text. `below`: words under it. `children`: SVG of 100 by 100. */
 export function Chart({
   label,
   unit,
@@ -50,9 +47,8 @@ export function percentOf(part: number, whole: number): number {
 }
 
 /**
- * Bins of equal width as a chart, and as a table that opens below it. `unit`: one of what is
- * counted, as `brand`. `measure`: of the ranges, as `Score`. Of a bin, `tone` is its colour class
- * and `range` what it counts, as `0.93 to 1.00`. `below`: words under the bins.
+ * Shows bins as a chart, and as a table below it. `unit`: what is counted, as `brand`; `measure`:
+ * of the ranges, as `Score`. `tone`: colour class of a bin; `range`: as `0.93 to 1.00`.
  */
 export function Histogram(histogram: {
   label: string;

@@ -56,7 +56,6 @@ export function Page({
 /** A `Content-Security-Policy`: allows `scripts`, the style, pictures as `data:`, and `more`. */
 export function policyOf(parts: {
   readonly scripts: readonly string[];
-  /** A source expression. */
   readonly style: string;
   readonly more: readonly string[];
 }): string {

@@ -126,10 +126,7 @@ export function KeyFigures({ figures, isPart = false }: { figures: readonly KeyF
   );
 }
 
-/**
- * Shares of 1, from the left, each with its colour class; `stored` is striped. Shares above 0 stay
- * visible.
- */
+/** Shares of 1 with their colour classes, from the left; `stored` is striped. All stay visible. */
 export function Bar({ parts }: { parts: readonly (readonly [tone: string, share: number])[] }) {
   const rounded = (value: number) => Math.round(value * 100) / 100;
   let x = 0;
