@@ -6,7 +6,7 @@
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
-import { isJobId, type JobRecord, type ParkState } from './job-folder.js';
+import { isJobId, type JobRecord } from './job-folder.js';
 
 /** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
 const RESUMED = 'resumed-files';
@@ -56,7 +56,7 @@ export async function liftOrders(engine: OrderStores, id: string): Promise<void>
   await resume(engine, id);
 }
 
-type Ordered = Pick<JobRecord, 'id' | 'run' | 'file'> & { readonly state: ParkState | null };
+type Ordered = Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>;
 
 /** In the order of the files. Gives a forgotten pause to the engine again, for `resume` to find. */
 export async function ordersOf(
@@ -64,14 +64,14 @@ export async function ordersOf(
   files: readonly Ordered[],
 ): Promise<Orders[]> {
   const orders = await runs.orders(files.map(({ id }) => ({ job: id, owner: id })));
-  const isForgotten = files.some(({ state }, at) => state?.pause && orders[at]?.paused === null);
+  const isForgotten = files.some(({ parked }, at) => parked?.state.pause && orders[at]?.paused === null);
   const lifted = new Map<string, number>();
   for (const { name, text, ageMs } of isForgotten ? await keyValues.list(RESUMED) : [])
     if (ageMs <= RESUMED_KEPT_MS) lifted.set(name, Number(text));
     else await keyValues.remove(RESUMED, name, text);
-  for (const [index, { id, run, file, state }] of files.entries()) {
+  for (const [index, { id, run, file, parked }] of files.entries()) {
     const known = orders[index];
-    const pause = state?.pause;
+    const pause = parked?.state.pause;
     // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;

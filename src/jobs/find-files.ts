@@ -20,9 +20,9 @@ import {
   type JobReason,
   type JobRecord,
   jobFoldersIn,
+  jobOf,
   originalAmong,
   originalOf,
-  type ParkState,
   REASON_AT_MOST,
   REASON_FILE,
   readNoted,
@@ -338,32 +338,27 @@ export async function listQueued(root: string) {
   };
 }
 
-export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
-  readonly parkedAt: number;
-  /** When it was first parked. */
-  readonly waitingSince: number;
-  readonly state: ParkState;
-  /** Why it waits, for people, or null if that was not noted. */
-  readonly headline: string | null;
+/** A job in `waiting/`. */
+export interface ParkedJob extends Job {
+  readonly parked: NonNullable<JobRecord['parked']>;
 }
 
 /** A job without a record waits for the account. */
-const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
+const FOR_ACCOUNT: ParkedJob['parked'] = { at: 0, since: 0, state: { why: 'limit', capMark: null } };
 
-/** All files in `waiting/`, the oldest try first. `unclear`: gets folders without an original. */
+/**
+ * All files in `waiting/`: those that may have ended their watcher last, else the oldest try first.
+ * `unclear`: gets folders without an original.
+ */
 export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
-  const readParked = async (folder: string) => {
+  const readParked = async (folder: string): Promise<ParkedJob[]> => {
     const record = await readRecord(folder).catch(() => null);
-    if (record === null) {
-      unclear.push(folder);
-      return null;
-    }
-    const { id, run, file, under, reason, parked } = record;
-    const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
-    const headline = reason?.headline ?? null;
-    return { folder, file, under, id, run, parkedAt: at, waitingSince: since, state, headline };
+    if (record !== null) return [{ ...jobOf(folder, record), parked: record.parked ?? FOR_ACCOUNT }];
+    unclear.push(folder);
+    return [];
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
-  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
+  const deathsOf = ({ record }: Job) => record.deaths ?? 0;
+  return parked.flat().sort((a, b) => deathsOf(a) - deathsOf(b) || a.parked.at - b.parked.at);
 }

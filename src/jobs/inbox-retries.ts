@@ -44,7 +44,7 @@ export function followOrders(parked: readonly ParkedJob[], orders: readonly Orde
   const others: ParkedJob[] = [];
   for (const [index, job] of parked.entries()) {
     const { cancelled = null, paused = null } = orders[index] ?? {};
-    const { why } = job.state;
+    const { why } = job.parked.state;
     if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
     else if (paused === null && !waitsForPerson(why)) others.push(job);
   }
@@ -57,19 +57,19 @@ export function chooseRetries(
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const limited = parked.filter(({ state: { why } }) => why === 'limit');
+  const limited = parked.filter((job) => job.parked.state.why === 'limit');
   const unavailable = parked.filter(
-    (job) => job.state.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+    ({ parked: { state, at } }) => state.why !== 'limit' && hasPassed(OUTAGE_MS, at, now),
   );
   if (hasRoom(state, settings)) {
-    const isCapped = ({ folder, state: { capMark } }: ParkedJob) => {
+    const isCapped = ({ folder, parked: waits }: ParkedJob) => {
       const own = view.ownSettings.get(folder);
-      return own !== undefined && isSameMark(capMark, capMarkOf(own, state, now), state);
+      return own !== undefined && isSameMark(waits.state.capMark, capMarkOf(own, state, now), state);
     };
     const free = limited.filter((job) => !isCapped(job));
     return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find((job) => job.state.capMark === null) ?? limited[0];
+  const first = limited.find((job) => job.parked.state.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
   return { jobs: [first, ...unavailable], goesAhead: true };
 }

@@ -49,10 +49,16 @@ export type JobEnd =
   | (Extract<Arrival, { type: 'parked' }> & { readonly holdMs: number })
   /** Stopped in the middle: it goes back to the waiting files. */
   | { readonly type: 'put_back' }
-  /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
-  | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
   /** The service refuses the credentials: nothing is taken any more. */
   | { readonly type: 'refused'; readonly why: string };
+
+/** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
+export interface Again {
+  readonly type: 'again';
+  readonly why: string;
+  readonly inMs: number;
+  readonly holds: boolean;
+}
 
 /** No file is taken for this long while the service is down. */
 const SERVICE_OUTAGE_MS = 60_000;
@@ -215,7 +221,7 @@ export function verdictOfError(
   error: unknown,
   { folder, file, record }: Pick<Job, 'folder' | 'file'> & { readonly record: Pick<Job['record'], 'run'> },
   tries: number,
-): JobEnd {
+): JobEnd | Again {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;
   const why = errorText(error);

@@ -26,6 +26,7 @@ import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-setti
 import { assertOneEngine } from './inbox-folders.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import {
+  type Again,
   type JobEnd,
   quotingInvalid,
   verdictOfError,
@@ -71,7 +72,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     /** Tells people why no file is taken; null: files are. Never rejects. */
     noteClosed: createClosedNote(engine.keyValues, folder),
     /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
-    async process(job: Job, tries: number): Promise<JobEnd> {
+    async process(job: Job, tries: number): Promise<JobEnd | Again> {
       const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
       try {
         await readFolderSettings(shared, loaded);
@@ -99,7 +100,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 
 /** The end of a file that a person ordered; null: none. Throws engine errors. */
 async function orderedEnd(engine: Engine, { file, record }: Job): Promise<JobEnd | null> {
-  const [orders] = await ordersOf(engine, [{ ...record, state: record.parked?.state ?? null }]);
+  const [orders] = await ordersOf(engine, [record]);
   return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
 }
 
@@ -207,10 +208,10 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
   }
 
   /** By folder, as their next runs would have them; without those that cannot be read. */
-  async function readOwnSettings(jobs: readonly ParkedJob[]): Promise<ReadonlyMap<string, RunSettings>> {
+  async function readOwnSettings(jobs: readonly Job[]): Promise<ReadonlyMap<string, RunSettings>> {
     const limit = pLimit(READ_AT_ONCE);
-    const read = async ({ folder: at, file, under }: ParkedJob): Promise<[string, RunSettings][]> => {
-      const paths = [...settingsFilesOf(folder, under), sideFileOf(join(at, file))];
+    const read = async ({ folder: at, path, record }: Job): Promise<[string, RunSettings][]> => {
+      const paths = [...settingsFilesOf(folder, record.under), sideFileOf(path)];
       return readFolderSettings(paths, loaded).then(
         (settings) => [[at, runSettingsOf(settings, service)]],
         () => [],
@@ -224,7 +225,8 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
     if (stop.aborted) return [];
     let ordered: readonly ParkedJob[] = [];
     try {
-      const { others, ...followed } = followOrders(parked, await ordersOf(engine, parked));
+      const records = parked.map(({ record }) => record);
+      const { others, ...followed } = followOrders(parked, await ordersOf(engine, records));
       ordered = followed.ordered;
       if (others.length === 0) return ordered;
       const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
@@ -232,7 +234,7 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
       await lookFreely(runSettings);
       const state = await engine.ledger.show(service.account);
       const now = clock.now();
-      const ownSettings = await readOwnSettings(others.filter((job) => job.state.capMark !== null));
+      const ownSettings = await readOwnSettings(others.filter(({ parked }) => parked.state.capMark !== null));
       const view = { state, settings: runSettings, ownSettings, isQuotaKnown, now, probedAt };
       const chosen = chooseRetries(others, view);
       if (chosen.goesAhead) {

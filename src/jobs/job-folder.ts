@@ -139,7 +139,8 @@ export function isJobId(id: string): boolean {
   return /^j-[0-9a-f]{16}$/.test(id);
 }
 
-function jobOf(folder: string, record: JobRecord): Job {
+/** Returns the job of a folder with this record. Pure. */
+export function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 

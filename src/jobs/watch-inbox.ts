@@ -1,13 +1,12 @@
 /**
  * One watcher of one inbox, in one of these states:
  *
- *   watching     takes files from the inbox, of dead watchers, and waiting ones that may go on
- *   holding      a fault that every file would meet (disk full, engine or service down): takes
- *                nothing for a while
- *   closed       the inbox's own settings cannot be used: takes nothing until they can
- *   unavailable  the folder is gone: does nothing until it is back
- *   refused      the service refuses the credentials: puts running files back, and ends
- *   stopping     a signal: stops running files and puts them back
+ *   watching  takes files from the inbox, of dead watchers, and waiting ones that may go on
+ *   holding   a fault that every file would meet (disk full, engine or service down): takes
+ *             nothing for a while
+ *   closed    the folder is gone, or its settings cannot be used: takes nothing until they can
+ *   refused   the service refuses the credentials: puts running files back, and ends
+ *   stopping  a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
@@ -62,8 +61,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let watching: FSWatcher | null = null;
     releasers.push(() => watching?.close());
     let watchedIno = 0;
-    let isUnavailable = true;
-    let isReported = false;
     let isChanged = true;
     let lookedAt = 0;
     let lookMs = 0;
@@ -80,39 +77,32 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     queued.on(folders.root, onQueued);
     releasers.push(() => queued.off(folders.root, onQueued));
 
+    /** Takes no files from now on, or takes them again. */
+    function setClosed(why: string | null): void {
+      const about = { folder: folders.root };
+      if (why !== null && why !== closedWhy)
+        log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
+      if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
+      closedWhy = why;
+      scheduler.setOpen(why === null);
+      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
+      void work.noteClosed(why ?? scheduler.fault());
+    }
+
     async function sweep(now: number): Promise<void> {
       sweepAt = now + LOOK_MS;
-      const reason = await openFolders(folder).then(() => null, errorText);
-      isUnavailable ||= reason !== null;
-      if (reason !== null) {
-        if (!isReported) log.error({ reason }, 'the inbox folder is unavailable; waiting until it is back');
-        isReported = true;
-        void work.noteClosed(reason);
-        return;
-      }
+      const gone = await openFolders(folder).then(() => null, errorText);
+      if (gone !== null) return setClosed(gone);
       const { ino } = await lstat(folders.inbox);
       if (ino !== watchedIno) {
         watching?.close();
         watching = watchFolder(folders.inbox, log, onChange);
         watchedIno = ino;
       }
-      if (isUnavailable) {
-        log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
-        const { misplaced: files } = await listQueued(folders.root);
-        if (files.length > 0) log.warn({ files }, `not in the inbox: move them into ${folders.inbox}`);
-      }
-      isUnavailable = false;
-      isReported = false;
       const why = await work.whyClosed();
-      const about = { folder: folders.root };
-      if (why !== null && why !== closedWhy)
-        log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
-      if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
-      closedWhy = why;
       fileTimeMs = await touchHeartbeat(own);
-      await scheduler.adopt(await adoptJobs(folders, fileTimeMs));
-      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
-      void work.noteClosed(why ?? scheduler.fault());
+      scheduler.adopt(await adoptJobs(folders, fileTimeMs));
+      setClosed(why);
     }
 
     function onChange(): void {
@@ -144,7 +134,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     async function step(): Promise<void> {
       const now = clock.monotonic();
       if (now >= sweepAt) await sweep(now);
-      if (isUnavailable || closedWhy !== null) return;
+      if (closedWhy !== null) return;
       if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked()) {
         waitingAt = now + LOOK_MS;
         void lookAtWaiting();
@@ -162,16 +152,19 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     }
 
     function nextStepAt(): number {
-      if (isUnavailable || closedWhy !== null) return sweepAt;
+      if (closedWhy !== null) return sweepAt;
       return Math.min(sweepAt, nextLookAt(), scheduler.nextAt() ?? sweepAt);
     }
 
+    log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+    const { misplaced } = await listQueued(folders.root);
+    if (misplaced.length > 0)
+      log.warn({ files: misplaced }, `not in the inbox: move them into ${folders.inbox}`);
     while (!stop.aborted && !scheduler.isRefused()) {
       await step().catch(async (err) => {
         log.error({ err }, 'the inbox could not be read; trying again');
-        void work.noteClosed(await whyBlocked(err));
         sweepAt = clock.monotonic() + LOOK_MS;
-        isUnavailable = true;
+        setClosed(await whyBlocked(err));
       });
       const pauseMs = Math.max(nextStepAt() - clock.monotonic(), 0);
       await clock.sleep(pauseMs, wakeUp.signal).catch(() => undefined);

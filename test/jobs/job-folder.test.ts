@@ -102,7 +102,8 @@ describe('the id of a job', () => {
   it('stays with a file that goes back, wherever a watcher is killed on its way', async () => {
     const job = await claimed();
     await putBack(folders, job, NOW);
-    const waits = async () => (await listWaiting(folders.waiting)).map(({ id, state }) => [id, state.why]);
+    const waits = async () =>
+      (await listWaiting(folders.waiting)).map(({ record, parked }) => [record.id, parked.state.why]);
     expect(await waits()).toEqual([[job.record.id, 'again']]);
     const taken = await take(others, join(folders.waiting, JOB));
     expect(taken?.record.id).toBe(job.record.id);
@@ -129,7 +130,7 @@ describe('finishing', () => {
     const job = await claimed();
     await arrive(folders, job, PARKED, NOW);
     expect(await listWaiting(folders.waiting)).toMatchObject([
-      { state: PARKED.state, headline: 'It waits.' },
+      { parked: { state: PARKED.state }, record: { reason: REASON } },
     ]);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe(
       'It waits.\n\nDo nothing.\n',
@@ -169,14 +170,14 @@ describe('a file that goes back', () => {
       if (job) await arrive(folders, job, PARKED, NOW + tries);
     }
     const waiting = await listWaiting(folders.waiting);
-    expect(waiting.map(({ waitingSince, parkedAt }) => [waitingSince, parkedAt])).toEqual([[NOW, NOW + 3]]);
+    expect(waiting.map(({ parked: { since, at } }) => [since, at])).toEqual([[NOW, NOW + 3]]);
   });
 
   it('waits for the account when its record was lost', async () => {
     const folder = await arrive(folders, await claimed(), PARKED, NOW);
     await writeFile(join(folder ?? '', NOTE), '{"fi');
     const state = { why: 'limit', capMark: null };
-    expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
+    expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', parked: { state } }]);
   });
 
   it('is still suspected when it goes back after a watcher died while it read the file', async () => {

@@ -31,7 +31,9 @@ test.each([
       expect.arrayContaining(['list.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'reason.txt']),
     );
     expect(await readReason(waiting)).toMatch(/^The quota is used up\.\n\nThis file is not finished yet\. /);
-    expect(await listWaiting(dirname(waiting))).toMatchObject([{ headline: 'The quota is used up.' }]);
+    expect(await listWaiting(dirname(waiting))).toMatchObject([
+      { record: { reason: { headline: 'The quota is used up.' } } },
+    ]);
     expect(countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv'))).deferred).toBe(
       30 + looks,
     );
@@ -121,7 +123,7 @@ test('the watcher waits for a missing inbox folder, and continues when it is bac
   const watcher = scene.startHere(['watch', 'share', '--settle', '200ms']);
   await watcher.untilSaid(/watching the inbox/);
   await rename(scene.path('share'), scene.path('unplugged'));
-  await watcher.untilSaid(/the inbox folder is unavailable/);
+  await watcher.untilSaid(/the inbox is closed/);
   await rename(scene.path('unplugged'), scene.path('share'));
   await writeFile(join(scene.path('share'), 'inbox', 'list.csv'), domainList(4));
   await expect

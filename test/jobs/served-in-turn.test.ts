@@ -86,7 +86,8 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     await scene.drop('small.csv', domainList(SMALL, 'small'));
     const [done = ''] = await scene.until('done', 1);
     expect(done).toMatch(/small-2/);
-    expect(meter.requests.some(({ identifier }) => identifier.includes('next-'))).toBe(false);
+    const isBegun = (name: string) => meter.requests.some(({ identifier }) => identifier.includes(name));
+    expect(['big-', 'next-'].filter(isBegun)).toHaveLength(1);
   });
 
   test('a Parquet file leaves the last place free, however small it is', LONG, async () => {

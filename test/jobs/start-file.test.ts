@@ -28,7 +28,8 @@ async function failed(files: Record<string, string> = {}, under?: string) {
 async function waiting() {
   const [job, ...others] = await listWaiting(folders.waiting);
   if (job === undefined || others.length > 0) throw new Error('not one waiting job');
-  return { ...job, files: (await readdir(job.folder)).sort() };
+  const { folder, record, parked } = job;
+  return { ...record, folder, state: parked.state, files: (await readdir(folder)).sort() };
 }
 
 it('stays the same job, waits only for its turn, and tells the watcher of this process', async () => {
@@ -41,9 +42,9 @@ it('stays the same job, waits only for its turn, and tells the watcher of this p
   const job = await waiting();
   expect(told).toBe(1);
   expect(basename(job.folder)).toBe('list-2026-01-14T09-30-06Z');
-  expect(job).toMatchObject({ run: null, state: { why: 'again' }, waitingSince: LATER });
+  expect(job).toMatchObject({ run: null, parked: { since: LATER, state: { why: 'again' } } });
   expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
-  expect(job.headline).toMatch(/tried again/);
+  expect(job.reason?.headline).toMatch(/tried again/);
   expect((await take(folders, job.folder))?.record).toMatchObject({ id, under: 'funds' });
   expect([await readdir(folders.inbox), await readdir(folders.failed)]).toEqual([['funds'], []]);
 });
