@@ -16,30 +16,27 @@ import {
   CANCELLED,
   DRAFTS_FOLDER,
   derivedId,
+  FILE_TYPES,
   type Job,
   type JobReason,
   type JobRecord,
   jobFoldersIn,
   jobOf,
   originalAmong,
-  originalOf,
   REASON_AT_MOST,
   REASON_FILE,
   readNoted,
   readRecord,
+  typeOf,
 } from './job-folder.js';
 
 /** Where the folder of a started job can be; a copy by hand is in one of the last. */
 const PLACES = ['processing', 'waiting', 'failed', 'done'] as const;
 type Place = (typeof PLACES)[number] | 'drafts';
 
-/** In the order in which they are shown. */
-const FILE_TYPES = ['page', 'output', 'partial', 'errors', 'report', 'original', 'reason', 'other'] as const;
-type FileType = (typeof FILE_TYPES)[number];
-
 export interface JobFile {
   readonly name: string;
-  readonly type: FileType;
+  readonly type: ReturnType<typeof typeOf>;
   readonly size: number;
 }
 
@@ -54,6 +51,9 @@ interface Listed {
 
 /** A file with a job, and what there is of it. */
 export type FoundFile = Awaited<ReturnType<typeof readFound>>;
+
+/** The name of the original; null: unclear, or the folder is gone. */
+const originalOf = async (folder: string) => (await readRecord(folder).catch(() => null))?.file ?? null;
 
 /** A file that can be started: one that was sent, or one that failed. */
 export type Draft = FoundFile & { readonly file: string };
@@ -113,20 +113,6 @@ async function plainNamesIn(folder: string): Promise<string[]> {
 
 /** Files that are read at the same time. */
 const AT_ONCE = 8;
-
-/**
- * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
- * `outputNames`). Pure.
- */
-export function typeOf(name: string, original: string | null): FileType {
-  if (name === original) return 'original';
-  if (name === REASON_FILE) return 'reason';
-  if (/\.report\.html$/.test(name)) return 'page';
-  if (/\.report\.json$/.test(name)) return 'report';
-  if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
-  if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
-  return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
-}
 
 /** What the name of a job's folder ends with: see `jobName`. */
 const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
@@ -343,17 +329,17 @@ export interface ParkedJob extends Job {
   readonly parked: NonNullable<JobRecord['parked']>;
 }
 
-/** A job without a record waits for the account. */
+/** A job that a person moved there waits for the account. */
 const FOR_ACCOUNT: ParkedJob['parked'] = { at: 0, since: 0, state: { why: 'limit', capMark: null } };
 
 /**
- * All files in `waiting/`: those that may have ended their watcher last, else the oldest try first.
- * `unclear`: gets folders without an original.
+ * Lists all jobs in `waiting/`: those that may have ended their watcher last, else the oldest try
+ * first. `unclear` gets the folders without a record.
  */
 export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string): Promise<ParkedJob[]> => {
-    const record = await readRecord(folder).catch(() => null);
+    const record = await readNoted(folder);
     if (record !== null) return [{ ...jobOf(folder, record), parked: record.parked ?? FOR_ACCOUNT }];
     unclear.push(folder);
     return [];

@@ -39,8 +39,6 @@ import { createClosedNote, noteReading } from './watcher-status.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
-/** Among so many of the newest runs a name is looked for. */
-const RUNS_NAMED = 100;
 const READ_AT_ONCE = 16;
 
 /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
@@ -80,9 +78,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return { ...UNTIL_SETTLED, why: errorText(error) };
       }
       try {
-        const known = await recognise(engine, job);
-        const ordered = await orderedEnd(engine, known);
-        return ordered ?? (await enrich(known, await readFolderSettings(own, loaded)));
+        const ordered = await orderedEnd(engine, job);
+        return ordered ?? (await enrich(job, await readFolderSettings(own, loaded)));
       } catch (error) {
         if (await hasJustChanged(context, own))
           return { ...UNTIL_SETTLED, holds: await hasJustChanged(context, shared), why: errorText(error) };
@@ -102,24 +99,6 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 async function orderedEnd(engine: Engine, { file, record }: Job): Promise<JobEnd | null> {
   const [orders] = await ordersOf(engine, [record]);
   return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
-}
-
-/** The file with the record that `knownRecord` gives back. Throws engine errors. */
-async function recognise({ runs }: Engine, job: Job): Promise<Job> {
-  if (job.record.isDerived !== true) return job;
-  const record = knownRecord(job.record, await runs.list(RUNS_NAMED));
-  await writeRecord(job.folder, record);
-  return { ...job, record };
-}
-
-/**
- * A record that was lost gets back the id that an order stands under: that of the newest run of the
- * file's name, if a person ordered something for that. `runs`: the newest first. Pure.
- */
-export function knownRecord({ isDerived, ...record }: JobRecord, runs: readonly RunRecord[]): JobRecord {
-  const newest = runs.find((run) => run.job === run.owner && run.label.name === record.file);
-  const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
-  return isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
 }
 
 /** The record with its new run, by which the watcher that takes the file over finds it. Pure. */

@@ -119,8 +119,6 @@ const recordShape = z.object({
   isDismissed: z.literal(true).optional(),
   /** A person has seen its first answers, and ordered the rest. */
   isTried: z.literal(true).optional(),
-  /** The record was lost, and this one was made from the files: the id may be another one. */
-  isDerived: z.literal(true).optional(),
 });
 export type JobRecord = z.infer<typeof recordShape>;
 
@@ -208,9 +206,11 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   const isOwnThere = async () => (await lookAt(own)) !== null;
   const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
   if (folder === null) return null;
-  const record = await readRecord(folder);
+  const noted = await readNoted(folder);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const record = entries.some(({ name }) => name === noted?.file) ? noted : null;
   // Results would be written through a link of their name, which others may have put there.
-  for (const entry of await readdir(folder, { withFileTypes: true }))
+  for (const entry of entries)
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
   if (record !== null) {
     const job = jobOf(folder, record);
@@ -221,11 +221,10 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
       await rename(side, sideFileOf(job.path));
     return job;
   }
-  if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
+  if (entries.every(({ name }) => name.startsWith('.'))) {
     // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
   } else {
-    // No original, or more than one: the files are kept for people.
     await replaceFile(join(folder, REASON_FILE), UNCLEAR);
     await moveTo(failed, folder);
   }
@@ -236,12 +235,12 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
 const COPY_MS = 60_000;
 
 /**
- * Moves a waiting folder whose original is unclear to the failed ones, for people to see. Returns
- * false where it stays, because somebody may be copying into it. `now`: by the file system's clock.
+ * Moves a waiting folder without a record to the failed ones, for people to see. Returns false
+ * while somebody may be copying into it. `now`: by the file system's clock.
  */
 export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
   const { mtimeMs = now } = (await lookAt(folder)) ?? {};
-  if (now - mtimeMs < COPY_MS || (await readRecord(folder)) !== null) return false;
+  if (now - mtimeMs < COPY_MS || (await readNoted(folder)) !== null) return false;
   await take(folders, folder);
   return true;
 }
@@ -260,7 +259,8 @@ export async function newerSettings(
 }
 
 const UNCLEAR =
-  'It is unclear which file of this folder is to be looked up.\n\nPut that file into the inbox again.\n';
+  'It is unclear which file of this folder is to be looked up, and whether a person paused or cancelled ' +
+  'it: the record of its job is lost.\n\nPut that file into the inbox again.\n';
 
 /** Where a job that was processed goes. */
 export type Arrival =
@@ -350,17 +350,15 @@ export async function readNoted(folder: string): Promise<JobRecord | null> {
 }
 
 /**
- * Without a readable record it is derived from the files. null: there is no original. Throws errors
- * of the file system.
+ * Reads a record for a person: without a readable one it is derived from the files. Returns null
+ * without an original. Throws errors of the file system.
  */
 export async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = await readNoted(folder);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
   const file = originalAmong(names);
-  return file === null
-    ? null
-    : { id: derivedId(folder), run: null, file, reason: null, parked: null, isDerived: true };
+  return file === null ? null : { id: derivedId(folder), run: null, file, reason: null, parked: null };
 }
 
 /** The id of a job without a readable record: that of its folder's name. */
@@ -376,14 +374,33 @@ export function originalAmong(names: readonly string[]): string | null {
   return others.length > 0 ? null : file;
 }
 
-/** The name of the original in a job's folder; null: unclear, or the folder is gone. */
-export async function originalOf(folder: string): Promise<string | null> {
-  return (await readRecord(folder).catch(() => null))?.file ?? null;
+/** The types of files in the folder of a job, in the order in which they are shown. */
+export const FILE_TYPES = [
+  'page',
+  'output',
+  'partial',
+  'errors',
+  'report',
+  'original',
+  'reason',
+  'other',
+] as const;
+
+/**
+ * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
+ * `outputNames`). Pure.
+ */
+export function typeOf(name: string, original: string | null): (typeof FILE_TYPES)[number] {
+  if (name === original) return 'original';
+  if (name === REASON_FILE) return 'reason';
+  if (/\.report\.html$/.test(name)) return 'page';
+  if (/\.report\.json$/.test(name)) return 'report';
+  if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
+  if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
+  return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
 }
 
-/** Our files beside an original; see `run/output`. */
+/** True for our files beside an original. */
 export function isOurs(name: string): boolean {
-  const isResult =
-    /\.enriched(\.partial)?\.[^.]+(\.gz)?$|\.errors\.[^.]+(\.gz)?$|\.report\.(json|html)$/.test(name);
-  return name.startsWith('.') || name === REASON_FILE || isResult;
+  return name.startsWith('.') || typeOf(name, null) !== 'other';
 }

@@ -66,9 +66,8 @@ export function startFile(
   return orStays(folder, async () => {
     const known = isSent ? await readNoted(folder) : await readRecord(folder);
     if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
-    // Recognised by its name, it could get the id of another file, which a person cancelled.
     // A trial is to be seen again: the settings may be other ones.
-    const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
+    const { isTried: _, isDismissed: __, ...record } = known;
     const { id, under } = record;
     const file = name ?? record.file;
     const named = join(folder, file);

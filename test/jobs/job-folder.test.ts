@@ -64,8 +64,6 @@ describe('claiming', () => {
     if (job === null) throw new Error('not claimed');
     expect((await readdir(job.folder)).sort()).toEqual([NOTE, 'list.csv', 'list.csv.json']);
     expect(await readdir(join(folders.inbox, 'funds'))).toEqual([]);
-    // Another watcher takes it over, even without a readable note.
-    await writeFile(join(job.folder, NOTE), '');
     const taken = await take(others, job.folder);
     expect(taken?.file).toBe('list.csv');
     if (taken) await putBack(folders, taken, NOW);
@@ -173,13 +171,6 @@ describe('a file that goes back', () => {
     expect(waiting.map(({ parked: { since, at } }) => [since, at])).toEqual([[NOW, NOW + 3]]);
   });
 
-  it('waits for the account when its record was lost', async () => {
-    const folder = await arrive(folders, await claimed(), PARKED, NOW);
-    await writeFile(join(folder ?? '', NOTE), '{"fi');
-    const state = { why: 'limit', capMark: null };
-    expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', parked: { state } }]);
-  });
-
   it('is still suspected when it goes back after a watcher died while it read the file', async () => {
     const job = await claimed();
     await writeRecord(job.folder, { ...job.record, deaths: 2 });
@@ -211,19 +202,22 @@ describe('taking over', () => {
     expect(jobs.filter((job) => job !== null).map((job) => job?.file)).toEqual(['list.csv']);
   });
 
-  it('identifies the original when the note is damaged', async () => {
+  it.each([
+    ['damaged', '{"fi'],
+    ['empty', ''],
+    [
+      'forged, since orders stand under ids of jobs',
+      '{"id":"schedule:nightly","run":"r-1","file":"list.csv","reason":null,"parked":null}',
+    ],
+  ])('leaves a file whose record is %s to a person, who finds it by its name', async (_, record) => {
     const { folder } = await claimed();
     for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
       await writeFile(join(folder, name), 'x');
-    await writeFile(join(folder, NOTE), '{"fi');
-    expect((await take(others, folder))?.file).toBe('list.csv');
-  });
-
-  it('does not believe a record whose id is no id of a job: orders stand under ids', async () => {
-    const { folder } = await claimed();
-    const forged = { id: 'schedule:nightly', run: 'r-1', file: 'list.csv', reason: null, parked: null };
-    await writeFile(join(folder, NOTE), JSON.stringify(forged));
-    expect((await take(others, folder))?.record).toMatchObject({ id: derivedId(folder), run: null });
+    await writeFile(join(folder, NOTE), record);
+    expect(await take(others, folder)).toBeNull();
+    const failed = join(folders.failed, JOB);
+    expect(await readFile(join(failed, 'reason.txt'), 'utf8')).toMatch(/unclear which file/);
+    expect(await readRecord(failed)).toMatchObject({ id: derivedId(failed), file: 'list.csv', run: null });
   });
 
   it('removes a folder whose watcher was killed before the file was moved into it', async () => {
@@ -240,15 +234,7 @@ describe('taking over', () => {
     expect(await readdir(others.own)).toEqual([]);
   });
 
-  it('keeps a folder in which it cannot identify the original', async () => {
-    const folder = join(folders.own, 'odd');
-    await mkdir(folder);
-    for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
-    expect(await take(others, folder)).toBeNull();
-    expect((await readdir(join(folders.failed, 'odd'))).sort()).toEqual(['a.csv', 'b.csv', 'reason.txt']);
-  });
-
-  it('fails a waiting folder without a clear original once nobody is copying into it', async () => {
+  it('fails a waiting folder without a record once nobody is copying into it', async () => {
     await arrive(folders, await claimed(), PARKED, NOW);
     const odd = join(folders.waiting, 'by hand');
     await mkdir(odd);

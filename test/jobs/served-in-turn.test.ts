@@ -2,6 +2,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/find-files.js';
+import { newJobId, writeRecord } from '../../src/jobs/job-folder.js';
 import { LONG, onEngines } from '../e2e/commands.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
@@ -76,6 +77,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     for (const name of ['big', 'next']) {
       const job = scene.path(`processing/gone-1-abcdef/${name}`);
       await mkdir(job, { recursive: true });
+      await writeRecord(job, { id: newJobId(), run: null, file: `${name}.csv`, reason: null, parked: null });
       await writeFile(`${job}/${name}.csv`, domainList(BIG, name));
     }
     const heartbeat = scene.path('processing/gone-1-abcdef/.heartbeat');
