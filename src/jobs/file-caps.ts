@@ -17,7 +17,7 @@ import type { GivenCaps } from './start-file.js';
 /** A waiting file whose original is known. */
 type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
 
-/** A cap: `own` of the file, `most` of its inbox. null: none. */
+/** A cap: `own` of the file, `most` of its inbox; null without one. */
 export interface FileCap {
   readonly own: string | null;
   readonly most: string | null;
@@ -25,7 +25,7 @@ export interface FileCap {
 
 export interface ShownCaps {
   readonly maxRequests: FileCap;
-  /** On overage; null: there is none here. */
+  /** On overage; null where there is none. */
   readonly maxCost: FileCap | null;
 }
 
@@ -40,7 +40,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
   }
 
   return {
-    /** null: settings of its inbox, or its own, cannot be read. */
+    /** Returns null if settings of its inbox, or its own, cannot be read. */
     async read(file: CappedFile): Promise<ShownCaps | null> {
       try {
         const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
@@ -57,10 +57,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
       }
     },
 
-    /**
-     * The settings of its next run with these caps. Throws `NeverStartError` for values that cannot
-     * be, and for more than its inbox allows, which would be without effect.
-     */
+    /** Returns the settings of its next run. Throws `NeverStartError` for caps that cannot be. */
     async check(file: CappedFile, caps: GivenCaps): Promise<RunSettings> {
       const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
       const values = Object.fromEntries(

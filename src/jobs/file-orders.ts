@@ -1,14 +1,13 @@
 /**
- * What people order, on a page, by HTTP and by command, and what stands for files. Orders are in
- * the engine; a pause is in the record of its file besides, and holds when the engine has forgotten
- * it. Only a resume that lifted this pause, or a later one, ends it.
+ * What people order, and what stands for files. Orders are in the engine; a pause is in the record
+ * of its file too, and holds when the engine has forgotten it, until a later resume.
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
 import { isJobId, type JobRecord } from './job-folder.js';
 
-/** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
+/** By the ids of jobs: when the pause was ordered that a person lifted. */
 const RESUMED = 'resumed-files';
 /** As long as cancels are kept. */
 const RESUMED_KEPT_MS = 90 * 86_400_000;
@@ -47,10 +46,7 @@ export async function resume({ runs, keyValues }: OrderStores, owner: string): P
   return (await runs.resume(owner)) ? 'done' : 'ended';
 }
 
-/**
- * Takes back what was ordered for a file that failed or was cancelled, so that it can run again
- * under its id. Throws what the engine throws.
- */
+/** Takes back what was ordered for a file, so that it can run again. Throws engine errors. */
 export async function liftOrders(engine: OrderStores, id: string): Promise<void> {
   await engine.runs.uncancelJob(id);
   await resume(engine, id);
@@ -58,7 +54,7 @@ export async function liftOrders(engine: OrderStores, id: string): Promise<void>
 
 type Ordered = Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>;
 
-/** In the order of the files. Gives a forgotten pause to the engine again, for `resume` to find. */
+/** Lists orders in the order of `files`. Gives the engine a forgotten pause again. */
 export async function ordersOf(
   { runs, keyValues }: OrderStores,
   files: readonly Ordered[],

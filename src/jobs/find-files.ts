@@ -1,6 +1,6 @@
 /**
- * The files of inboxes, for people and watchers: which job is in which folder, and what that holds.
- * Others may write to an inbox, so no link is followed, and only names that were listed are opened.
+ * The jobs in inboxes, and what their folders hold. Others may write to an inbox, so no link is
+ * followed, and only names that were listed are opened.
  */
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -17,6 +17,7 @@ import {
   DRAFTS_FOLDER,
   derivedId,
   FILE_TYPES,
+  type FileType,
   type Job,
   type JobReason,
   type JobRecord,
@@ -36,11 +37,11 @@ type Place = (typeof PLACES)[number] | 'drafts';
 
 export interface JobFile {
   readonly name: string;
-  readonly type: ReturnType<typeof typeOf>;
+  readonly type: FileType;
   readonly size: number;
 }
 
-/** The folder of a job. `inbox`: the number of its watched folder. `record`: null if unreadable. */
+/** The folder of a job. `record` is null if unreadable. */
 interface Listed {
   readonly id: string;
   readonly inbox: number;
@@ -70,39 +71,32 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
   });
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
-    /** That of the job. */
     id,
     root,
     inbox,
     place,
-    /** Its path. */
     folder,
-    /** The name of the original, or null if that is unclear. */
+    /** The original; null and empty if that is unclear. */
     file,
     path: join(folder, file ?? ''),
-    /** Bytes of the original; 0 if the original is unclear. */
     size: original?.size ?? 0,
     changedAt: original?.mtimeMs ?? 0,
-    /** When it ended, or first waited; 0: not known. */
+    /** When it ended, or first waited; 0 if not known. */
     endedAt: endedAtOf(basename(folder)),
     reason,
     /** What a file in `waiting/` waits for, or null elsewhere. */
     waitsFor: place === 'waiting' ? (record?.parked?.state.why ?? 'limit') : null,
-    /** It waits at a limit, which is a cap of its own. */
     isAtOwnCap: place === 'waiting' && record?.parked?.state.capMark != null,
-    /** Its original folder below `inbox`; absent: the inbox itself. */
     under: record?.under,
     /** Its latest run, or null before the first. */
     runId: record?.run ?? null,
     sentBy: record?.sentBy,
     startedBy: record?.startedBy,
-    /** True if a person put the failed file away. */
     isDismissed: record?.isDismissed === true,
     files: files as readonly JobFile[],
   };
 }
 
-/** The regular files of a folder, without hidden ones. */
 async function plainNamesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
@@ -111,10 +105,8 @@ async function plainNamesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Files that are read at the same time. */
 const AT_ONCE = 8;
 
-/** What the name of a job's folder ends with: see `jobName`. */
 const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
 
 /** When a job ended, or first waited, by the name of its folder; 0: not in its name. Pure. */
@@ -123,7 +115,6 @@ export function endedAtOf(folder: string): number {
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
-/** What there is to download of a run. */
 export type ResultType = 'output' | 'partial';
 
 const FAILED_SHOWN = 20;
@@ -134,10 +125,9 @@ export type FailedFile = Awaited<ReturnType<FileFinder['listFailed']>>[number]['
 /** `roots`: the watched folders. */
 export function createFileFinder(roots: readonly string[]) {
   const limit = pLimit(AT_ONCE);
-  /** By place: the records of folders that do not change any more. */
+  /** Records of folders that do not change any more, by place. */
   const ended = new Map<string, Map<string, { readonly changedAt: number; readonly record: JobRecord }>>();
 
-  /** Folders of jobs with their records. `isAsked`: for their paths. */
   async function listPlace(inbox: number, root: string, place: Place, isAsked: (path: string) => boolean) {
     const known = ended.get(join(root, place)) ?? new Map();
     const there: typeof known = new Map();
@@ -152,7 +142,6 @@ export function createFileFinder(roots: readonly string[]) {
     };
     const folders = (await foldersIn(root, place)).filter(isAsked);
     const listed = await Promise.all(folders.map(read));
-    // Folders that are gone are forgotten.
     ended.set(join(root, place), isAsked === ALL ? there : new Map([...known, ...there]));
     return listed;
   }
@@ -185,7 +174,7 @@ export function createFileFinder(roots: readonly string[]) {
   return {
     roots,
 
-    /** The file of a job; null if it is not there. `run`: of several copies, that of this run. */
+    /** Returns the file of a job, or null. `run`: of several copies, that of this run. */
     async find(id: string, run: string | null = null): Promise<FoundFile | null> {
       // It may have moved to a place that was looked at just before, or while it was read.
       return (await findNow(id, run)) ?? findNow(id, run);
@@ -222,10 +211,7 @@ export function createFileFinder(roots: readonly string[]) {
       return new Map((await Promise.all(types)).flat());
     },
 
-    /**
-     * For each of the watched folders, its newest failed files that nobody put away, how many there
-     * are, and how many of them were cancelled.
-     */
+    /** Lists for each watched folder its newest failed files that nobody put away. */
     async listFailed() {
       const all = (await list(['failed'])).filter(({ record }) => record?.isDismissed !== true);
       const ofInbox = roots.map(async (_, inbox) => {
@@ -244,10 +230,7 @@ const ALL = (_path: string) => true;
 
 const isDraft = (found: FoundFile): found is Draft => found.files.some(({ type }) => type === 'original');
 
-/**
- * Returns the folder of a job. Of several with its id, which people copied or forged, that of the
- * run counts, else the first in the order of the places and of their names. Pure.
- */
+/** Returns the folder of a job; of several copies that of the run, else the first. Pure. */
 function chosenOf(listed: readonly Listed[], id: string, run: string | null): Listed | undefined {
   const its = listed.filter((each) => each.id === id);
   return (run === null ? undefined : its.find(({ record }) => record?.run === run)) ?? its[0];
@@ -262,7 +245,6 @@ async function foldersIn(root: string, place: Place): Promise<string[]> {
 
 const NO_REASON: JobReason = { headline: '', details: '' };
 
-/** Without one in a record, what `reason.txt` says. */
 async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobReason> {
   if (noted !== null && noted.reason !== null) return noted.reason;
   const text = await readPlainFile(join(folder, REASON_FILE)).catch(() => '');
@@ -280,10 +262,7 @@ export async function readRowCounts({ folder, files }: FoundFile): Promise<Statu
   return attempt(() => reportShape(JSON.parse(text)).rows, null);
 }
 
-/**
- * Opens a listed file of a job; null if it is gone, or no regular file of the job's own folder. The
- * caller closes it.
- */
+/** Opens a listed file, for the caller to close; null if it is no regular file of its folder. */
 export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   const path = join(folder, name);
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
@@ -303,9 +282,8 @@ export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
 }
 
 /**
- * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
- * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty
- * if the folder cannot be read.
+ * Lists the files in `inbox/` that are not taken yet, those in progress, and the tables beside the
+ * folder `inbox/`, which nobody takes.
  */
 export async function listQueued(root: string) {
   const filesIn = async (folder: string) => {
@@ -319,7 +297,6 @@ export async function listQueued(root: string) {
     queued: names.filter((name) => !isSideFile(name)).sort(),
     misplaced: (await filesIn(root)).filter((name) => isTable(name)).sort(),
     inProgress: records.flatMap((record) => record?.file ?? []).sort(),
-    /** The ids of the latter. */
     jobs: records.flatMap((record) => record?.id ?? []),
   };
 }

@@ -1,7 +1,6 @@
 /**
- * When a parked file of an inbox may continue. Asking is free where the service's own brand is
- * known; elsewhere one file goes ahead about once a minute with the one probe that the ledger
- * allows, and the others follow if it succeeds. Pure.
+ * When a parked file may continue. Where asking is not free, one file goes ahead about once a minute
+ * with the one probe that the ledger allows, and the others follow if it succeeds. Pure.
  *
  *   the account has room           all continue, except files held back by their own cap only
  *   it has none, as far as known   one goes ahead, when a probe is due
@@ -18,13 +17,12 @@ import { type ParkState, waitsForPerson } from './job-folder.js';
 export interface AccountView {
   readonly state: LedgerState;
   readonly settings: RunSettings;
-  /** Those of a file that waits at its own cap, by its folder; absent: they cannot be read. */
+  /** Those of files at their own cap, by folder, without those that cannot be read. */
   readonly ownSettings: ReadonlyMap<string, RunSettings>;
   /** A free request has just shown the quota: no file needs to go ahead for it. */
   readonly isQuotaKnown: boolean;
-  /** This machine's clock, in milliseconds. */
   readonly now: number;
-  /** When a file last went ahead, by the same clock. */
+  /** When a file last went ahead. */
   readonly probedAt: number;
 }
 
@@ -35,9 +33,8 @@ const AHEAD_EVERY_MS = 45_000;
 const PROBE_EVERY_MS = 60_000;
 
 /**
- * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
- * for another reason than they say, or because a person asked to try them again. `others` may be
- * retried: they are not paused, and no person decides about them.
+ * Divides parked files by what is ordered for them. `ordered` are taken up, to end, to wait for
+ * another reason, or because a person asked; `others` may be retried.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
@@ -51,7 +48,7 @@ export function followOrders(parked: readonly ParkedJob[], orders: readonly Orde
   return { ordered, others };
 }
 
-/** `goesAhead`: the first is the one that does; it opens the account, so that a probe is due. */
+/** Chooses files to retry. `goesAhead`: the first opens the account, so that a probe is due. */
 export function chooseRetries(
   parked: readonly ParkedJob[],
   view: AccountView,
@@ -80,17 +77,16 @@ function mayGoAhead({ state, isQuotaKnown, now, probedAt }: AccountView): boolea
   return hasPassed(AHEAD_EVERY_MS, probedAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/** Whether so much time has passed. A future date was written before the clock was set back. */
+/** A future date was written before the clock was set back. */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }
 
-/** Whether a request could be taken, as the files of this folder see the account. */
 function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
   return judgeAccount({ ...state, overage, quotaCap }).hasRoom;
 }
 
-/** What a parked file waits for. */
+/** Returns what a parked file waits for. */
 export function parkStateOf(
   why: ParkState['why'],
   state: LedgerState | null,

@@ -1,6 +1,6 @@
 /**
- * The scheduler of one watcher: what it begins next (what has to be tried again, then parked files,
- * then files from the inbox), what is running, and where each file goes when it has ended.
+ * The scheduler of one watcher: what it begins next (parked files, then files from the inbox), what
+ * is running, and where each file goes when it has ended.
  */
 import { basename } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
@@ -24,7 +24,7 @@ const FOLDER_GONE =
 const LEFT = 'it stays in processing until the next watcher takes it';
 const PUT_BACK = { type: 'put_back' } as const;
 
-/** What one watcher runs and may begin. Read it again after each wait: it may have changed. */
+/** What one watcher runs and may begin. It may have changed after each wait. */
 function watcherOf(folders: WatcherFolders, work: InboxWork, { loaded, clock, log, stop }: DaemonContext) {
   const refused = new AbortController();
   return {
@@ -52,7 +52,7 @@ const hasRoom = ({ running, filesAtOnce, isOpen, ending, clock, holdUntil }: Wat
 
 const isLastPlace = ({ filesAtOnce, running }: Places) => filesAtOnce > 1 && running.size === filesAtOnce - 1;
 
-/** Whether a file may begin now: what takes long must not use all places. Pure. */
+/** True if a file may begin now: what takes long must not use all places. Pure. */
 export const mayBegin = (places: Places, { size, ino }: Pick<SeenFile, 'size' | 'ino'>) =>
   !isLastPlace(places) || (size <= SMALL_BYTES && !places.slow.has(ino));
 
@@ -185,7 +185,7 @@ async function carryOut(watcher: Watcher, job: Job, end: JobEnd): Promise<void> 
   work.ended(job, end, null);
 }
 
-/** `wake` is called when something has changed: fill again. */
+/** Creates a scheduler that calls `wake` when something has changed: fill again. */
 export function createInboxScheduler(
   folders: WatcherFolders,
   work: InboxWork,
@@ -206,9 +206,8 @@ export function createInboxScheduler(
   }
 
   return {
-    /** Whether it could begin more files than it was offered. */
+    /** True if it could begin more files than it was offered. */
     isHungry: () => hasRoom(watcher) && !watcher.ready.some((file) => mayBegin(watcher, file)),
-    /** Whether no parked file is waiting to be begun. */
     hasNoParked: () => watcher.parked.length === 0,
     isRefused: () => watcher.refused.signal.aborted,
     setOpen(isOpen: boolean): void {
@@ -216,7 +215,7 @@ export function createInboxScheduler(
     },
     /** A fault that every file would meet, for the owner of the inbox; null without one. */
     fault: (): string | null => [...faults.values()][0] ?? null,
-    /** When it takes files again, in milliseconds; null: it does, or when it wakes. */
+    /** When a hold ends, in milliseconds; null without one. */
     nextAt: () => (watcher.holdUntil > clock.monotonic() ? watcher.holdUntil : null),
     /** Jobs of dead watchers go on in their turn, as all that wait do. */
     adopt(jobs: readonly Job[]): void {

@@ -33,8 +33,8 @@ const LOOK_LEAST_MS = 200;
 const LOOK_BESIDE_MS = 1_000;
 
 /**
- * Watches `folder` until `stop`, or until the service refused the credentials; the files are where
- * they were then. Throws what `openFolders` throws at the start.
+ * Watches `folder` until `stop`, or until the service refused the credentials, and puts files back.
+ * Throws what `openFolders` throws at the start.
  */
 export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
   return withReleasers(async (releasers) => {
@@ -110,7 +110,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       wake();
     }
 
-    /** Not more often than that, however many events and files there are. */
     const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 10));
     const nextLookAt = () => Math.max(isChanged ? 0 : filesAt, lookedAt + lookPauseMs());
 
@@ -175,10 +174,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
   });
 }
 
-/**
- * The watch is a hint only: events get lost, so the folder is looked at now and then as well. null
- * where none is possible, as on a system that allows too few.
- */
+/** The watch is a hint only: events get lost. Returns null where none is possible. */
 function watchFolder(folder: string, log: Log, onChange: () => void): FSWatcher | null {
   const isLate = (error: unknown) =>
     log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');

@@ -1,7 +1,6 @@
 /**
- * The schedules that a machine knows of: its own, which are defined in its files, and those of
- * other machines, of which the engine has the name, the next tick and the results. What the engine
- * has is for display: it is read as of strangers, and decides neither what runs nor where.
+ * The schedules that a machine knows of: its own, which its files define, and those of others. What
+ * the engine has of them is for display: it decides neither what runs nor where.
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -24,19 +23,15 @@ const entryShape = z.object({
   /** The queue of its ticks. */
   queue: z.string().regex(/^schedules-[^:/]{1,255}-[0-9a-f]{16}$/),
 });
-/** A schedule as the engine has it. */
 type ScheduleEntry = z.infer<typeof entryShape>;
 
-/** Longer ones are not ours. */
 const sentence = z.string().max(20_000);
 const endedShape = z.object({
   dueAt: momentShape.nullable(),
   startedAt: momentShape,
   endedAt: momentShape,
   exitCode: z.number().int().min(0).max(255),
-  /** The result, for people. */
   sentence,
-  /** The file that was written; null when there is none. */
   output: sentence.nullable(),
   /** Absent: it ended before its run began. */
   runId: z.string().max(64).optional(),
@@ -61,7 +56,6 @@ export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
   running: 'schedule-running',
-  /** The last runs, newest first. */
   runs: 'schedule-runs',
   passed: 'schedule-passed',
 } as const;
@@ -72,9 +66,6 @@ const runsShape = z.array(endedShape);
 /** A runner or run whose heartbeat is older than this is gone. */
 export const GONE_AFTER_MS = 30_000;
 
-const RESULTS = [SCOPES.runs, SCOPES.passed];
-
-/** Where the engine keeps what concerns a schedule. */
 export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): string {
   return `${queue}/${name}`;
 }
@@ -85,14 +76,12 @@ export function tickJob(key: string, holder: string): string {
 }
 
 export interface ScheduleState extends ScheduleEntry {
-  /** null: it is defined on another machine, or nowhere. */
   readonly schedule: Schedule | null;
   /** The engine has it for this machine, which does not define it: it never runs. */
   readonly isMissing: boolean;
   /** When its next tick is due; null until a runner of its host has set the clock. */
   readonly nextAt: number | null;
   readonly isRunning: boolean;
-  /** No runner of its host is up. */
   readonly isHostOffline: boolean;
   readonly ended: EndedRun | null;
   /** The last ten, newest first. */
@@ -118,7 +107,6 @@ export function createScheduleBook(
     return { name, id, host, queue: tickQueueOf(host, await files.giveMachineId()) };
   }
 
-  /** Tells the engine of a schedule: its name, and its next tick in place of an earlier one. */
   async function announce(schedule: Schedule): Promise<void> {
     const entry = await entryFor(schedule);
     const { name, id, queue } = entry;
@@ -126,7 +114,6 @@ export function createScheduleBook(
     await scheduledJobs.set(queue, schedule.cron, schedule.tz, { name, id });
   }
 
-  /** Removes what the engine has of it. */
   async function forget(entry: Pick<ScheduleEntry, 'queue' | 'name'>): Promise<void> {
     await keyValues.remove(SCOPES.schedule, keyOf(entry), null);
     await scheduledJobs.remove(entry.queue, entry.name);
@@ -135,10 +122,9 @@ export function createScheduleBook(
   }
 
   async function forgetResults(key: string): Promise<void> {
-    for (const scope of RESULTS) await keyValues.remove(scope, key, null);
+    for (const scope of [SCOPES.runs, SCOPES.passed]) await keyValues.remove(scope, key, null);
   }
 
-  /** What the engine has, without entries that are not ours. */
   async function entries(): Promise<ScheduleEntry[]> {
     const found = await keyValues.list(SCOPES.schedule);
     return found.flatMap(({ name, text }) => {
@@ -156,10 +142,7 @@ export function createScheduleBook(
       if (isNew) await announce(schedule);
       return isNew;
     },
-    /**
-     * Replaces a schedule with the same name. A run in progress finishes; the last runs stay
-     * listed.
-     */
+    /** Replaces a schedule of the same name. A run in progress finishes; the last runs stay. */
     async replace(old: Schedule, schedule: Schedule): Promise<void> {
       await files.replace(schedule);
       if (old.host !== schedule.host) await forget(await entryFor(old));
@@ -245,10 +228,7 @@ export function createScheduleBook(
   };
 }
 
-/**
- * The one that people mean by `NAME` or `NAME@HOST`: this machine's, else the only one. Those that
- * it could be, if it is unclear.
- */
+/** Returns this machine's `NAME` or `NAME@HOST`, else the only one, else all that it could be. */
 export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | 'schedule'>>(
   states: readonly S[],
   said: string,
@@ -259,21 +239,16 @@ export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | '
   return own ?? (named.length === 1 && named[0] ? named[0] : named);
 }
 
-/** Why a schedule cannot run now. */
-type Obstacle =
-  | { readonly why: 'missing' | 'running' | 'offline' }
-  | { readonly why: 'paused'; readonly order: Order };
-
 /**
- * What keeps a schedule from running when a person orders it; null: nothing. Its runner would skip
- * what is ordered during a run or a pause, after the person was told that it runs. Pure.
+ * Returns what keeps a schedule from running by hand, or null. Its runner would skip what is ordered
+ * during a run or a pause. Pure.
  */
 export function obstacleOf(
   state: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>,
-): Obstacle | null {
+) {
   const { isMissing, paused, isRunning, isHostOffline } = state;
-  if (isMissing) return { why: 'missing' };
-  if (paused !== null) return { why: 'paused', order: paused };
-  if (isRunning) return { why: 'running' };
-  return isHostOffline ? { why: 'offline' } : null;
+  if (isMissing) return { why: 'missing' } as const;
+  if (paused !== null) return { why: 'paused', order: paused } as const;
+  if (isRunning) return { why: 'running' } as const;
+  return isHostOffline ? ({ why: 'offline' } as const) : null;
 }

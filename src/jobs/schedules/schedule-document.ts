@@ -7,21 +7,14 @@ import type { Schedule } from './schedule-files.js';
 
 type ScheduleDocument = Document<'schedules'>['schedules'][number];
 
-const UNKNOWN = {
-  line: null,
-  cron: null,
-  tz: null,
-  input: null,
-  catchesUp: null,
-  source: null,
-  addedAt: null,
-} as const;
+const UNKNOWN = { line: null, cron: null, tz: null, input: null, catchesUp: null, source: null } as const;
+
+const textOf = (at: number) => new Date(at).toISOString();
 
 /** A schedule without its state. */
 export function addedDocument(schedule: Schedule): Document<'schedule-add'>['schedule'] {
   const { name, line, cron, tz, host, input, catchesUp, source = null } = schedule;
-  const addedAt = new Date(schedule.addedAt).toISOString();
-  return { name, line, cron, tz, host, input, catchesUp, source, addedAt };
+  return { name, line, cron, tz, host, input, catchesUp, source, addedAt: textOf(schedule.addedAt) };
 }
 
 /** What it runs is null for one that is defined elsewhere. */
@@ -29,7 +22,7 @@ export function scheduleDocument(state: ScheduleState): ScheduleDocument {
   const { name, host, schedule, isMissing, nextAt, isRunning, isHostOffline, ended, runs, passed } = state;
   const definition = schedule === null ? (isMissing ? 'missing' : 'elsewhere') : 'here';
   return {
-    ...(schedule === null ? { ...UNKNOWN, name, host } : addedDocument(schedule)),
+    ...(schedule === null ? { ...UNKNOWN, addedAt: null, name, host } : addedDocument(schedule)),
     definition,
     nextAt: isoTime(nextAt),
     isRunning,
@@ -39,21 +32,14 @@ export function scheduleDocument(state: ScheduleState): ScheduleDocument {
     passed: passed && {
       why: passed.why,
       dueAt: isoTime(passed.dueAt),
-      at: new Date(passed.at).toISOString(),
+      at: textOf(passed.at),
       paused: orderDocument(passed.paused ?? null),
     },
     paused: orderDocument(state.paused),
   };
 }
 
-function endedDocument(run: EndedRun): ScheduleDocument['runs'][number] {
-  const { exitCode, sentence, output } = run;
-  return {
-    dueAt: isoTime(run.dueAt),
-    startedAt: new Date(run.startedAt).toISOString(),
-    endedAt: new Date(run.endedAt).toISOString(),
-    exitCode,
-    sentence,
-    output,
-  };
+function endedDocument({ dueAt, startedAt, endedAt, exitCode, sentence, output }: EndedRun) {
+  const times = { dueAt: isoTime(dueAt), startedAt: textOf(startedAt), endedAt: textOf(endedAt) };
+  return { ...times, exitCode, sentence, output };
 }

@@ -1,7 +1,4 @@
-/**
- * Runs the schedules of one machine when they are due, each tick on one of its runners. A tick of
- * the engine says a name and an id: what runs is in this machine's files, or nothing does.
- */
+/** Runs the schedules of one machine when they are due: what its files define, or nothing. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import { z } from 'zod';
@@ -12,6 +9,7 @@ import { oncePerMinute } from '../../core/log.js';
 import {
   cancelledText,
   type Order,
+  type Orders,
   pausedText,
   type RunOwner,
   scheduleOwner,
@@ -33,11 +31,11 @@ const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
 /** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
-/** How often a tick that was begun looks whether its schedule is still paused. */
+/** Between looks of a begun tick whether its schedule is still paused. */
 const PAUSED_LOOK_MS = 5_000;
 /** A tick taken later than this was missed: the machine was off or no runner was up. */
 const LATE_AFTER_MS = 60_000;
-/** The engine's clock may be ahead of this machine's by so much. */
+/** How far the engine's clock may be ahead of this machine's. */
 const AHEAD_AT_MOST_MS = 60_000;
 
 const PASSED: Readonly<Record<PassedTick['why'], string>> = {
@@ -61,7 +59,6 @@ export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'c
   /** The machine whose schedules it runs, as `files` define them. */
   readonly host: string;
   readonly files: ScheduleFiles;
-  /** Runs the command of a schedule. What it throws is the result of the run. */
   readonly execute: (work: ScheduledWork) => Promise<
     Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'> & {
       /** How a person ended it; absent: no person did. */
@@ -79,7 +76,6 @@ export type ScheduleRunner = Awaited<ReturnType<typeof createScheduleRunner>>;
 export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, files, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues } = engine;
-  /** Tells runners of one host apart. */
   const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const book = createScheduleBook(engine, files, host);
   const queue = tickQueueOf(host, await files.giveMachineId());
@@ -104,7 +100,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     const lateMs = dueAt === null ? null : clock.now() - dueAt;
     const key = keyOf({ queue, name });
     const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
-    const { cancelled = null, paused = null } = (await engine.runs.orders([tick]))[0] ?? {};
+    const { cancelled, paused } = await ordersOf(tick);
     if (cancelled !== null) {
       // The process that began it has left this.
       await keyValues.remove(SCOPES.running, key, holder);
@@ -129,10 +125,11 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
       const { orderedEnd, ...result } = await run({ schedule, stampedAt, job: tick, stop });
       if (lost?.aborted) return;
       if (orderedEnd === 'paused') return await park(job, token, PAUSED_LOOK_MS);
-      const isInterrupted = orderedEnd === undefined && result.exitCode === EXIT.interrupted;
-      // What was ordered while its file was read is found when it is taken again.
-      if (isInterrupted && (stopping.signal.aborted || (await isOrdered(tick))))
-        return await park(job, token);
+      if (orderedEnd === undefined && result.exitCode === EXIT.interrupted) {
+        // What was ordered while its file was read is found when it is taken again.
+        const isOrdered = async () => Object.values(await ordersOf(tick)).some((order) => order !== null);
+        if (stopping.signal.aborted || (await isOrdered())) return await park(job, token);
+      }
       await files.noteBegun(name, { job: null, stampedAt });
       const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
       await keep(name, () => book.noteEnded(key, ended));
@@ -143,9 +140,8 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     }
   }
 
-  async function isOrdered(tick: RunOwner): Promise<boolean> {
-    const [orders] = await engine.runs.orders([tick]);
-    return (orders?.cancelled ?? orders?.paused ?? null) !== null;
+  async function ordersOf(tick: RunOwner): Promise<Orders> {
+    return (await engine.runs.orders([tick]))[0] ?? { cancelled: null, paused: null };
   }
 
   /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
