@@ -18,16 +18,10 @@ import type { GivenCaps } from './start-file.js';
 type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
 
 /** A cap: `own` of the file, `most` of its inbox; null without one. */
-export interface FileCap {
-  readonly own: string | null;
-  readonly most: string | null;
-}
+export type FileCap = Readonly<Record<'own' | 'most', string | null>>;
 
-export interface ShownCaps {
-  readonly maxRequests: FileCap;
-  /** On overage; null where there is none. */
-  readonly maxCost: FileCap | null;
-}
+/** `maxCost` is on overage; null where there is none. */
+export type ShownCaps = Readonly<{ maxRequests: FileCap; maxCost: FileCap | null }>;
 
 export type FileCaps = ReturnType<typeof createFileCaps>;
 

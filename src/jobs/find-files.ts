@@ -142,6 +142,8 @@ export function createFileFinder(roots: readonly string[]) {
     };
     const folders = (await foldersIn(root, place)).filter(isAsked);
     const listed = await Promise.all(folders.map(read));
+    // Without a record a file is still being received.
+    if (place === 'drafts') return listed.filter(({ record }) => record !== null);
     ended.set(join(root, place), isAsked === ALL ? there : new Map([...known, ...there]));
     return listed;
   }
@@ -163,9 +165,6 @@ export function createFileFinder(roots: readonly string[]) {
     return (await lookAt(chosen.folder)) === null ? null : found;
   }
 
-  /** Without a record a file is still being received. */
-  const received = async () => (await list(['drafts'])).filter(({ record }) => record !== null);
-
   async function readFailed({ id, folder, record }: Listed) {
     const [file, reason] = await Promise.all([originalOf(folder), reasonOf(folder, record)]);
     return { id, file, folder: basename(folder), failedAt: endedAtOf(basename(folder)), reason };
@@ -182,14 +181,14 @@ export function createFileFinder(roots: readonly string[]) {
 
     /** Returns the draft or failed file; null once it was started, discarded or removed. */
     async findDraft(id: string): Promise<Draft | null> {
-      const listed = chosenOf([...(await received()), ...(await list(['failed']))], id, null);
+      const listed = chosenOf(await list(['drafts', 'failed']), id, null);
       const found = listed === undefined ? null : await read(listed);
       return found !== null && isDraft(found) ? found : null;
     },
 
     /** Files that were sent and not started, the newest first. */
     async listDrafts(): Promise<Draft[]> {
-      const drafts = await Promise.all((await received()).map(read));
+      const drafts = await Promise.all((await list(['drafts'])).map(read));
       return drafts.filter(isDraft).sort((a, b) => b.changedAt - a.changedAt);
     },
 

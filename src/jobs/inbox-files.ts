@@ -87,7 +87,7 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   };
 }
 
-/** Names a file as its broken name is shown, never over another: so it can be taken and refused. */
+/** Names a file as its broken name is shown, never over another: so it can be taken. */
 async function makeReadable(folder: string, shown: string): Promise<void> {
   for (const name of await readdir(folder, { encoding: 'buffer' })) {
     if (name.toString() !== shown) continue;

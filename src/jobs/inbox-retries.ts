@@ -26,7 +26,8 @@ export interface AccountView {
   readonly probedAt: number;
 }
 
-const OUTAGE_MS = 60_000;
+/** No file is taken, and none retried, for this long while the service is down. */
+export const OUTAGE_MS = 60_000;
 /** A raised limit should be seen within a minute, including the next look and the file. */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */

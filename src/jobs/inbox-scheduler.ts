@@ -7,7 +7,8 @@ import type { DaemonContext } from '../app/daemon-context.js';
 import type { ParkedJob } from './find-files.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
-import { CRASHED, type JobEnd, refusalOf } from './inbox-verdict.js';
+import { OUTAGE_MS } from './inbox-retries.js';
+import { CRASHED, type JobEnd } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, putBack, take, waitsForPerson } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
@@ -83,8 +84,8 @@ async function isAllowed(
   return mayBegin(watcher, file);
 }
 
-/** Returns the next job to begin, with its end if it is refused. Throws errors of the file system. */
-async function next(watcher: Watcher): Promise<[Job, JobEnd | null] | null> {
+/** Returns the next job to begin, or null. Throws errors of the file system. */
+async function next(watcher: Watcher): Promise<Job | null> {
   const { folders, clock } = watcher;
   for (const each of watcher.parked) {
     const seen = await lookAt(each.path);
@@ -92,7 +93,7 @@ async function next(watcher: Watcher): Promise<[Job, JobEnd | null] | null> {
     if (seen !== null && !(await isAllowed(watcher, seen, each.path, isSuspect))) continue;
     watcher.parked = watcher.parked.filter((other) => other !== each);
     const job = await take(folders, each.folder);
-    if (job !== null) return [job, null];
+    if (job !== null) return job;
   }
   for (const file of inTurn(watcher)) {
     const path = placeOf(folders.inbox, file);
@@ -101,7 +102,7 @@ async function next(watcher: Watcher): Promise<[Job, JobEnd | null] | null> {
     const latest = await lookAt(path);
     if (latest === null || !isSameFile(latest, file)) continue;
     const job = await claim(folders, file, clock.now());
-    if (job !== null) return [job, refusalOf(file)];
+    if (job !== null) return job;
   }
   return null;
 }
@@ -133,26 +134,23 @@ async function endOf(watcher: Watcher, job: Job): Promise<JobEnd> {
 }
 
 /** `known`: the end of a job that is not processed. */
-async function run(watcher: Watcher, job: Job, known: JobEnd | null): Promise<void> {
+async function run(watcher: Watcher, job: Job, known?: JobEnd): Promise<void> {
   const { faults, log, ending } = watcher;
   const { file, folder } = job;
   const end = known ?? (await endOf(watcher, job));
-  for (let isLast = false; ; ) {
-    if ((await lookAt(folder)) === null) {
-      log.error({ file }, FOLDER_GONE);
-      break;
-    }
-    isLast = ending.aborted;
+  for (;;) {
+    const isLast = ending.aborted;
     try {
-      await carryOut(watcher, job, end);
-      break;
+      if ((await lookAt(folder)) === null) log.error({ file }, FOLDER_GONE);
+      else await carryOut(watcher, job, end);
+      faults.delete(folder);
+      return;
     } catch (error) {
       hold(watcher, FAULT_MS, await whyBlocked(error), folder);
       if (isLast) return log.warn({ err: error, file }, LEFT);
     }
     await pause(watcher, FAULT_MS);
   }
-  faults.delete(folder);
 }
 
 async function carryOut(watcher: Watcher, job: Job, end: JobEnd): Promise<void> {
@@ -162,15 +160,18 @@ async function carryOut(watcher: Watcher, job: Job, end: JobEnd): Promise<void> 
     case 'done':
     case 'failed':
     case 'parked': {
-      // Others would end the same way; the next look at the waiting files decides when to retry.
-      if (end.type === 'parked') watcher.parked = [];
+      let words: string = end.type;
+      if (end.type === 'parked') {
+        const { why } = end.state;
+        words = `waiting for ${waitsForPerson(why) ? 'a person' : 'the next try'}`;
+        // Others would end the same way; the next look at the waiting files decides when to retry.
+        watcher.parked = [];
+        if (why !== 'limit' && !waitsForPerson(why)) hold(watcher, OUTAGE_MS, end.reason.headline, null);
+      }
       const folder = await arrive(folders, job, end, clock.now());
       const reason = end.type === 'done' ? undefined : end.reason.headline;
-      const next = end.type === 'parked' && (waitsForPerson(end.state.why) ? 'a person' : 'the next try');
-      const words = next === false ? end.type : `waiting for ${next}`;
       log[end.type === 'done' ? 'info' : 'warn']({ file, job: folder && basename(folder), reason }, words);
       if (folder !== null) work.ended(job, end, folder);
-      if (end.type === 'parked' && end.holdMs > 0) hold(watcher, end.holdMs, end.reason.headline, null);
       return;
     }
     case 'refused':
@@ -195,7 +196,7 @@ export function createInboxScheduler(
   const watcher = watcherOf(folders, work, context);
   const { running, faults, clock, log } = watcher;
 
-  function begin(job: Job, known: JobEnd | null): void {
+  function begin(job: Job, known?: JobEnd): void {
     const done = run(watcher, job, known)
       .catch((err) => log.error({ err, file: job.file }, 'a file could not be moved'))
       .finally(() => {
@@ -236,10 +237,10 @@ export function createInboxScheduler(
     async fill(): Promise<void> {
       try {
         while (hasRoom(watcher)) {
-          const found = await next(watcher);
+          const job = await next(watcher);
           faults.delete('');
-          if (found === null) return;
-          begin(...found);
+          if (job === null) return;
+          begin(job);
         }
       } catch (error) {
         hold(watcher, FAULT_MS, await whyBlocked(error), '');

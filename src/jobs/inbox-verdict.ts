@@ -21,14 +21,7 @@ import {
 import type { EnrichResult } from '../run/enrich-file.js';
 import type { Scan } from '../run/scan/scan.js';
 import { namingFor, sayFailure, sayHalt } from '../run/words/say-reason.js';
-import {
-  FOLDER_SETTINGS_FILE,
-  isMisnamed,
-  isPassingFault,
-  isSideFile,
-  type SeenFile,
-  sideFileOf,
-} from './inbox-file.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
 import {
   type Arrival,
@@ -41,9 +34,7 @@ import {
 
 /** The verdict on a file. Sentences are for its sender. */
 export type JobEnd =
-  | Exclude<Arrival, { type: 'parked' }>
-  /** Takes no file for `holdMs`. */
-  | (Extract<Arrival, { type: 'parked' }> & { readonly holdMs: number })
+  | Arrival
   /** Stopped in the middle: it goes back to the waiting files. */
   | { readonly type: 'put_back' }
   /** The service refuses the credentials: nothing is taken any more. */
@@ -57,8 +48,6 @@ export interface Again {
   readonly holds: boolean;
 }
 
-/** No file is taken for this long while the service is down. */
-const SERVICE_OUTAGE_MS = 60_000;
 const ENGINE_OUTAGE_MS = 15_000;
 const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
@@ -86,10 +75,9 @@ export function verdictOfResult(
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
   const parked = (why: ParkReason, what: string, [next, technical = ''] = WAITING, words = what): JobEnd => {
-    const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
     const admin = [words === what ? '' : sentenceOf(words), technical];
     const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], admin);
-    return { type: 'parked', reason, state: parkState(why), holdMs };
+    return { type: 'parked', reason, state: parkState(why) };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
   if (isComplete) return { type: 'done' };
@@ -143,7 +131,7 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
   const what = order === null ? 'paused' : pausedText(order);
   const reason = reasonOf(what, [`${next} ${STORED}`], [`brand-enrich resume ${name}`]);
   const pause = order === null ? {} : { pause: { by: order.by.slice(0, 200), at: order.at } };
-  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause }, holdMs: 0 };
+  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause } };
 }
 
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
@@ -162,7 +150,7 @@ function unmatchedEnd(question: string, deferred: number): JobEnd {
 }
 
 function undecided(why: ParkState['why'], reason: JobReason): JobEnd {
-  return { type: 'parked', reason, state: { why, capMark: null }, holdMs: 0 };
+  return { type: 'parked', reason, state: { why, capMark: null } };
 }
 
 const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard.';
@@ -271,18 +259,6 @@ function failed(
   const cost = isFree ? 'Nothing was spent.' : STORED;
   const settings = admin.length === 0 ? [settingsAdvice(todo, '')] : admin;
   return { type: 'failed', reason: reasonOf(what, [advice, cost], settings) };
-}
-
-/** Returns the end of a file that is refused unread, or null. */
-export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobEnd | null {
-  if (kind === 'link')
-    return failed(
-      'This is a symbolic link; only files in the inbox itself are processed',
-      'put the file itself into the inbox',
-      { isFree: true },
-    );
-  const todo = 'rename the file, then put it into the inbox again';
-  return isMisnamed(name) ? failed('The name of this file is not UTF-8', todo, { isFree: true }) : null;
 }
 
 export const CRASHED = undecided(

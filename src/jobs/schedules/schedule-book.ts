@@ -117,12 +117,9 @@ export function createScheduleBook(
   async function forget(entry: Pick<ScheduleEntry, 'queue' | 'name'>): Promise<void> {
     await keyValues.remove(SCOPES.schedule, keyOf(entry), null);
     await scheduledJobs.remove(entry.queue, entry.name);
-    await forgetResults(keyOf(entry));
-    await runs.resume(scheduleOwner(keyOf(entry)));
-  }
-
-  async function forgetResults(key: string): Promise<void> {
+    const key = keyOf(entry);
     for (const scope of [SCOPES.runs, SCOPES.passed]) await keyValues.remove(scope, key, null);
+    await runs.resume(scheduleOwner(key));
   }
 
   async function entries(): Promise<ScheduleEntry[]> {
@@ -154,7 +151,6 @@ export function createScheduleBook(
       const latest = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
       await keyValues.put(SCOPES.runs, key, JSON.stringify(latest));
     },
-    forgetResults,
     /** This machine's own schedules that the engine does not have as they are defined. */
     async unannounced(queue: string, own: readonly Schedule[]): Promise<Schedule[]> {
       const [known, clocks] = await Promise.all([entries(), scheduledJobs.list(queue)]);

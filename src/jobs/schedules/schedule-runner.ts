@@ -107,7 +107,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
       if (hasBegun) await files.noteBegun(name, { ...begun, job: null });
       const now = clock.now();
       const ended = { dueAt, startedAt: now, endedAt: now, exitCode: EXIT.interrupted, output: null };
-      return keep(name, () => book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) }));
+      return book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) });
     }
     // What was begun goes on when it is resumed.
     if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
@@ -131,8 +131,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
         if (stopping.signal.aborted || (await isOrdered())) return await park(job, token);
       }
       await files.noteBegun(name, { job: null, stampedAt });
-      const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
-      await keep(name, () => book.noteEnded(key, ended));
+      await book.noteEnded(key, { dueAt, startedAt, endedAt: clock.now(), ...result });
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
@@ -166,7 +165,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     const { name } = schedule;
     const { why, paused } = tick;
     const passed: PassedTick = { ...tick, at: clock.now() };
-    await keep(name, () => keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed)));
+    await keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed));
     if (paused === undefined) return log.warn({ schedule: name }, PASSED[why]);
     log.warn({ schedule: name }, `skipped: ${pausedText(paused)}`);
     await options.onPaused?.(schedule, paused).catch((error: unknown) => {
@@ -174,17 +173,11 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     });
   }
 
-  /** Leaves nothing behind if the schedule was removed in the meantime. */
-  async function keep(name: string, write: () => Promise<void>): Promise<void> {
-    await write();
-    if ((await files.find(name)) === null) await book.forgetResults(keyOf({ queue, name }));
-  }
-
   function warnOfFailure(error: unknown): void {
     log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
   }
 
-  /** The heartbeat of this host; also sets clocks that the engine lost, or has otherwise. */
+  /** Also sets clocks that the engine lost, or has otherwise. */
   async function heartbeat(): Promise<void> {
     await keyValues.put(SCOPES.runner, queue, runnerName);
     const own = (await files.all()).filter((schedule) => schedule.host === host);
