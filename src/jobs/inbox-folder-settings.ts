@@ -54,18 +54,14 @@ export function settingsFilesOf(root: string, under = ''): string[] {
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
   let { settings } = base;
   for (const path of paths) {
-    const file = await readSettings(path, 'the settings of this inbox cannot be read');
+    const file = await readOwnSettings(path);
     if (file !== null) settings = applyFolderSettings(file, { ...base, settings });
   }
   return settings;
 }
 
-/** Reads settings beside a file, or null. Throws `NeverStartError` if they cannot be read. */
-export function readOwnSettings(path: string): Promise<ConfigFile | null> {
-  return readSettings(path, 'the settings of this file cannot be read');
-}
-
-async function readSettings(path: string, what: string): Promise<ConfigFile | null> {
+/** Reads one settings file, or null. Throws `NeverStartError` if it cannot be read. */
+export async function readOwnSettings(path: string): Promise<ConfigFile | null> {
   let text: string;
   try {
     text = await readPlainFile(path);
@@ -73,6 +69,7 @@ async function readSettings(path: string, what: string): Promise<ConfigFile | nu
     // Beside a file with a long name there can be none.
     if (isErrorCode(error, 'ENOENT', 'ENAMETOOLONG')) return null;
     const todo = 'put a readable file there (not a symbolic link), or remove it';
+    const what = 'the settings cannot be read';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
     throw new NeverStartError({ ...problem, cause: error });
   }

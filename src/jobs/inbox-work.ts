@@ -199,11 +199,9 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
   /** Chooses the waiting files that may continue now. */
   return async (parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> => {
     if (stop.aborted) return [];
-    let ordered: readonly ParkedJob[] = [];
     try {
       const records = parked.map(({ record }) => record);
-      const { others, ...followed } = followOrders(parked, await ordersOf(engine, records));
-      ordered = followed.ordered;
+      const { ordered, others } = followOrders(parked, await ordersOf(engine, records));
       if (others.length === 0) return ordered;
       const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
       const runSettings = runSettingsOf(settings, service);
@@ -220,7 +218,7 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
       return [...ordered, ...chosen.jobs];
     } catch (error) {
       log.warn({ reason: errorText(error) }, 'waiting files were not retried');
-      return ordered;
+      return [];
     }
   };
 }

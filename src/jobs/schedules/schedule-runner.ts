@@ -97,7 +97,8 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     const holder = job.id ?? '';
     const begun = await files.begun(name);
     const hasBegun = begun !== null && begun.job === holder;
-    const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    // Never one by hand.
+    const isLate = dueAt !== null && clock.now() - dueAt > lateAfterMs;
     const key = keyOf({ queue, name });
     const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
     const { cancelled, paused } = await ordersOf(tick);
@@ -112,8 +113,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     // What was begun goes on when it is resumed.
     if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
     if (paused !== null) return pass(schedule, { why: 'skipped', dueAt, paused });
-    if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
-      return pass(schedule, { why: 'missed', dueAt });
+    if (isLate && !hasBegun && !schedule.catchesUp) return pass(schedule, { why: 'missed', dueAt });
     const claimRunning = () => keyValues.claim(SCOPES.running, key, holder, GONE_AFTER_MS);
     if (!(await claimRunning())) return pass(schedule, { why: 'skipped', dueAt });
     const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
@@ -216,12 +216,4 @@ export function stampOf(
 ): number {
   const last = Math.max(addedAt, begun?.stampedAt ?? 0);
   return dueAt !== null && dueAt > last && dueAt <= now + AHEAD_AT_MOST_MS ? dueAt : now;
-}
-
-/** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */
-export function isMissed(
-  { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
-  lateAfterMs: number,
-): boolean {
-  return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
 }
