@@ -23,8 +23,8 @@ import {
 interface InboxLook {
   /** Complete files and links, the longest unchanged first. */
   readonly ready: readonly SeenFile[];
-  /** When another look may find more; null: when something changes. */
-  readonly nextAt: number | null;
+  /** When another look finds more if nothing changes. */
+  readonly nextAt: number;
 }
 
 const AT_ONCE = 32;
@@ -78,10 +78,9 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       const paths = ready.filter(({ kind }) => kind === 'file').map((file) => placeOf(folder, file));
       const writing = await openForWriting(paths);
       if (writing.size === 0) return { ready, nextAt };
-      const again = now + settleMs;
       return {
         ready: ready.filter((file) => !writing.has(placeOf(folder, file))),
-        nextAt: Math.min(nextAt ?? again, again),
+        nextAt: Math.min(nextAt, now + settleMs),
       };
     },
   };
@@ -144,7 +143,7 @@ export function createSettledFiles(settleMs: number) {
       const ready = all.filter((each) => readyAt(each) <= now);
       ready.sort((a, b) => a.since - b.since || (a.file.name < b.file.name ? -1 : 1));
       const nextAt = Math.min(...all.map(readyAt).filter((at) => at > now));
-      return { ready: ready.map(({ file }) => file), nextAt: Number.isFinite(nextAt) ? nextAt : null };
+      return { ready: ready.map(({ file }) => file), nextAt };
     },
   };
 }

@@ -9,14 +9,11 @@
  *   stopping  a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
-import { type FSWatcher, watch } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
 import { listQueued, listWaiting } from './find-files.js';
 import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
@@ -26,7 +23,7 @@ import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
 import { failUnclear, queued } from './job-folder.js';
 
-/** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
+/** Between heartbeats, and looks at the waiting files. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
 /** While known files wait for a place: a smaller one may have come. */
@@ -58,10 +55,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     const work = createInboxWork(folder, context);
     const scheduler = createInboxScheduler(folders, work, context, wake);
     const files = createInboxFiles(folders.inbox, { settleMs, log });
-    let watching: FSWatcher | null = null;
-    releasers.push(() => watching?.close());
-    let watchedIno = 0;
-    let isChanged = true;
     let lookedAt = 0;
     let lookMs = 0;
     let filesAt = 0;
@@ -93,25 +86,14 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       sweepAt = now + LOOK_MS;
       const gone = await openFolders(folder).then(() => null, errorText);
       if (gone !== null) return setClosed(gone);
-      const { ino } = await lstat(folders.inbox);
-      if (ino !== watchedIno) {
-        watching?.close();
-        watching = watchFolder(folders.inbox, log, onChange);
-        watchedIno = ino;
-      }
       const why = await work.whyClosed();
       fileTimeMs = await touchHeartbeat(own);
       scheduler.adopt(await adoptJobs(folders, fileTimeMs));
       setClosed(why);
     }
 
-    function onChange(): void {
-      isChanged = true;
-      wake();
-    }
-
-    const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 10));
-    const nextLookAt = () => Math.max(isChanged ? 0 : filesAt, lookedAt + lookPauseMs());
+    const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 20));
+    const nextLookAt = () => Math.max(filesAt, lookedAt + lookPauseMs());
 
     async function lookAtWaiting(): Promise<void> {
       isLookingAtWaiting = true;
@@ -139,12 +121,10 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         void lookAtWaiting();
       }
       if (now >= nextLookAt()) {
-        isChanged = false;
         lookedAt = now;
         const { ready, nextAt } = await files.look(now);
         lookMs = clock.monotonic() - now;
-        const latest = now + (pollMs ?? LOOK_MS);
-        filesAt = Math.min(nextAt ?? latest, latest);
+        filesAt = Math.min(nextAt, now + pollMs);
         scheduler.offer(ready);
       }
       await scheduler.fill();
@@ -172,20 +152,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     await scheduler.clear();
     return scheduler.isRefused() ? 'refused' : 'stopped';
   });
-}
-
-/** The watch is a hint only: events get lost. Returns null where none is possible. */
-function watchFolder(folder: string, log: Log, onChange: () => void): FSWatcher | null {
-  const isLate = (error: unknown) =>
-    log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
-  try {
-    return watch(folder, onChange)
-      .once('error', isLate)
-      .on('error', () => undefined);
-  } catch (error) {
-    isLate(error);
-    return null;
-  }
 }
 
 function watcherName(): string {

@@ -51,7 +51,7 @@ describe('a file', () => {
   it('that is gone is forgotten', () => {
     const files = createSettledFiles(SETTLE_MS);
     files.look([seen('a.csv', 1)], 0);
-    expect(files.look([], 1_000)).toEqual({ ready: [], nextAt: null });
+    expect(files.look([], 1_000)).toEqual({ ready: [], nextAt: Number.POSITIVE_INFINITY });
     expect(files.look([seen('a.csv', 1)], 2_000).ready).toEqual([]);
   });
 });
