@@ -2,7 +2,7 @@
  * A person's word holds: what was cancelled is not bought again, and what is paused stays paused,
  * however `up` or a run is stopped and started. Counted at the service.
  */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
@@ -110,27 +110,6 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
       await scene.until('done', 1);
       expect(meter.billed).toBeLessThanOrEqual(ROWS + (signal === 'SIGKILL' ? 16 : 0));
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(signal === 'SIGKILL' ? 2 : 1);
-    },
-    LONG_MS,
-  );
-
-  test.each(['cancel', 'pause'] as const)(
-    'the record of a job is lost: a %s holds all the same, and the file waits for a person',
-    async (word) => {
-      const scene = await createInboxScene(engine, { latencyMs: 3_000 });
-      const { meter } = scene.service;
-      const file = `${scene.token}.csv`;
-      const billed = await orderInFlight(scene, word, { signal: 'SIGKILL', file, isNamed: true });
-      const [watcher = ''] = await scene.list('processing');
-      const jobs = (await readdir(scene.path(`processing/${watcher}`))).filter(
-        (name) => !name.startsWith('.'),
-      );
-      expect(jobs).toHaveLength(1);
-      await rm(join(scene.path(`processing/${watcher}`), jobs[0] ?? '', '.brand-enrich-job.json'));
-      await startUp(scene);
-      const [folder = ''] = await scene.until('failed', 1);
-      expect(await readReason(folder)).toMatch(/^It is unclear which file/);
-      expect(meter.billed).toBe(billed);
     },
     LONG_MS,
   );

@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
 import { listWaiting } from '../../src/jobs/find-files.js';
 import { ends, engineOfFile, expectPaidOnce } from '../e2e/commands.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { startWebServer } from '../support/raw-web-server.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
 import { createInboxScene, readReason } from './inbox-scene.js';
@@ -52,19 +51,6 @@ test.each([
     expect(await scene.list('waiting')).toEqual([]);
   },
 );
-
-test('a file stopped by a wrong address is in failed, and is not paid for again', async () => {
-  const web = await startWebServer((_request, response) => {
-    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
-  });
-  const scene = await createInboxScene(engine);
-  await scene.watch('--base-url', web.url);
-  await scene.drop('list.csv', domainList(50));
-  const [failed = ''] = await scene.until('failed', 1);
-  expect(await readReason(failed)).toMatch(/^Is the address right\?/);
-  expect(await scene.list('waiting')).toEqual([]);
-  expect(web.asked).toHaveLength(1);
-});
 
 test('while the quota is used up, fully stored files are finished, and the others send hardly any requests', async () => {
   const scene = await createInboxScene(engine, { quota: 10 });
