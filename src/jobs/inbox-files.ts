@@ -20,13 +20,6 @@ import {
   sideFileOf,
 } from './inbox-file.js';
 
-interface InboxLook {
-  /** Complete files and links, the longest unchanged first. */
-  readonly ready: readonly SeenFile[];
-  /** When another look finds more if nothing changes. */
-  readonly nextAt: number;
-}
-
 const AT_ONCE = 32;
 const IGNORED = {
   folder:
@@ -64,7 +57,8 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   }
 
   return {
-    async look(now: number): Promise<InboxLook> {
+    /** Returns complete files and links, and when there are more if nothing changes. */
+    async look(now: number) {
       const names = (await readdir(folder)).filter((name) => !isLeftAlone(name));
       const seen = await Promise.all(names.map((name) => limit(() => lookAtOne(name))));
       for (const name of warned) if (!names.includes(name.split('/')[0] ?? '')) warned.delete(name);
@@ -137,7 +131,8 @@ export function createSettledFiles(settleMs: number) {
   }
 
   return {
-    look(files: readonly SeenFile[], now: number): InboxLook {
+    /** Returns unchanged files, the longest first, and when there are more. */
+    look(files: readonly SeenFile[], now: number) {
       watched = new Map(files.map((file) => [pathOf(file), follow(file, now)]));
       const all = [...watched.values()];
       const ready = all.filter((each) => readyAt(each) <= now);

@@ -16,7 +16,6 @@ import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 /** After so many deaths of a watcher that read a file alone, the file waits for a person. */
 const DEATHS_AT_MOST = 3;
 const FAULT_MS = 10_000;
-/** Between looks whether the inbox is open again. */
 const CLOSED_LOOK_MS = 1_000;
 
 const FOLDER_GONE =
@@ -33,7 +32,6 @@ function watcherOf(folders: WatcherFolders, work: InboxWork, { loaded, clock, lo
     ending: AbortSignal.any([stop, refused.signal]),
     filesAtOnce: loaded.settings.filesAtOnce,
     running: new Set<Promise<void>>(),
-    /** Jobs in `waiting/` that may begin. */
     parked: [] as readonly ParkedJob[],
     ready: [] as readonly SeenFile[],
     /** Small files that may take long all the same, by inode. */
@@ -73,13 +71,8 @@ function hold(watcher: Watcher, forMs: number, why: string, at: string | null): 
   watcher.holdUntil = Math.max(watcher.holdUntil, now + forMs);
 }
 
-/** Whether a file may begin now, after a look into it. `isSuspect`: it is read with no long one. */
-async function isAllowed(
-  watcher: Watcher,
-  file: SeenFile,
-  path: string,
-  isSuspect = false,
-): Promise<boolean> {
+/** Judges a file after a look into it; a suspect of a death is read with no long one. */
+async function isAllowed(watcher: Watcher, file: SeenFile, path: string, isSuspect = false) {
   if (isLastPlace(watcher) && (isSuspect || (await mayTakeLong(path)))) watcher.slow.add(file.ino);
   return mayBegin(watcher, file);
 }
@@ -246,7 +239,6 @@ export function createInboxScheduler(
         hold(watcher, FAULT_MS, await whyBlocked(error), '');
       }
     },
-    /** Waits for what is running. Never rejects. */
     async clear(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },

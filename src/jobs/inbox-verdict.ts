@@ -104,7 +104,6 @@ export function verdictOfResult(
       if (halt.why === 'unmatched') return unmatchedEnd(words, facts.identifiers.deferred);
       if (halt.why !== 'limit') return parked(halt.why, words);
       if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
-      // Settings of the inbox that limit each file.
       const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
       const next = isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN;
       return parked('limit', sayHalt(halt, 'page'), next, words);
@@ -125,7 +124,6 @@ function cancelledEnd(order: Order | null): JobEnd {
   return { ...end, reason: { ...end.reason, code: CANCELLED } };
 }
 
-/** `order` is null once it was resumed. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
   const next = 'It waits until somebody presses "Resume" on its page on the dashboard.';
   const what = order === null ? 'paused' : pausedText(order);
@@ -163,7 +161,6 @@ const ASK = 'ask the administrator of the inbox to check the address of the serv
 const OF_NO_USE = { set: { minMatch: 0 } };
 const CHECK_ADDRESS = phrase`${ASK}; if the service is known not to have these brands, use ${OF_NO_USE}`;
 
-/** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
   'output-unwritable',
   'disk-low',
@@ -238,9 +235,8 @@ export function quotingInvalid(end: JobEnd, { invalid, counts }: Pick<Scan, 'inv
 const CELL_AT_MOST = 80;
 const HEADLINE_AT_MOST = 1_000;
 
-/** With the lines between and after them. */
 const beside = (headline: string, details: string) =>
-  shortText(details, REASON_AT_MOST - headline.length - 3);
+  shortText(details, REASON_AT_MOST - headline.length - '\n\n\n'.length);
 
 /** `words`: paragraphs for the sender; `admin`: for the administrator. */
 function reasonOf(what: string, words: readonly string[], admin: readonly string[] = []): JobReason {

@@ -236,7 +236,6 @@ export function createInboxNotices(
   { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
   isSample: boolean,
 ) {
-  /** By the folder of the job. */
   const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
   let isRefusalNotified = false;
 
@@ -249,11 +248,10 @@ export function createInboxNotices(
       if (event.type === 'progress') noteAccount(job, event.record, event.ledger);
       if (event.type !== 'ended') return;
       const { report, result } = event;
-      // Still in the folder of processing.
       reports.set(job.folder, { report, file: basename(result.names.report) });
       noteAccount(job, result.run, result.ledger);
     },
-    /** `folder`: where the file and its results are now; null: back where they were taken from. */
+    /** `folder`: where the file and its results are now; null if it goes back. */
     noteEnd(job: Job, end: JobEnd, folder: string | null): void {
       const written = reports.get(job.folder);
       reports.delete(job.folder);

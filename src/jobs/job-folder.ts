@@ -44,7 +44,6 @@ const reasonShape = z.object({
   /** The code of the error that failed it, or `CANCELLED`. */
   code: z.string().optional(),
 });
-/** Why a job is where it is, for people. */
 export type JobReason = z.infer<typeof reasonShape>;
 
 export const CANCELLED = 'cancelled';
@@ -104,10 +103,8 @@ const recordShape = z.object({
   reason: reasonShape.nullable(),
   /** `at`: the last try, ms since 1970; `since`: when it was first parked. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
-  /** Names of the dashboard. */
   sentBy: z.string().max(200).optional(),
   startedBy: z.string().max(200).optional(),
-  /** A person has put away this failed file. */
   isDismissed: z.literal(true).optional(),
   /** A person has seen its first answers, and ordered the rest. */
   isTried: z.literal(true).optional(),

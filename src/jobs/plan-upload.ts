@@ -72,10 +72,7 @@ export function fieldsOf(choice: Choice): [key: string, value: string][] {
 }
 
 /** A column of the table, and its first values. */
-export interface ShownColumn {
-  readonly name: string;
-  readonly values: readonly string[];
-}
+export type ShownColumn = Readonly<{ name: string; values: readonly string[] }>;
 
 /** Why a file cannot be read so, or cannot be planned, in words for a page. */
 interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
@@ -107,7 +104,6 @@ const VALUES_SHOWN = 5;
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
 async function planUpload({ root, folder, path, under }: Draft, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
-  /** How the file is read, as far as it could be. */
   const reading = {
     sheets: [] as readonly string[],
     format: null as TableFormat | null,
@@ -189,7 +185,6 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
 interface Planning {
   readonly ended: Promise<UploadPlan>;
   result: UploadPlan | null;
-  /** null until it is made. */
   endedAt: number | null;
   askedAt: number;
   /** Ends it: its page was left. */
@@ -203,7 +198,6 @@ const KEPT = 50;
 const AT_ONCE = 2;
 /** A page that waits for its plan asks again every few seconds. */
 const LEFT_MS = 15_000;
-const LOOK_MS = 1_000;
 
 /** The key of a plan. A failed file that was corrected in place counts as another file. Pure. */
 export function planKey({ id, size, changedAt }: Draft, choice: Choice): string {
@@ -241,8 +235,9 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
 
   async function endWhenLeft(planning: Planning): Promise<void> {
     while (planning.endedAt === null && !context.stop.aborted) {
-      if (clock.monotonic() - planning.askedAt >= LEFT_MS) return planning.left.abort();
-      await clock.sleep(LOOK_MS, context.stop).catch(() => undefined);
+      const { askedAt } = planning;
+      await clock.sleep(LEFT_MS, context.stop).catch(() => undefined);
+      if (planning.endedAt === null && planning.askedAt === askedAt) return planning.left.abort();
     }
   }
 

@@ -171,7 +171,6 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
     });
     return record;
   }).catch((error: unknown) => {
-    // A watcher has taken it meanwhile.
     throw isErrorCode(error, 'ENOENT') ? gone() : error;
   });
   queued.emit(root);

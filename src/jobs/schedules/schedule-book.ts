@@ -78,20 +78,7 @@ export function tickJob(key: string, holder: string): string {
   return `${key}/${holder}`;
 }
 
-export interface ScheduleState extends ScheduleEntry {
-  readonly schedule: Schedule | null;
-  /** The engine has it for this machine, which does not define it: it never runs. */
-  readonly isMissing: boolean;
-  /** When its next tick is due; null until a runner of its host has set the clock. */
-  readonly nextAt: number | null;
-  readonly isRunning: boolean;
-  readonly isHostOffline: boolean;
-  readonly ended: EndedRun | null;
-  /** The last ten, newest first. */
-  readonly runs: readonly EndedRun[];
-  readonly passed: PassedTick | null;
-  readonly paused: Order | null;
-}
+export type ScheduleState = Awaited<ReturnType<ScheduleBook['list']>>[number];
 
 export type ScheduleBook = ReturnType<typeof createScheduleBook>;
 
@@ -164,16 +151,16 @@ export function createScheduleBook(
       });
     },
     /** This machine's first, then those of others; each by name. */
-    async list(): Promise<ScheduleState[]> {
+    async list() {
       const [defined, found, machineId] = await Promise.all([files.all(), entries(), files.machineId()]);
-      const own = defined.map((schedule): ScheduleEntry & Pick<ScheduleState, 'schedule'> => {
+      const own = defined.map((schedule) => {
         const { name, id, host } = schedule;
         return { name, id, host, queue: tickQueueOf(host, machineId ?? ''), schedule };
       });
       const others = found
         .filter((entry) => !own.some((each) => keyOf(each) === keyOf(entry)))
         .map((entry) => ({ ...entry, schedule: null }));
-      const listed = [...own, ...others];
+      const listed: (ScheduleEntry & { schedule: Schedule | null })[] = [...own, ...others];
       if (listed.length === 0) return [];
       const [runners, running, last, passed, pauses] = await Promise.all([
         keyValues.list(SCOPES.runner),
@@ -188,23 +175,24 @@ export function createScheduleBook(
       return listed.map((each) => {
         const key = keyOf(each);
         const latest = readJson(entryOf(last, key)?.text ?? '', runsShape) ?? [];
+        const paused: Order | null = pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null;
         return {
           ...each,
+          /** The engine has it for this machine, which does not define it: it never runs. */
           isMissing: each.schedule === null && each.host === ownHost,
+          /** null until a runner of its host has set the clock. */
           nextAt: clocks.get(each.queue)?.find(({ name }) => name === each.name)?.nextAt ?? null,
           isRunning: isAlive(running, key),
           isHostOffline: !isAlive(runners, each.queue),
           ended: latest[0] ?? null,
+          /** The last ten, newest first. */
           runs: latest,
           passed: readJson(entryOf(passed, key)?.text ?? '', passedShape),
-          paused: pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null,
+          paused,
         };
       });
     },
-    /**
-     * The job of the tick that is under way, whose run may not have begun; null: none is. Of a tick
-     * that waits, because the schedule is paused, only its own machine knows.
-     */
+    /** Returns the job of the tick under way, or null. Only its machine knows one that is paused. */
     async tickUnderWay(owner: string): Promise<string | null> {
       const running = await keyValues.list(SCOPES.running);
       const found = running.find(({ name }) => scheduleOwner(name) === owner && isAlive(running, name));
