@@ -52,12 +52,10 @@ export async function liftOrders(engine: OrderStores, id: string): Promise<void>
   await resume(engine, id);
 }
 
-type Ordered = Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>;
-
 /** Lists orders in the order of `files`. Gives the engine a forgotten pause again. */
 export async function ordersOf(
   { runs, keyValues }: OrderStores,
-  files: readonly Ordered[],
+  files: readonly Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>[],
 ): Promise<Orders[]> {
   const orders = await runs.orders(files.map(({ id }) => ({ job: id, owner: id })));
   const isForgotten = files.some(({ parked }, at) => parked?.state.pause && orders[at]?.paused === null);

@@ -174,6 +174,15 @@ describe('a file that goes back', () => {
     expect(await readRecord(join(folders.waiting, JOB))).toMatchObject({ deaths: 2 });
   });
 
+  it('has its turn after others when a watcher died while it read the file', async () => {
+    for (const [name, deaths] of Object.entries({ 'c.csv': 2, 'b.csv': 0, 'a.csv': undefined })) {
+      const job = await claimed(name);
+      await writeRecord(job.folder, { ...job.record, deaths });
+      await putBack(folders, job, NOW);
+    }
+    expect((await listWaiting(folders.waiting)).map(({ file }) => file)).toEqual(['a.csv', 'b.csv', 'c.csv']);
+  });
+
   it('is suspected of nothing when it waits after it was read', async () => {
     const job = await claimed();
     await writeRecord(job.folder, { ...job.record, deaths: 2 });
