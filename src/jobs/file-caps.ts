@@ -14,7 +14,6 @@ import {
 } from './inbox-folder-settings.js';
 import type { GivenCaps } from './start-file.js';
 
-/** A waiting file whose original is known. */
 type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
 
 /** A cap: `own` of the file, `most` of its inbox; null without one. */

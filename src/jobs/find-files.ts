@@ -9,7 +9,6 @@ import { attempt } from '../core/lifecycle.js';
 import { OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../core/outcome.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { count, object, type Shape } from '../core/shapes.js';
-import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { isLeftAlone, isSideFile, isTable, lookAt, stemOf } from './inbox-file.js';
 import {
@@ -266,18 +265,13 @@ export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   const path = join(folder, name);
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
   if (handle === null) return null;
-  try {
-    // A folder above it could have been replaced by a link since it was listed.
-    const [opened, there, real] = await Promise.all([handle.stat(), lstat(path), realpath(path)]);
-    if (real === path && opened.ino === there.ino && opened.dev === there.dev)
-      return { handle, size: opened.size };
-    await handle.close();
-    return null;
-  } catch (error) {
-    await handle.close();
-    if (isErrorCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null;
-    throw error;
-  }
+  // A folder above it could have been replaced by a link since it was listed.
+  const looks = [handle.stat(), lstat(path), realpath(path)] as const;
+  const [opened, there, real] = (await Promise.all(looks).catch(() => null)) ?? [];
+  if (opened && real === path && opened.ino === there?.ino && opened.dev === there.dev)
+    return { handle, size: opened.size };
+  await handle.close();
+  return null;
 }
 
 /**

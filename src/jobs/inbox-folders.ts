@@ -1,14 +1,7 @@
 /**
- * The folders of an inbox, and the engine that they belong to.
- *
- *   inbox/                          where people put files
- *   processing/<watcher>/<job>/     what a watcher is working on
- *   done/<name>-<time>/             the original with its results
- *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
- *   failed/<name>-<time>/           cannot be processed; reason.txt says why
- *
- * One inbox, one engine: with two, every file would be bought twice. Both have the same random id;
- * the first watcher gives it to both, and an engine that was emptied takes that of the inbox.
+ * The folders of an inbox, and the engine that they belong to: with two, every file would be bought
+ * twice. Both have the same random id, which the first watcher gives them; an engine that was
+ * emptied takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -221,7 +221,7 @@ export function createInboxScheduler(
     /** Complete files of the inbox; replaces what was offered before. */
     offer(files: readonly SeenFile[]): void {
       watcher.ready = files;
-      watcher.slow = new Set(files.flatMap(({ ino }) => (watcher.slow.has(ino) ? [ino] : [])));
+      watcher.slow.clear();
     },
     offerParked(jobs: readonly ParkedJob[]): void {
       watcher.parked = jobs;

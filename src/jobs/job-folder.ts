@@ -71,7 +71,6 @@ const parkStateShape = z.object({
   /** The pause of a paused file, by the engine's clock; absent once it was resumed. */
   pause: z.object({ by: z.string().max(200), at: z.number().int().nonnegative().max(8.64e15) }).optional(),
 });
-/** What decides when a parked job goes on. */
 export type ParkState = z.infer<typeof parkStateShape>;
 
 /** True if a person decides about the rest of a file that waits for this. */
@@ -245,7 +244,6 @@ export async function arrive(
   if (job.file !== REASON_FILE)
     await (reason === null ? rm(path, { force: true }) : replaceFile(path, `${reasonText(reason)}\n`));
   const isWaiting = end.type === 'parked';
-  // With its latest run.
   const known = (await readNoted(job.folder)) ?? job.record;
   // It was read to its end; one that never was begins to count anew, and is read alone.
   const deaths = isWaiting && { deaths: end.state.why === 'crashed' ? 0 : undefined };

@@ -9,7 +9,7 @@ import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-sce
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, kill, LONG, onEngines, schedulesOf, statusOf, stop } from './commands.js';
+import { ends, kill, LONG, onEngines, schedulesOf, statusOf, stop } from './commands.js';
 import { startUp as start } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -265,28 +265,6 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
 });
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  test('a paused file makes room for others at once, and continues when it is resumed', LONG, async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 100 });
-    const { meter } = scene.service;
-    await scene.watch('--files-at-once', '1', '--concurrency', '2');
-    await scene.drop('one.csv', domainList(ROWS));
-    await scene.service.until(({ billed }) => billed >= 4);
-    // Nearly nothing is sent until the command has done its work.
-    scene.service.options.latencyMs = 2_000;
-    await succeed(scene, 'pause', 'one.csv');
-    await scene.until('waiting', 1);
-    scene.service.options.latencyMs = 0;
-    const { billed } = meter;
-    expect(billed).toBeLessThan(ROWS);
-    await scene.drop('two.csv', domainList(3, 'other'));
-    await scene.until('done', 1);
-    expect(meter.billed).toBe(billed + 3);
-    const resumed = await succeed(scene, 'resume', 'one.csv');
-    expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
-    await scene.until('done', 2);
-    expectPaidOnce(meter, ROWS + 3);
-  });
-
   test('a command whose run key is paused sends nothing, also with --yes', LONG, async () => {
     const scene = await createScene(engine, { latencyMs: 100 }, domainList(ROWS));
     const { meter, options } = scene.service;

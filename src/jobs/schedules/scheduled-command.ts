@@ -71,15 +71,12 @@ export function readScheduledCommand(
   folder: string,
   load: (command: 'run', flags: Record<string, unknown>) => unknown,
 ): Pick<Schedule, 'line' | 'input' | 'flags'> {
-  const todo = 'write -- run INPUT and its flags';
-  if (argv[0] !== 'run')
-    throwProblems([usageProblem('only runs can be scheduled', argv[0] ?? 'nothing', todo)]);
   const parsed = parseCommandLine(argv, '');
-  const [input] = 'command' in parsed ? parsed.args : [];
-  if (!('command' in parsed) || input === undefined)
-    throw new NeverStartError(usageProblem('no command', argv.join(' '), todo));
-  if (parsed.command !== 'run')
-    throwProblems([usageProblem('only runs can be scheduled', '--dry-run', 'omit it')]);
+  const [input] = 'command' in parsed && parsed.command === 'run' ? parsed.args : [];
+  if (!('command' in parsed) || input === undefined) {
+    const todo = 'write -- run INPUT and its flags, without --dry-run';
+    throw new NeverStartError(usageProblem('only runs can be scheduled', argv.join(' ') || 'nothing', todo));
+  }
   throwProblems(findProblems(input, parsed.flags));
   const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
   const flags: Schedule['flags'] = Object.fromEntries(given);
