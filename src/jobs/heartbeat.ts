@@ -33,8 +33,8 @@ export async function touchHeartbeat(own: string): Promise<number> {
 }
 
 /**
- * True if the heartbeat of a watcher is old (without one, its folder), or if its process was on this
- * machine and has ended. `now` is the time of our own heartbeat, by the same clock.
+ * True if the heartbeat of a watcher is old (without one, its folder), or if its process was on
+ * this machine and has ended. `now` is the time of our own heartbeat, by the same clock.
  */
 export async function isDead(watcherFolder: string, now: number): Promise<boolean> {
   const path = join(watcherFolder, HEARTBEAT_FILE);

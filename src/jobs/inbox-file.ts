@@ -92,7 +92,7 @@ function shortened(name: string): string {
   return name.startsWith(stem) && name.length > stem.length + ending.length ? stem + ending : name;
 }
 
-/** Returns the name with the ending of a table, by which its settings file is known: `export.csv`. */
+/** Returns the name with the ending of a table, by which its settings file is known. */
 export function withTableEnding(name: string, format: TableFormat): string {
   return isSideFile(sideFileOf(name)) ? name : `${name}.${format}`;
 }

@@ -1,6 +1,6 @@
 /**
- * When a parked file may continue. Where asking is not free, one file goes ahead about once a minute
- * with the one probe that the ledger allows, and the others follow if it succeeds. Pure.
+ * When a parked file may continue. Where asking is not free, one file goes ahead about once a
+ * minute with the one probe that the ledger allows, and the others follow if it succeeds. Pure.
  *
  *   the account has room           all continue, except files held back by their own cap only
  *   it has none, as far as known   one goes ahead, when a probe is due

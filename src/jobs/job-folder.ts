@@ -50,8 +50,8 @@ export const CANCELLED = 'cancelled';
 
 const parkStateShape = z.object({
   /**
-   * `tried`, `unmatched`: a person decides about the rest. `crashed`: its watcher ended each time it
-   * read the file. `again`: it waits only for its turn.
+   * `tried`, `unmatched`: a person decides about the rest. `crashed`: its watcher ended each time
+   * it read the file. `again`: it waits only for its turn.
    */
   why: z.enum([
     'limit',
@@ -331,7 +331,7 @@ export function originalAmong(names: readonly string[]): string | null {
   return others.length > 0 ? null : file;
 }
 
-/** Types of files in the folder of a job, in the order of pages. The last that fits a name counts. */
+/** Types of files of a job, in the order of pages. The last that fits a name counts. */
 const TYPES = {
   page: /\.report\.html$/,
   output: /\.enriched\.[^.]+(\.gz)?$/,

@@ -31,8 +31,8 @@ export type Choice = Readonly<Record<string, string | readonly string[]>>;
 export const ANY_COLUMN = 'any';
 
 /**
- * Reads the settings in an address or a form that an inbox may set. `pick` is a column that replaces
- * those chosen before; `only`, `only-is` and `only-value` are one condition on rows. Pure.
+ * Reads the settings in an address or a form that an inbox may set. `pick` is a column that
+ * replaces those chosen before; `only`, `only-is`, `only-value` are one condition on rows. Pure.
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
@@ -251,7 +251,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       found.askedAt = clock.monotonic();
       return found.ended;
     },
-    /** Throws `NeverStartError` for settings that files cannot have, `FailFileError` if it is closed. */
+    /** Throws `NeverStartError` for forbidden settings, `FailFileError` if the inbox is closed. */
     async check(root: string, values: Readonly<Record<string, unknown>>): Promise<void> {
       const { loaded } = context;
       const settings = await readFolderSettings(settingsFilesOf(root), loaded).catch((error) => {

@@ -65,8 +65,8 @@ export function createUploads(
 
     /**
      * Keeps a body as a draft, whole or not at all. Throws `NeverStartError` for a wrong name or
-     * inbox, `FailFileError` (`disk-low`, `output-unwritable`, `input-changed` for a short body), and
-     * what `body` throws.
+     * inbox, `FailFileError` (`disk-low`, `output-unwritable`, `input-changed` for a short body),
+     * and what `body` throws.
      */
     async receive(
       asked: Pick<JobRecord, 'under' | 'sentBy'> & { inbox: number; name: string; length: number | null },

@@ -1,4 +1,4 @@
-/** What watchers tell all processes: files that are read before a run of them began; closed inboxes. */
+/** What watchers tell all processes: files that are read before their first run, closed inboxes. */
 import { hostname } from 'node:os';
 import { attempt } from '../core/lifecycle.js';
 import { object, type Shape, type Shaped, text as word } from '../core/shapes.js';

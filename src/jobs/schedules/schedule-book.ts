@@ -192,7 +192,7 @@ export function createScheduleBook(
         };
       });
     },
-    /** Returns the job of the tick under way, or null. Only its machine knows one that is paused. */
+    /** Returns the job of the tick under way, or null. Only its machine knows a paused one. */
     async tickUnderWay(owner: string): Promise<string | null> {
       const running = await keyValues.list(SCOPES.running);
       const found = running.find(({ name }) => scheduleOwner(name) === owner && isAlive(running, name));
@@ -227,7 +227,7 @@ export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | '
 }
 
 /**
- * Returns what keeps a schedule from running by hand, or null. Its runner would skip what is ordered
+ * Returns what keeps a schedule from running by hand, or null. Its runner would skip an order
  * during a run or a pause. Pure.
  */
 export function obstacleOf(
