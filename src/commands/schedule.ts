@@ -9,13 +9,14 @@ import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
 import { pausedText } from '../engine/stores/run-store.js';
 import {
+  addedDocument,
   chooseSchedule,
   createScheduleBook,
   obstacleOf,
   type ScheduleBook,
   type ScheduleState,
+  scheduleDocument,
 } from '../jobs/schedules/schedule-book.js';
-import { addedDocument, scheduleDocument } from '../jobs/schedules/schedule-document.js';
 import { createScheduleFiles, type Schedule } from '../jobs/schedules/schedule-files.js';
 import { localTime, nextTickAt, readSchedule } from '../jobs/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../jobs/schedules/scheduled-run.js';

@@ -11,8 +11,7 @@ import type { BullChunkQueue, Engine } from '../engine/engine.js';
 import { listWorkers } from '../engine/queues.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { type Draft, type FileFinder, listQueued, listWaiting, type ParkedJob } from '../jobs/find-files.js';
-import type { ScheduleBook } from '../jobs/schedules/schedule-book.js';
-import { scheduleDocument } from '../jobs/schedules/schedule-document.js';
+import { type ScheduleBook, scheduleDocument } from '../jobs/schedules/schedule-book.js';
 import { listClosedInboxes, whyClosedHere } from '../jobs/watcher-status.js';
 import { holdOf } from '../ledger/policy.js';
 import type { Document } from '../run/documents.js';
@@ -109,12 +108,14 @@ export function isOfInbox({ job, owner }: Pick<RunRecord, 'job' | 'owner'>): boo
 async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
   const parked = existsSync(place) ? await listWaiting(place) : null;
-  parked?.sort((a, b) => a.waitingSince - b.waitingSince);
+  parked?.sort((a, b) => a.parked.since - b.parked.since);
   return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
 }
 
-function shownWaiting({ id: job, run, file, folder, waitingSince: since, headline, state }: ParkedJob) {
-  const reason = headline ?? 'Continues when quota and budget allow it and the service answers.';
+function shownWaiting({ folder, record, parked: { since, state } }: ParkedJob) {
+  const { id: job, run, file } = record;
+  const reason =
+    record.reason?.headline ?? 'Continues when quota and budget allow it and the service answers.';
   return { job, run, file, folder: basename(folder), since, reason, state };
 }
 

@@ -14,20 +14,13 @@ import {
 } from './inbox-folder-settings.js';
 import type { GivenCaps } from './start-file.js';
 
-/** A waiting file whose original is known. */
 type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
 
-/** A cap: `own` of the file, `most` of its inbox. null: none. */
-export interface FileCap {
-  readonly own: string | null;
-  readonly most: string | null;
-}
+/** A cap: `own` of the file, `most` of its inbox; null without one. */
+export type FileCap = Readonly<Record<'own' | 'most', string | null>>;
 
-export interface ShownCaps {
-  readonly maxRequests: FileCap;
-  /** On overage; null: there is none here. */
-  readonly maxCost: FileCap | null;
-}
+/** `maxCost` is on overage; null where there is none. */
+export type ShownCaps = Readonly<{ maxRequests: FileCap; maxCost: FileCap | null }>;
 
 export type FileCaps = ReturnType<typeof createFileCaps>;
 
@@ -40,7 +33,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
   }
 
   return {
-    /** null: settings of its inbox, or its own, cannot be read. */
+    /** Returns null if settings of its inbox, or its own, cannot be read. */
     async read(file: CappedFile): Promise<ShownCaps | null> {
       try {
         const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
@@ -57,10 +50,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
       }
     },
 
-    /**
-     * The settings of its next run with these caps. Throws `NeverStartError` for values that cannot
-     * be, and for more than its inbox allows, which would be without effect.
-     */
+    /** Returns the settings of its next run. Throws `NeverStartError` for caps that cannot be. */
     async check(file: CappedFile, caps: GivenCaps): Promise<RunSettings> {
       const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
       const values = Object.fromEntries(

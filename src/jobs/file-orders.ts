@@ -1,14 +1,13 @@
 /**
- * What people order, on a page, by HTTP and by command, and what stands for files. Orders are in
- * the engine; a pause is in the record of its file besides, and holds when the engine has forgotten
- * it. Only a resume that lifted this pause, or a later one, ends it.
+ * What people order, and what stands for files. Orders are in the engine; a pause is in the record
+ * of its file too, and holds when the engine has forgotten it, until a later resume.
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
-import { isJobId, type JobRecord, type ParkState } from './job-folder.js';
+import { isJobId, type JobRecord } from './job-folder.js';
 
-/** Entries have the ids of jobs, and say when the pause was ordered that a person lifted. */
+/** By the ids of jobs: when the pause was ordered that a person lifted. */
 const RESUMED = 'resumed-files';
 /** As long as cancels are kept. */
 const RESUMED_KEPT_MS = 90 * 86_400_000;
@@ -47,31 +46,26 @@ export async function resume({ runs, keyValues }: OrderStores, owner: string): P
   return (await runs.resume(owner)) ? 'done' : 'ended';
 }
 
-/**
- * Takes back what was ordered for a file that failed or was cancelled, so that it can run again
- * under its id. Throws what the engine throws.
- */
+/** Takes back what was ordered for a file, so that it can run again. Throws engine errors. */
 export async function liftOrders(engine: OrderStores, id: string): Promise<void> {
   await engine.runs.uncancelJob(id);
   await resume(engine, id);
 }
 
-type Ordered = Pick<JobRecord, 'id' | 'run' | 'file'> & { readonly state: ParkState | null };
-
-/** In the order of the files. Gives a forgotten pause to the engine again, for `resume` to find. */
+/** Lists orders in the order of `files`. Gives the engine a forgotten pause again. */
 export async function ordersOf(
   { runs, keyValues }: OrderStores,
-  files: readonly Ordered[],
+  files: readonly Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>[],
 ): Promise<Orders[]> {
   const orders = await runs.orders(files.map(({ id }) => ({ job: id, owner: id })));
-  const isForgotten = files.some(({ state }, at) => state?.pause && orders[at]?.paused === null);
+  const isForgotten = files.some(({ parked }, at) => parked?.state.pause && orders[at]?.paused === null);
   const lifted = new Map<string, number>();
   for (const { name, text, ageMs } of isForgotten ? await keyValues.list(RESUMED) : [])
     if (ageMs <= RESUMED_KEPT_MS) lifted.set(name, Number(text));
     else await keyValues.remove(RESUMED, name, text);
-  for (const [index, { id, run, file, state }] of files.entries()) {
+  for (const [index, { id, run, file, parked }] of files.entries()) {
     const known = orders[index];
-    const pause = state?.pause;
+    const pause = parked?.state.pause;
     // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;

@@ -1,6 +1,6 @@
 /**
- * The files of inboxes, for people and watchers: which job is in which folder, and what that holds.
- * Others may write to an inbox, so no link is followed, and only names that were listed are opened.
+ * The jobs in inboxes, and what their folders hold. Others may write to an inbox, so no link is
+ * followed, and only names that were listed are opened.
  */
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,33 +9,30 @@ import { attempt } from '../core/lifecycle.js';
 import { OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../core/outcome.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { count, object, type Shape } from '../core/shapes.js';
-import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { isLeftAlone, isSideFile, isTable, lookAt, stemOf } from './inbox-file.js';
 import {
   CANCELLED,
   DRAFTS_FOLDER,
   derivedId,
+  FILE_TYPES,
+  type FileType,
   type Job,
   type JobReason,
   type JobRecord,
   jobFoldersIn,
+  jobOf,
   originalAmong,
-  originalOf,
-  type ParkState,
   REASON_AT_MOST,
   REASON_FILE,
   readNoted,
   readRecord,
+  typeOf,
 } from './job-folder.js';
 
 /** Where the folder of a started job can be; a copy by hand is in one of the last. */
 const PLACES = ['processing', 'waiting', 'failed', 'done'] as const;
 type Place = (typeof PLACES)[number] | 'drafts';
-
-/** In the order in which they are shown. */
-const FILE_TYPES = ['page', 'output', 'partial', 'errors', 'report', 'original', 'reason', 'other'] as const;
-type FileType = (typeof FILE_TYPES)[number];
 
 export interface JobFile {
   readonly name: string;
@@ -43,7 +40,7 @@ export interface JobFile {
   readonly size: number;
 }
 
-/** The folder of a job. `inbox`: the number of its watched folder. `record`: null if unreadable. */
+/** The folder of a job. `record` is null if unreadable. */
 interface Listed {
   readonly id: string;
   readonly inbox: number;
@@ -54,6 +51,9 @@ interface Listed {
 
 /** A file with a job, and what there is of it. */
 export type FoundFile = Awaited<ReturnType<typeof readFound>>;
+
+/** The name of the original; null: unclear, or the folder is gone. */
+const originalOf = async (folder: string) => (await readRecord(folder).catch(() => null))?.file ?? null;
 
 /** A file that can be started: one that was sent, or one that failed. */
 export type Draft = FoundFile & { readonly file: string };
@@ -70,39 +70,32 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
   });
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
-    /** That of the job. */
     id,
     root,
     inbox,
     place,
-    /** Its path. */
     folder,
-    /** The name of the original, or null if that is unclear. */
+    /** The original; null and empty if that is unclear. */
     file,
     path: join(folder, file ?? ''),
-    /** Bytes of the original; 0 if the original is unclear. */
     size: original?.size ?? 0,
     changedAt: original?.mtimeMs ?? 0,
-    /** When it ended, or first waited; 0: not known. */
+    /** When it ended, or first waited; 0 if not known. */
     endedAt: endedAtOf(basename(folder)),
     reason,
     /** What a file in `waiting/` waits for, or null elsewhere. */
     waitsFor: place === 'waiting' ? (record?.parked?.state.why ?? 'limit') : null,
-    /** It waits at a limit, which is a cap of its own. */
     isAtOwnCap: place === 'waiting' && record?.parked?.state.capMark != null,
-    /** Its original folder below `inbox`; absent: the inbox itself. */
     under: record?.under,
     /** Its latest run, or null before the first. */
     runId: record?.run ?? null,
     sentBy: record?.sentBy,
     startedBy: record?.startedBy,
-    /** True if a person put the failed file away. */
     isDismissed: record?.isDismissed === true,
     files: files as readonly JobFile[],
   };
 }
 
-/** The regular files of a folder, without hidden ones. */
 async function plainNamesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
@@ -111,24 +104,8 @@ async function plainNamesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Files that are read at the same time. */
 const AT_ONCE = 8;
 
-/**
- * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
- * `outputNames`). Pure.
- */
-export function typeOf(name: string, original: string | null): FileType {
-  if (name === original) return 'original';
-  if (name === REASON_FILE) return 'reason';
-  if (/\.report\.html$/.test(name)) return 'page';
-  if (/\.report\.json$/.test(name)) return 'report';
-  if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
-  if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
-  return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
-}
-
-/** What the name of a job's folder ends with: see `jobName`. */
 const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
 
 /** When a job ended, or first waited, by the name of its folder; 0: not in its name. Pure. */
@@ -137,7 +114,6 @@ export function endedAtOf(folder: string): number {
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
-/** What there is to download of a run. */
 export type ResultType = 'output' | 'partial';
 
 const FAILED_SHOWN = 20;
@@ -148,10 +124,9 @@ export type FailedFile = Awaited<ReturnType<FileFinder['listFailed']>>[number]['
 /** `roots`: the watched folders. */
 export function createFileFinder(roots: readonly string[]) {
   const limit = pLimit(AT_ONCE);
-  /** By place: the records of folders that do not change any more. */
+  /** Records of folders that do not change any more, by place. */
   const ended = new Map<string, Map<string, { readonly changedAt: number; readonly record: JobRecord }>>();
 
-  /** Folders of jobs with their records. `isAsked`: for their paths. */
   async function listPlace(inbox: number, root: string, place: Place, isAsked: (path: string) => boolean) {
     const known = ended.get(join(root, place)) ?? new Map();
     const there: typeof known = new Map();
@@ -166,7 +141,8 @@ export function createFileFinder(roots: readonly string[]) {
     };
     const folders = (await foldersIn(root, place)).filter(isAsked);
     const listed = await Promise.all(folders.map(read));
-    // Folders that are gone are forgotten.
+    // Without a record a file is still being received.
+    if (place === 'drafts') return listed.filter(({ record }) => record !== null);
     ended.set(join(root, place), isAsked === ALL ? there : new Map([...known, ...there]));
     return listed;
   }
@@ -188,9 +164,6 @@ export function createFileFinder(roots: readonly string[]) {
     return (await lookAt(chosen.folder)) === null ? null : found;
   }
 
-  /** Without a record a file is still being received. */
-  const received = async () => (await list(['drafts'])).filter(({ record }) => record !== null);
-
   async function readFailed({ id, folder, record }: Listed) {
     const [file, reason] = await Promise.all([originalOf(folder), reasonOf(folder, record)]);
     return { id, file, folder: basename(folder), failedAt: endedAtOf(basename(folder)), reason };
@@ -199,7 +172,7 @@ export function createFileFinder(roots: readonly string[]) {
   return {
     roots,
 
-    /** The file of a job; null if it is not there. `run`: of several copies, that of this run. */
+    /** Returns the file of a job, or null. `run`: of several copies, that of this run. */
     async find(id: string, run: string | null = null): Promise<FoundFile | null> {
       // It may have moved to a place that was looked at just before, or while it was read.
       return (await findNow(id, run)) ?? findNow(id, run);
@@ -207,14 +180,14 @@ export function createFileFinder(roots: readonly string[]) {
 
     /** Returns the draft or failed file; null once it was started, discarded or removed. */
     async findDraft(id: string): Promise<Draft | null> {
-      const listed = chosenOf([...(await received()), ...(await list(['failed']))], id, null);
+      const listed = chosenOf(await list(['drafts', 'failed']), id, null);
       const found = listed === undefined ? null : await read(listed);
       return found !== null && isDraft(found) ? found : null;
     },
 
     /** Files that were sent and not started, the newest first. */
     async listDrafts(): Promise<Draft[]> {
-      const drafts = await Promise.all((await received()).map(read));
+      const drafts = await Promise.all((await list(['drafts'])).map(read));
       return drafts.filter(isDraft).sort((a, b) => b.changedAt - a.changedAt);
     },
 
@@ -236,10 +209,7 @@ export function createFileFinder(roots: readonly string[]) {
       return new Map((await Promise.all(types)).flat());
     },
 
-    /**
-     * For each of the watched folders, its newest failed files that nobody put away, how many there
-     * are, and how many of them were cancelled.
-     */
+    /** Lists for each watched folder its newest failed files that nobody put away. */
     async listFailed() {
       const all = (await list(['failed'])).filter(({ record }) => record?.isDismissed !== true);
       const ofInbox = roots.map(async (_, inbox) => {
@@ -258,10 +228,7 @@ const ALL = (_path: string) => true;
 
 const isDraft = (found: FoundFile): found is Draft => found.files.some(({ type }) => type === 'original');
 
-/**
- * Returns the folder of a job. Of several with its id, which people copied or forged, that of the
- * run counts, else the first in the order of the places and of their names. Pure.
- */
+/** Returns the folder of a job; of several copies that of the run, else the first. Pure. */
 function chosenOf(listed: readonly Listed[], id: string, run: string | null): Listed | undefined {
   const its = listed.filter((each) => each.id === id);
   return (run === null ? undefined : its.find(({ record }) => record?.run === run)) ?? its[0];
@@ -276,7 +243,6 @@ async function foldersIn(root: string, place: Place): Promise<string[]> {
 
 const NO_REASON: JobReason = { headline: '', details: '' };
 
-/** Without one in a record, what `reason.txt` says. */
 async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobReason> {
   if (noted !== null && noted.reason !== null) return noted.reason;
   const text = await readPlainFile(join(folder, REASON_FILE)).catch(() => '');
@@ -294,32 +260,23 @@ export async function readRowCounts({ folder, files }: FoundFile): Promise<Statu
   return attempt(() => reportShape(JSON.parse(text)).rows, null);
 }
 
-/**
- * Opens a listed file of a job; null if it is gone, or no regular file of the job's own folder. The
- * caller closes it.
- */
+/** Opens a listed file, for the caller to close; null if it is no regular file of its folder. */
 export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   const path = join(folder, name);
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
   if (handle === null) return null;
-  try {
-    // A folder above it could have been replaced by a link since it was listed.
-    const [opened, there, real] = await Promise.all([handle.stat(), lstat(path), realpath(path)]);
-    if (real === path && opened.ino === there.ino && opened.dev === there.dev)
-      return { handle, size: opened.size };
-    await handle.close();
-    return null;
-  } catch (error) {
-    await handle.close();
-    if (isErrorCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null;
-    throw error;
-  }
+  // A folder above it could have been replaced by a link since it was listed.
+  const looks = [handle.stat(), lstat(path), realpath(path)] as const;
+  const [opened, there, real] = (await Promise.all(looks).catch(() => null)) ?? [];
+  if (opened && real === path && opened.ino === there?.ino && opened.dev === there.dev)
+    return { handle, size: opened.size };
+  await handle.close();
+  return null;
 }
 
 /**
- * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
- * are queued behind. `misplaced`: of tables beside the folder `inbox/`, which nobody takes. Empty
- * if the folder cannot be read.
+ * Lists the files in `inbox/` that are not taken yet, those in progress, and the tables beside the
+ * folder `inbox/`, which nobody takes.
  */
 export async function listQueued(root: string) {
   const filesIn = async (folder: string) => {
@@ -333,37 +290,31 @@ export async function listQueued(root: string) {
     queued: names.filter((name) => !isSideFile(name)).sort(),
     misplaced: (await filesIn(root)).filter((name) => isTable(name)).sort(),
     inProgress: records.flatMap((record) => record?.file ?? []).sort(),
-    /** The ids of the latter. */
     jobs: records.flatMap((record) => record?.id ?? []),
   };
 }
 
-export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
-  readonly parkedAt: number;
-  /** When it was first parked. */
-  readonly waitingSince: number;
-  readonly state: ParkState;
-  /** Why it waits, for people, or null if that was not noted. */
-  readonly headline: string | null;
+/** A job in `waiting/`. */
+export interface ParkedJob extends Job {
+  readonly parked: NonNullable<JobRecord['parked']>;
 }
 
-/** A job without a record waits for the account. */
-const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
+/** A job that a person moved there waits for the account. */
+const FOR_ACCOUNT: ParkedJob['parked'] = { at: 0, since: 0, state: { why: 'limit', capMark: null } };
 
-/** All files in `waiting/`, the oldest try first. `unclear`: gets folders without an original. */
+/**
+ * Lists all jobs in `waiting/`: those that may have ended their watcher last, else the oldest try
+ * first. `unclear` gets the folders without a record.
+ */
 export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
-  const readParked = async (folder: string) => {
-    const record = await readRecord(folder).catch(() => null);
-    if (record === null) {
-      unclear.push(folder);
-      return null;
-    }
-    const { id, run, file, under, reason, parked } = record;
-    const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
-    const headline = reason?.headline ?? null;
-    return { folder, file, under, id, run, parkedAt: at, waitingSince: since, state, headline };
+  const readParked = async (folder: string): Promise<ParkedJob[]> => {
+    const record = await readNoted(folder);
+    if (record !== null) return [{ ...jobOf(folder, record), parked: record.parked ?? FOR_ACCOUNT }];
+    unclear.push(folder);
+    return [];
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
-  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
+  const deathsOf = ({ record }: Job) => record.deaths ?? 0;
+  return parked.flat().sort((a, b) => deathsOf(a) - deathsOf(b) || a.parked.at - b.parked.at);
 }

@@ -1,13 +1,13 @@
-/** Heartbeats of the watchers of a folder: when one is old, another adopts the jobs of the dead. */
+/** Heartbeats of the watchers of a folder: when one is old, another adopts its jobs. */
 import { constants } from 'node:fs';
-import { lstat, mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPlainFile } from '../core/plain-file.js';
 import { isProcessGone, machineIdentity, processIdentity } from '../core/process-identity.js';
 import { isErrorCode } from '../core/system-error.js';
 import { lookAt } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
-import { claim, type Job, jobFoldersIn, take, writeRecord } from './job-folder.js';
+import { type Job, jobFoldersIn, take, writeRecord } from './job-folder.js';
 import { afterDeath } from './reading-turns.js';
 
 const HEARTBEAT_FILE = '.heartbeat';
@@ -18,8 +18,8 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const OVERWRITE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Touches the heartbeat, and makes the watcher's folder when it is missing; never the folders above
- * it, which may be on an unmounted share. Its time by the file system's clock, ms.
+ * Touches the heartbeat, and returns its time by the file system's clock, ms. Makes the watcher's
+ * folder, never those above it, which may be on an unmounted share.
  */
 export async function touchHeartbeat(own: string): Promise<number> {
   await mkdir(own).catch((error: unknown) => {
@@ -33,9 +33,8 @@ export async function touchHeartbeat(own: string): Promise<number> {
 }
 
 /**
- * Whether the watcher with this folder is dead: by its heartbeat (without one, by the time of the
- * folder), or at once when its process was on this machine and has ended. `now` is the time of our
- * own heartbeat, so that one clock, the file system's, measures both.
+ * True if the heartbeat of a watcher is old (without one, its folder), or if its process was on
+ * this machine and has ended. `now` is the time of our own heartbeat, by the same clock.
  */
 export async function isDead(watcherFolder: string, now: number): Promise<boolean> {
   const path = join(watcherFolder, HEARTBEAT_FILE);
@@ -56,12 +55,6 @@ export async function adoptJobs(folders: WatcherFolders, now: number): Promise<J
       const record = afterDeath(job.record);
       await writeRecord(job.folder, record);
       adopted.push({ ...job, record });
-    }
-    // Files outside a job folder: a person put them there.
-    for (const name of await readdir(other).catch(() => [])) {
-      const seen = name.startsWith('.') ? null : await lookAt(join(other, name));
-      const job = seen?.kind === 'file' ? await claim(folders, seen, now, other) : null;
-      if (job !== null) adopted.push(job);
     }
     await removeWatcherFolder(other);
   }

@@ -22,7 +22,7 @@ export function isSideFile(name: string): boolean {
   return SIDE_FILE.test(name);
 }
 
-/** True for names that are not UTF-8: Node shows what it cannot read as this sign. */
+/** True for names that are not UTF-8, in which Node shows this sign. */
 export function isMisnamed(name: string): boolean {
   return name.includes('\ufffd');
 }
@@ -34,7 +34,7 @@ export function isTable(name: string): boolean {
 
 export const sideFileOf = (name: string) => `${name}.json`;
 
-/** A name has 255 bytes; time, number and the endings of our files need the others. */
+/** Of 255 bytes: time, number and the endings of our files need the others. */
 const STEM_BYTES = 180;
 
 /** `customers` of `customers.csv.gz`; cut between characters when very long. */
@@ -49,14 +49,12 @@ export function stemOf(name: string): string {
   return cut || 'file';
 }
 
-/** Whether the names of our files beside this one would be longer than file systems allow. */
+/** True if names of our files beside this one would be longer than file systems allow. */
 export function isLongName(name: string): boolean {
   return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
 }
 
-/** Windows and its shares refuse these signs; the slashes end a folder. */
 const REFUSED_SIGNS = /[<>:"|?*/\\]/g;
-/** Documents and pictures: no table, whatever is in them. */
 const NO_TABLE = /\.(?:docx?|odt|rtf|pdf|pptx?|png|jpe?g|gif|heic|svg)$/i;
 /** Devices of Windows, with any ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
@@ -94,10 +92,7 @@ function shortened(name: string): string {
   return name.startsWith(stem) && name.length > stem.length + ending.length ? stem + ending : name;
 }
 
-/**
- * The same name with an ending that is known for tables, so that the settings file beside it is
- * taken for one: `export` that holds CSV becomes `export.csv`.
- */
+/** Returns the name with the ending of a table, by which its settings file is known. */
 export function withTableEnding(name: string, format: TableFormat): string {
   return isSideFile(sideFileOf(name)) ? name : `${name}.${format}`;
 }
@@ -120,12 +115,12 @@ export async function withFreeName(name: string, action: (name: string) => Promi
   }
 }
 
-const DISK_FAULTS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EBUSY', 'ESTALE'];
-const OTHER_FAULTS = ['EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT', 'EHOSTDOWN', 'ENOTCONN'];
+const PASSING_FAULTS =
+  'ENOSPC EDQUOT EROFS EIO EACCES EPERM EBUSY ESTALE EMFILE ENFILE ENOMEM ETIMEDOUT EHOSTDOWN ENOTCONN';
 
-/** Disk full, no permission, an unmounted share: not the file's fault, and it may pass. */
+/** True for a full disk, a missing permission, an unmounted share: not the file's fault. */
 export function isPassingFault(error: unknown): boolean {
-  return isErrorCode(error, ...DISK_FAULTS, ...OTHER_FAULTS);
+  return isErrorCode(error, ...PASSING_FAULTS.split(' '));
 }
 
 /** What one look found at a path. */
@@ -135,16 +130,14 @@ export interface SeenFile {
   readonly mtimeMs: number;
   readonly ino: number;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
-  /** Its folder below `inbox`; absent: the inbox itself. */
   readonly under?: string | undefined;
 }
 
-/** The path of a file of the inbox. */
 export function placeOf(inbox: string, { name, under = '' }: Pick<SeenFile, 'name' | 'under'>): string {
   return join(inbox, under, name);
 }
 
-/** What one look finds at a path; null: nothing. */
+/** Returns what one look finds at a path, or null. */
 export async function lookAt(path: string): Promise<SeenFile | null> {
   const stat = await lstat(path).catch(() => null);
   if (stat === null) return null;
@@ -153,7 +146,7 @@ export async function lookAt(path: string): Promise<SeenFile | null> {
   return { name: basename(path), size, mtimeMs, ino, kind: stat.isFile() ? 'file' : special };
 }
 
-/** Whether nothing was written between two looks, and nothing put in its place. */
+/** True if nothing was written between two looks, and nothing put in its place. */
 export function isSameFile(a: SeenFile, b: SeenFile): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.kind === b.kind;
 }

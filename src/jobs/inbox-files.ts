@@ -1,8 +1,7 @@
 /**
- * The files in the inbox, look by look: which are complete, and links that are refused. A file is
- * complete when size and time have not changed for long enough and no process has it open for
- * writing: for longer when it is empty, and for twice its longest pause when it grew in fits and
- * starts.
+ * The files in the inbox, look by look. A file is complete when size and time have not changed for
+ * long enough, for longer if it is empty or grew in fits and starts, and nobody has it open for
+ * writing.
  */
 import { link, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,13 +20,6 @@ import {
   sideFileOf,
 } from './inbox-file.js';
 
-interface InboxLook {
-  /** Complete files and links, the longest unchanged first. */
-  readonly ready: readonly SeenFile[];
-  /** When another look may find more; null: when something changes. */
-  readonly nextAt: number | null;
-}
-
 const AT_ONCE = 32;
 const IGNORED = {
   folder:
@@ -37,7 +29,7 @@ const IGNORED = {
   side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',
 } as const;
 
-/** `settleMs`: how long a file must be unchanged. `look` throws errors of the file system. */
+/** Looks throw errors of the file system. */
 export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: number; log: Log }) {
   const settled = createSettledFiles(settleMs);
   const limit = pLimit(AT_ONCE);
@@ -65,7 +57,8 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   }
 
   return {
-    async look(now: number): Promise<InboxLook> {
+    /** Returns complete files and links, and when there are more if nothing changes. */
+    async look(now: number) {
       const names = (await readdir(folder)).filter((name) => !isLeftAlone(name));
       const seen = await Promise.all(names.map((name) => limit(() => lookAtOne(name))));
       for (const name of warned) if (!names.includes(name.split('/')[0] ?? '')) warned.delete(name);
@@ -79,19 +72,15 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
       const paths = ready.filter(({ kind }) => kind === 'file').map((file) => placeOf(folder, file));
       const writing = await openForWriting(paths);
       if (writing.size === 0) return { ready, nextAt };
-      const again = now + settleMs;
       return {
         ready: ready.filter((file) => !writing.has(placeOf(folder, file))),
-        nextAt: Math.min(nextAt ?? again, again),
+        nextAt: Math.min(nextAt, now + settleMs),
       };
     },
   };
 }
 
-/**
- * Names a file whose name is not UTF-8 as it is shown: it can be taken then, and refused with a
- * reason. Never over another file.
- */
+/** Names a file as its broken name is shown, never over another: so it can be taken. */
 async function makeReadable(folder: string, shown: string): Promise<void> {
   for (const name of await readdir(folder, { encoding: 'buffer' })) {
     if (name.toString() !== shown) continue;
@@ -102,10 +91,9 @@ async function makeReadable(folder: string, shown: string): Promise<void> {
   }
 }
 
-/** Relative to the inbox. */
 const pathOf = ({ name, under = '' }: SeenFile) => join(under, name);
 
-/** The ready files without settings files, and without files whose settings are incomplete. */
+/** Returns the ready files without settings, and without files whose settings are incomplete. */
 export function withSideFiles(files: readonly SeenFile[], ready: readonly SeenFile[]): SeenFile[] {
   const paths = new Set(files.map(pathOf));
   const complete = new Set(ready.map(pathOf));
@@ -123,10 +111,9 @@ interface Watched {
 
 const EMPTY_FACTOR = 5;
 const PAUSE_FACTOR = 2;
-/** The longest wait for a file. */
 const MOST_MS = 60_000;
 
-/** The same for files that were seen elsewhere, even if they are open. */
+/** Follows files by what looks find, whether they are open or not. */
 export function createSettledFiles(settleMs: number) {
   let watched = new Map<string, Watched>();
 
@@ -144,13 +131,14 @@ export function createSettledFiles(settleMs: number) {
   }
 
   return {
-    look(files: readonly SeenFile[], now: number): InboxLook {
+    /** Returns unchanged files, the longest first, and when there are more. */
+    look(files: readonly SeenFile[], now: number) {
       watched = new Map(files.map((file) => [pathOf(file), follow(file, now)]));
       const all = [...watched.values()];
       const ready = all.filter((each) => readyAt(each) <= now);
       ready.sort((a, b) => a.since - b.since || (a.file.name < b.file.name ? -1 : 1));
       const nextAt = Math.min(...all.map(readyAt).filter((at) => at > now));
-      return { ready: ready.map(({ file }) => file), nextAt: Number.isFinite(nextAt) ? nextAt : null };
+      return { ready: ready.map(({ file }) => file), nextAt };
     },
   };
 }
@@ -158,7 +146,6 @@ export function createSettledFiles(settleMs: number) {
 /** The lowest bits of the octal flags in `/proc/<pid>/fdinfo/<fd>` say read, write or both. */
 const ACCESS_BITS = 0o3;
 
-/** Those of these absolute paths that are open for writing elsewhere, as far as can be seen. */
 async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   if (paths.length === 0) return found;

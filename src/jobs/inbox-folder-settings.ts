@@ -1,13 +1,9 @@
 /**
- * The settings of one inbox, for people who drop files and have no command line:
- * `brand-enrich.json` in the watched folder and in a folder below `inbox`, and
- * `customers.csv.json` for one file. In `inbox` itself that name is a file like any other. Read
- * again for each file, with the keys of the config file. An inbox whose settings cannot be used is
- * closed.
+ * The settings of an inbox, read again for each file: `brand-enrich.json` in the watched folder and
+ * in a folder below `inbox`, and `customers.csv.json` for one file.
  *
  * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
- * default. Of two caps the lower applies, but what a person chooses for a file that ended replaces
- * what was chosen for it before.
+ * default. Of two caps the lower applies.
  */
 import { join } from 'node:path';
 import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -31,10 +27,10 @@ const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
 const OTHERS: readonly SettingName[] = ['allowNsfw', 'minMatch', 'priority', 'trial', ...CAPS, ...AGES];
 
-/** A sender must have no request sent to the hosts of logos. Samples are the administrator's. */
+/** No sender chooses hosts that are asked. Samples are the administrator's. */
 const NEVER: readonly SettingName[] = ['sample', 'embedLogos'];
 
-/** What `brand-enrich.json` of an inbox may have; not which service is asked. */
+/** What settings of an inbox may have; not which service is asked. */
 const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, { isInFile, commands, group }]) =>
     isInFile &&
@@ -45,32 +41,27 @@ const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
 
 export const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
-/** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
+/** Returns the settings files of the watched folder `root`, and of `under` below its `inbox`. */
 export function settingsFilesOf(root: string, under = ''): string[] {
   const folders = under === '' ? [root] : [root, join(root, 'inbox', under)];
   return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
 }
 
 /**
- * The settings with those of the existing files among `paths`; a later file wins. Throws one
- * NeverStartError (`usage-invalid`) with every wrong key and value of a file, and the nearest valid
- * one.
+ * Adds the settings of the existing files among `paths`; a later one wins. Throws one
+ * `NeverStartError` (`usage-invalid`) for all wrong keys and values of a file.
  */
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
   let { settings } = base;
   for (const path of paths) {
-    const file = await readSettings(path, 'the settings of this inbox cannot be read');
+    const file = await readOwnSettings(path);
     if (file !== null) settings = applyFolderSettings(file, { ...base, settings });
   }
   return settings;
 }
 
-/** Settings beside a file; null: none. Throws `NeverStartError` if they cannot be read. */
-export function readOwnSettings(path: string): Promise<ConfigFile | null> {
-  return readSettings(path, 'the settings of this file cannot be read');
-}
-
-async function readSettings(path: string, what: string): Promise<ConfigFile | null> {
+/** Reads one settings file, or null. Throws `NeverStartError` if it cannot be read. */
+export async function readOwnSettings(path: string): Promise<ConfigFile | null> {
   let text: string;
   try {
     text = await readPlainFile(path);
@@ -78,13 +69,14 @@ async function readSettings(path: string, what: string): Promise<ConfigFile | nu
     // Beside a file with a long name there can be none.
     if (isErrorCode(error, 'ENOENT', 'ENAMETOOLONG')) return null;
     const todo = 'put a readable file there (not a symbolic link), or remove it';
+    const what = 'the settings cannot be read';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
     throw new NeverStartError({ ...problem, cause: error });
   }
   return parseConfigFile(path, text);
 }
 
-/** The same from what the file holds. Pure. */
+/** Adds the settings of one file. Throws as `readFolderSettings`. Pure. */
 export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
   const foreign = findOtherKeys(file);
   const known = Object.entries(file.values).filter(([key]) => !foreign.has(key));
@@ -101,13 +93,11 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
     else if (name === 'maxCost') changes[name] = lower(inFolder.settings[name], settings[name], isMoreThan);
     else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
   }
-  // Each value was read by the line of its name.
   const merged = { ...settings, ...(changes as Partial<Settings>) };
   throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
   return merged;
 }
 
-/** What is wrong with keys that an inbox cannot have, by key. */
 function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
   const allowed = [...INBOX_KEYS];
   const others = Object.keys(values).filter((key) => !INBOX_KEYS.has(key));
@@ -126,7 +116,7 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
   return new Map(others.map((key) => [key, problemOf(key)]));
 }
 
-/** Of two caps; null: there is none. */
+/** Returns the lower of two caps; null if there is none. */
 export function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
   if (one === null || other === null) return one ?? other;
   return isMore(one, other) ? other : one;

@@ -1,14 +1,7 @@
 /**
- * The folders of an inbox, and the engine that they belong to.
- *
- *   inbox/                          where people put files
- *   processing/<watcher>/<job>/     what a watcher is working on
- *   done/<name>-<time>/             the original with its results
- *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
- *   failed/<name>-<time>/           cannot be processed; reason.txt says why
- *
- * One inbox, one engine: with two, every file would be bought twice. Both have the same random id;
- * the first watcher gives it to both, and an engine that was emptied takes that of the inbox.
+ * The folders of an inbox, and the engine that they belong to: with two, every file would be bought
+ * twice. Both have the same random id, which the first watcher gives them; an engine that was
+ * emptied takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -30,10 +23,9 @@ export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', str
 export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
- * Makes what is missing of the folders in `folder`, which must be there. Throws FailFileError:
- * `input-missing` when it is not, `output-unwritable` when one of the five cannot be made, is no
- * folder of its own (a link could lead anywhere), or is on another file system (a file could not be
- * moved in one step).
+ * Makes what is missing of the folders in `folder`. Throws FailFileError: `input-missing` without
+ * that folder, `output-unwritable` when one of the five cannot be made, is a link (which could lead
+ * anywhere), or is on another file system (no file could be moved there in one step).
  */
 export async function openFolders(folder: string): Promise<InboxFolders> {
   const root = await realpath(folder).catch((error: unknown) => {
@@ -66,7 +58,7 @@ export function unfit(path: string, why: string, todo: string, cause?: unknown):
   return new FailFileError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
 }
 
-/** What keeps files from being taken or moved, for people: to which folder, and what helps. */
+/** Says what keeps files from being taken or moved, with the folder and what helps. */
 export async function whyBlocked(error: unknown): Promise<string> {
   const { path, dest = path } = Object(error) as NodeJS.ErrnoException & { readonly dest?: string };
   const fault = fileFault(error);
@@ -79,15 +71,11 @@ export async function whyBlocked(error: unknown): Promise<string> {
   return unfit(dirname(isFree ? path : dest), systemWords(error), todo).message;
 }
 
-/** Outside `inbox/`, where only the watcher's user writes. */
 const ID_FILE = '.brand-enrich-engine';
 const SCOPE = 'inboxes';
 const NAME = 'engine';
 
-/**
- * Throws `FailFileError` (`engine-unfit`) if the inbox belongs to another engine, and what the
- * engine and the file system throw.
- */
+/** Throws `FailFileError` (`engine-unfit`) if the inbox belongs to another engine. */
 export async function assertOneEngine(keyValues: KeyValueStore, root: string): Promise<void> {
   const path = join(root, ID_FILE);
   const ofEngine = async () => (await keyValues.list(SCOPE)).find(({ name }) => name === NAME)?.text;

@@ -1,7 +1,6 @@
 /**
- * When a parked file of an inbox may continue. Asking is free where the service's own brand is
- * known; elsewhere one file goes ahead about once a minute with the one probe that the ledger
- * allows, and the others follow if it succeeds. Pure.
+ * When a parked file may continue. Where asking is not free, one file goes ahead about once a
+ * minute with the one probe that the ledger allows, and the others follow if it succeeds. Pure.
  *
  *   the account has room           all continue, except files held back by their own cap only
  *   it has none, as far as known   one goes ahead, when a probe is due
@@ -18,58 +17,57 @@ import { type ParkState, waitsForPerson } from './job-folder.js';
 export interface AccountView {
   readonly state: LedgerState;
   readonly settings: RunSettings;
-  /** Those of a file that waits at its own cap, by its folder; absent: they cannot be read. */
+  /** Those of files at their own cap, by folder, without those that cannot be read. */
   readonly ownSettings: ReadonlyMap<string, RunSettings>;
   /** A free request has just shown the quota: no file needs to go ahead for it. */
   readonly isQuotaKnown: boolean;
-  /** This machine's clock, in milliseconds. */
   readonly now: number;
-  /** When a file last went ahead, by the same clock. */
+  /** When a file last went ahead. */
   readonly probedAt: number;
 }
 
-const OUTAGE_MS = 60_000;
+/** No file is taken, and none retried, for this long while the service is down. */
+export const OUTAGE_MS = 60_000;
 /** A raised limit should be seen within a minute, including the next look and the file. */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
 /**
- * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
- * for another reason than they say, or because a person asked to try them again. `others` may be
- * retried: they are not paused, and no person decides about them.
+ * Divides parked files by what is ordered for them. `ordered` are taken up, to end, to wait for
+ * another reason, or because a person asked; `others` may be retried.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
   const others: ParkedJob[] = [];
   for (const [index, job] of parked.entries()) {
     const { cancelled = null, paused = null } = orders[index] ?? {};
-    const { why } = job.state;
+    const { why } = job.parked.state;
     if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
     else if (paused === null && !waitsForPerson(why)) others.push(job);
   }
   return { ordered, others };
 }
 
-/** `goesAhead`: the first is the one that does; it opens the account, so that a probe is due. */
+/** Chooses files to retry. `goesAhead`: the first opens the account, so that a probe is due. */
 export function chooseRetries(
   parked: readonly ParkedJob[],
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const limited = parked.filter(({ state: { why } }) => why === 'limit');
+  const limited = parked.filter((job) => job.parked.state.why === 'limit');
   const unavailable = parked.filter(
-    (job) => job.state.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+    ({ parked: { state, at } }) => state.why !== 'limit' && hasPassed(OUTAGE_MS, at, now),
   );
   if (hasRoom(state, settings)) {
-    const isCapped = ({ folder, state: { capMark } }: ParkedJob) => {
+    const isCapped = ({ folder, parked: waits }: ParkedJob) => {
       const own = view.ownSettings.get(folder);
-      return own !== undefined && isSameMark(capMark, capMarkOf(own, state, now), state);
+      return own !== undefined && isSameMark(waits.state.capMark, capMarkOf(own, state, now), state);
     };
     const free = limited.filter((job) => !isCapped(job));
     return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find((job) => job.state.capMark === null) ?? limited[0];
+  const first = limited.find((job) => job.parked.state.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
   return { jobs: [first, ...unavailable], goesAhead: true };
 }
@@ -80,17 +78,16 @@ function mayGoAhead({ state, isQuotaKnown, now, probedAt }: AccountView): boolea
   return hasPassed(AHEAD_EVERY_MS, probedAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/** Whether so much time has passed. A future date was written before the clock was set back. */
+/** A future date was written before the clock was set back. */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }
 
-/** Whether a request could be taken, as the files of this folder see the account. */
 function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
   return judgeAccount({ ...state, overage, quotaCap }).hasRoom;
 }
 
-/** What a parked file waits for. */
+/** Returns what a parked file waits for. */
 export function parkStateOf(
   why: ParkState['why'],
   state: LedgerState | null,

@@ -1,7 +1,4 @@
-/**
- * The verdict on a file of the inbox, and its `reason.txt`: first for the person who dropped the
- * file, then for the administrator, with the technical sentence and lines of settings. Pure.
- */
+/** The verdict on a file of the inbox, with reasons for its sender and the administrator. Pure. */
 import {
   BrandEnrichError,
   ERROR_CATALOGUE,
@@ -24,14 +21,7 @@ import {
 import type { EnrichResult } from '../run/enrich-file.js';
 import type { Scan } from '../run/scan/scan.js';
 import { namingFor, sayFailure, sayHalt } from '../run/words/say-reason.js';
-import {
-  FOLDER_SETTINGS_FILE,
-  isMisnamed,
-  isPassingFault,
-  isSideFile,
-  type SeenFile,
-  sideFileOf,
-} from './inbox-file.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
 import {
   type Arrival,
@@ -42,32 +32,34 @@ import {
   REASON_AT_MOST,
 } from './job-folder.js';
 
-/** The verdict on a file. Sentences are for the people who dropped it. */
+/** The verdict on a file. Sentences are for its sender. */
 export type JobEnd =
-  | Exclude<Arrival, { type: 'parked' }>
-  /** Takes no file for `holdMs`. */
-  | (Extract<Arrival, { type: 'parked' }> & { readonly holdMs: number })
+  | Arrival
   /** Stopped in the middle: it goes back to the waiting files. */
   | { readonly type: 'put_back' }
-  /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
-  | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
   /** The service refuses the credentials: nothing is taken any more. */
   | { readonly type: 'refused'; readonly why: string };
 
-/** No file is taken for this long while the service is down. */
-const SERVICE_OUTAGE_MS = 60_000;
+/** A fault that may pass. `holds`: no other file is taken meanwhile. */
+export interface Again {
+  readonly type: 'again';
+  readonly why: string;
+  readonly inMs: number;
+  readonly holds: boolean;
+}
+
 const ENGINE_OUTAGE_MS = 15_000;
 const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/** Why a file is parked. Files that would waste money are not retried automatically. */
+/** Files that would waste money are not retried automatically. */
 type ParkReason = Exclude<RunHalt['why'], 'useless' | 'unmatched'>;
 type Failures = Pick<EnrichResult['facts'], 'hasOutage' | 'identifiers'>;
 
 /**
- * `parkState`: what to remember if it is parked. `seesQuota`: as `seesRaisedQuota`. `isTrial`: the
- * cap on its requests is that of its trial.
+ * Judges a run by its result. `seesQuota` is as in `seesRaisedQuota`; `isTrial`: the cap on its
+ * requests is that of its trial.
  */
 export function verdictOfResult(
   {
@@ -83,10 +75,9 @@ export function verdictOfResult(
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
   const parked = (why: ParkReason, what: string, [next, technical = ''] = WAITING, words = what): JobEnd => {
-    const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
     const admin = [words === what ? '' : sentenceOf(words), technical];
     const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], admin);
-    return { type: 'parked', reason, state: parkState(why), holdMs };
+    return { type: 'parked', reason, state: parkState(why) };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
   if (isComplete) return { type: 'done' };
@@ -113,7 +104,6 @@ export function verdictOfResult(
       if (halt.why === 'unmatched') return unmatchedEnd(words, facts.identifiers.deferred);
       if (halt.why !== 'limit') return parked(halt.why, words);
       if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
-      // Settings of the inbox that limit each file.
       const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
       const next = isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN;
       return parked('limit', sayHalt(halt, 'page'), next, words);
@@ -121,10 +111,7 @@ export function verdictOfResult(
   }
 }
 
-/**
- * The verdict on a file for which a person ordered something, before anything is sent for it; null:
- * nothing is ordered. `name`: its latest run, or the file where none has begun.
- */
+/** Judges a file by what is ordered; null without an order. `name`: its latest run, or the file. */
 export function verdictOfOrders({ cancelled, paused }: Orders, name: string): JobEnd | null {
   if (cancelled !== null) return cancelledEnd(cancelled);
   return paused === null ? null : pausedEnd(paused, name);
@@ -137,16 +124,14 @@ function cancelledEnd(order: Order | null): JobEnd {
   return { ...end, reason: { ...end.reason, code: CANCELLED } };
 }
 
-/** `order` null: it was resumed meanwhile. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
   const next = 'It waits until somebody presses "Resume" on its page on the dashboard.';
   const what = order === null ? 'paused' : pausedText(order);
   const reason = reasonOf(what, [`${next} ${STORED}`], [`brand-enrich resume ${name}`]);
   const pause = order === null ? {} : { pause: { by: order.by.slice(0, 200), at: order.at } };
-  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause }, holdMs: 0 };
+  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause } };
 }
 
-/** It goes on when a person who has seen the first answers says so. */
 function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
   const answered = `${countText(matched)} matched, ${countText(notFound)} not found`;
   const rest = countOf(deferred, 'company waits', 'companies wait');
@@ -155,7 +140,6 @@ function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers
   return undecided('tried', reasonOf(what, [`${THE_REST} ${STORED}`, RESULTS], [admin]));
 }
 
-/** Too few of its first answers are matches. */
 function unmatchedEnd(question: string, deferred: number): JobEnd {
   const rest = `${countOf(deferred, 'company waits', 'companies wait')} for your decision.`;
   const advice = settingsAdvice(phrase`${{ choose: 'column', example: 'NAME:KIND' }}`, '');
@@ -164,7 +148,7 @@ function unmatchedEnd(question: string, deferred: number): JobEnd {
 }
 
 function undecided(why: ParkState['why'], reason: JobReason): JobEnd {
-  return { type: 'parked', reason, state: { why, capMark: null }, holdMs: 0 };
+  return { type: 'parked', reason, state: { why, capMark: null } };
 }
 
 const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard.';
@@ -173,13 +157,10 @@ const STORED = 'Paid answers are stored: they are not bought again.';
 
 const SEE_ERRORS = 'see the errors file next to this one; to continue, put the file into the inbox again';
 
-const ASK_ADMINISTRATOR = 'ask the administrator of the inbox to check the address of the service';
+const ASK = 'ask the administrator of the inbox to check the address of the service';
+const OF_NO_USE = { set: { minMatch: 0 } };
+const CHECK_ADDRESS = phrase`${ASK}; if the service is known not to have these brands, use ${OF_NO_USE}`;
 
-const CHECK_ADDRESS = phrase`${ASK_ADMINISTRATOR}; if the service is known not to have these brands, use ${{
-  set: { minMatch: 0 },
-}}`;
-
-/** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
   'output-unwritable',
   'disk-low',
@@ -189,13 +170,13 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** The texts of an error for a person who knows the file by its name, and not our folder of it. */
+/** Returns the texts of an error for a person who does not know our folder of the file. */
 export function textsForSender(error: BrandEnrichError, folder: string, naming: Naming = 'keys') {
   const { what, subject, todo } = error.inWords(naming);
   return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
 }
 
-/** What happened, for a person who only knows the file. Other errors say it in plain words. */
+/** What happened, where the error does not say it in plain words. */
 const PLAIN: Partial<Record<ErrorCode, string>> = {
   'column-doubtful': 'it is unclear which column has the companies',
   'column-unknown': 'this file has no such column',
@@ -207,41 +188,39 @@ const PLAIN: Partial<Record<ErrorCode, string>> = {
   'input-ragged': 'too many rows have more or fewer cells than the table has columns',
 };
 
-/** What is found before anything is sent: the whole file is read first. */
-const isFoundFirst = (code: ErrorCode) => /^(?:input|column|usage)-/.test(code);
-
-/** `tries`: earlier ones. */
+/** Judges a file whose processing failed. `tries`: earlier ones. */
 export function verdictOfError(
   error: unknown,
   { folder, file, record }: Pick<Job, 'folder' | 'file'> & { readonly record: Pick<Job['record'], 'run'> },
   tries: number,
-): JobEnd {
+): JobEnd | Again {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;
-  const why = errorText(error);
+  const again = { type: 'again', why: errorText(error), holds: false } as const;
   if (isOurs ? PASSING.includes(error.code) : isPassingFault(error))
-    return { type: 'again', why, inMs: ENGINE_OUTAGE_MS, holds: true };
+    return { ...again, inMs: ENGINE_OUTAGE_MS, holds: true };
   if (isOurs && error.code === 'input-changed')
-    return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
+    return { ...again, why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS };
   if (isOurs) {
     const { code } = error;
     const { what, subject, todo } = textsForSender(error, folder);
     // Where the error says more than its code, that is said.
     const plain = (error.detail.what === ERROR_CATALOGUE[code] ? PLAIN[code] : null) ?? what;
-    const isFree = isFoundFirst(code) && record.run === null && tries === 0;
+    // The whole file is read before anything is sent.
+    const isFree = /^(?:input|column|usage)-/.test(code) && record.run === null && tries === 0;
     const admin = [sentenceOf(`${what}: ${subject}; ${todo}`), settingsAdvice(error.detail.todo, file)];
     const end = failed(`${plain}: ${subject}`, error.detail.todo, { admin, isFree });
     return { ...end, reason: { ...end.reason, code } };
   }
-  if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
+  if (tries < BUG_TRIES) return { ...again, inMs: BUG_RETRY_MS };
   return failed('An error of the program stopped this file', 'show this to the administrator of the inbox', {
-    admin: [sentenceOf(why), 'The log has details.'],
+    admin: [sentenceOf(again.why), 'The log has details.'],
   });
 }
 
 const ROWS_QUOTED = 3;
 
-/** The same end, whose reason quotes the first cells that could not be looked up. */
+/** Adds the first cells that could not be looked up to the reason of an end. */
 export function quotingInvalid(end: JobEnd, { invalid, counts }: Pick<Scan, 'invalid' | 'counts'>): JobEnd {
   if (!('reason' in end) || invalid.length === 0) return end;
   const quoted = invalid.slice(0, ROWS_QUOTED).map(({ line, value, reason }) => {
@@ -250,30 +229,23 @@ export function quotingInvalid(end: JobEnd, { invalid, counts }: Pick<Scan, 'inv
   const rows = countOf(counts.invalid, 'row cannot be looked up', 'rows cannot be looked up');
   const { headline, details } = end.reason;
   const text = `${rows}:\n${quoted.join('\n')}\n\n${details}`;
-  return {
-    ...end,
-    reason: { ...end.reason, details: shortText(text, REASON_AT_MOST - headline.length - 3) },
-  };
+  return { ...end, reason: { ...end.reason, details: beside(headline, text) } };
 }
 
 const CELL_AT_MOST = 80;
 const HEADLINE_AT_MOST = 1_000;
 
-/**
- * `what`: what happened, which is also what log and pages show. `words`: paragraphs for the person
- * who dropped the file. `admin`: those for the administrator.
- */
+const beside = (headline: string, details: string) =>
+  shortText(details, REASON_AT_MOST - headline.length - '\n\n\n'.length);
+
+/** `words`: paragraphs for the sender; `admin`: for the administrator. */
 function reasonOf(what: string, words: readonly string[], admin: readonly string[] = []): JobReason {
   const headline = shortText(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
   const technical = admin.filter((each) => each !== '').join('\n\n');
-  const details = [...words, ...(technical === '' ? [] : [`For the administrator:\n${technical}`])].join(
-    '\n\n',
-  );
-  // With the lines between and after them.
-  return { headline, details: shortText(visible(details), REASON_AT_MOST - headline.length - 3) };
+  const all = technical === '' ? words : [...words, `For the administrator:\n${technical}`];
+  return { headline, details: beside(headline, visible(all.join('\n\n'))) };
 }
 
-/** `isFree`: nothing was sent for it, now or before. */
 function failed(
   what: string,
   todo: Phrase,
@@ -285,18 +257,6 @@ function failed(
   return { type: 'failed', reason: reasonOf(what, [advice, cost], settings) };
 }
 
-/** Returns why a file of the inbox is refused unread, or null. */
-export function refusalOf({ kind, name }: Pick<SeenFile, 'kind' | 'name'>): JobEnd | null {
-  if (kind === 'link')
-    return failed(
-      'This is a symbolic link; only files in the inbox itself are processed',
-      'put the file itself into the inbox',
-      { isFree: true },
-    );
-  const todo = 'rename the file, then put it into the inbox again';
-  return isMisnamed(name) ? failed('The name of this file is not UTF-8', todo, { isFree: true }) : null;
-}
-
 export const CRASHED = undecided(
   'crashed',
   reasonOf('The program ended three times while it read this file and no other', [
@@ -305,7 +265,6 @@ export const CRASHED = undecided(
   ]),
 );
 
-/** What happens next: for the person who dropped the file, and for the administrator. */
 type Next = readonly [words: string, technical?: string];
 
 const WAITING: Next = [
@@ -328,17 +287,17 @@ const RESULTS =
   'The file then moves to the folder done. The results so far are next to this file (partial). ' +
   'Rows that were not looked up yet are in the errors file.';
 
-/** Values together, as a settings file of the inbox can have them. */
+/** Values of a settings file of the inbox. */
 export type InboxValues = Extract<Remedy, { set: unknown }>['set'];
 
-/** What it advises that an inbox may set, one for each alternative. */
+/** Returns what an error advises that an inbox may set, one for each alternative. */
 export function settingsIn(todo: Phrase): InboxValues[] {
   const alternatives = remediesIn(todo).flatMap((remedy) => ('set' in remedy ? [remedy.set] : []));
   const allowed = alternatives.filter((values) => Object.keys(values).every((key) => INBOX_KEYS.has(key)));
   return [...new Map(allowed.map((values) => [JSON.stringify(values), values])).values()];
 }
 
-/** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
+/** Returns the paragraph of `reason.txt` with lines of settings, or an empty text. */
 export function settingsAdvice(todo: Phrase, file: string): string {
   const [open] = remediesIn(todo).flatMap((remedy) =>
     'choose' in remedy && remedy.choose === 'column' ? [{ column: remedy.example }] : [],

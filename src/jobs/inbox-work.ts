@@ -26,6 +26,7 @@ import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-setti
 import { assertOneEngine } from './inbox-folders.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import {
+  type Again,
   type JobEnd,
   quotingInvalid,
   verdictOfError,
@@ -38,8 +39,6 @@ import { createClosedNote, noteReading } from './watcher-status.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
-/** Among so many of the newest runs a name is looked for. */
-const RUNS_NAMED = 100;
 const READ_AT_ONCE = 16;
 
 /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
@@ -47,7 +46,7 @@ const UNTIL_SETTLED = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } a
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
-/** `folder`: the watched one, which may hold `brand-enrich.json`. */
+/** Creates what a watcher of `folder` does with files. */
 export function createInboxWork(folder: string, context: DaemonContext) {
   const { loaded, engine, log, stop } = context;
   const notices = createInboxNotices(context, loaded.settings.sample);
@@ -57,7 +56,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   // The engine of samples is gone with its process.
   let isOfEngine = loaded.settings.sample;
   return {
-    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
+    /** Says why no file of this inbox can be processed, for its owner; null if they can be. */
     async whyClosed(): Promise<string | null> {
       try {
         if (!isOfEngine) await assertOneEngine(engine.keyValues, folder);
@@ -65,13 +64,13 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         await readFolderSettings(shared, loaded);
         return null;
       } catch (error) {
-        return whyUnusable(error);
+        // For people who know the names of settings, not the flags.
+        return error instanceof BrandEnrichError ? error.inWords('keys').message : errorText(error);
       }
     },
-    /** Tells people why no file is taken; null: files are. Never rejects. */
     noteClosed: createClosedNote(engine.keyValues, folder),
-    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
-    async process(job: Job, tries: number): Promise<JobEnd> {
+    /** Writes results beside the file. `tries`: how often it ended with `again` before. */
+    async process(job: Job, tries: number): Promise<JobEnd | Again> {
       const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
       try {
         await readFolderSettings(shared, loaded);
@@ -79,9 +78,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return { ...UNTIL_SETTLED, why: errorText(error) };
       }
       try {
-        const known = await recognise(engine, job);
-        const ordered = await orderedEnd(engine, known);
-        return ordered ?? (await enrich(known, await readFolderSettings(own, loaded)));
+        const ordered = await orderedEnd(engine, job);
+        return ordered ?? (await enrich(job, await readFolderSettings(own, loaded)));
       } catch (error) {
         if (await hasJustChanged(context, own))
           return { ...UNTIL_SETTLED, holds: await hasJustChanged(context, shared), why: errorText(error) };
@@ -90,45 +88,26 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
       }
     },
-    /** What a person ordered for a file that would go back; null: nothing that is known of. */
+    /** The end that a person ordered, or null. */
     ordered: (job: Job): Promise<JobEnd | null> => orderedEnd(engine, job).catch(() => null),
     ended: notices.noteEnd,
     chooseRetries: createRetryChoice(folder, context, account),
   };
 }
 
-/** The end of a file that a person ordered; null: none. Throws engine errors. */
 async function orderedEnd(engine: Engine, { file, record }: Job): Promise<JobEnd | null> {
-  const [orders] = await ordersOf(engine, [{ ...record, state: record.parked?.state ?? null }]);
+  const [orders] = await ordersOf(engine, [record]);
   return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
 }
 
-/** The file with the record that `knownRecord` gives back. Throws engine errors. */
-async function recognise({ runs }: Engine, job: Job): Promise<Job> {
-  if (job.record.isDerived !== true) return job;
-  const record = knownRecord(job.record, await runs.list(RUNS_NAMED));
-  await writeRecord(job.folder, record);
-  return { ...job, record };
-}
-
-/**
- * A record that was lost gets back the id that an order stands under: that of the newest run of the
- * file's name, if a person ordered something for that. `runs`: the newest first. Pure.
- */
-export function knownRecord({ isDerived, ...record }: JobRecord, runs: readonly RunRecord[]): JobRecord {
-  const newest = runs.find((run) => run.job === run.owner && run.label.name === record.file);
-  const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
-  return isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
-}
-
-/** The record with its new run, by which the watcher that takes the file over finds it. Pure. */
+/** Returns the record with its new run. Pure. */
 export function recordOfStart(record: JobRecord, run: string): JobRecord {
   const { parked } = record;
   if (parked?.state.why !== 'paused') return { ...record, run };
   return { ...record, run, parked: { ...parked, state: { why: 'again', capMark: null } } };
 }
 
-/** `isTried`: a person has ordered the rest, after a trial or a question about its matches. */
+/** Returns the settings of a start. `isTried`: a person has ordered the rest. Pure. */
 export function settingsOfStart(asked: Settings, isTried: boolean): Settings {
   if (isTried) return { ...asked, trial: null, minMatch: 0 };
   // The cap holds for what a trial sends again, and over all starts until it is over.
@@ -140,7 +119,7 @@ async function hasJustChanged({ clock }: DaemonContext, paths: readonly string[]
   return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
 }
 
-/** Whether the next run of an inbox opens the account: the first does, and one that goes ahead. */
+/** The first run of an inbox opens the account, and one that goes ahead. */
 type Account = { isToOpen: boolean };
 
 function createEnrich(folder: string, context: DaemonContext, notices: InboxNotices, account: Account) {
@@ -197,7 +176,6 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaKnown = false;
 
-  /** Shows quota and usage without spending, where the service's own brand is known. */
   async function lookFreely(settings: RunSettings): Promise<void> {
     const { ownDomain } = service;
     if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
@@ -206,11 +184,10 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
     isQuotaKnown = look !== null && look.quota !== null;
   }
 
-  /** By folder, as their next runs would have them; without those that cannot be read. */
-  async function readOwnSettings(jobs: readonly ParkedJob[]): Promise<ReadonlyMap<string, RunSettings>> {
+  async function readOwnSettings(jobs: readonly Job[]): Promise<ReadonlyMap<string, RunSettings>> {
     const limit = pLimit(READ_AT_ONCE);
-    const read = async ({ folder: at, file, under }: ParkedJob): Promise<[string, RunSettings][]> => {
-      const paths = [...settingsFilesOf(folder, under), sideFileOf(join(at, file))];
+    const read = async ({ folder: at, path, record }: Job): Promise<[string, RunSettings][]> => {
+      const paths = [...settingsFilesOf(folder, record.under), sideFileOf(path)];
       return readFolderSettings(paths, loaded).then(
         (settings) => [[at, runSettingsOf(settings, service)]],
         () => [],
@@ -219,20 +196,19 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
     return new Map((await Promise.all(jobs.map((job) => limit(read, job)))).flat());
   }
 
-  /** Which of the waiting files, oldest first, may continue now. */
+  /** Chooses the waiting files that may continue now. */
   return async (parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> => {
     if (stop.aborted) return [];
-    let ordered: readonly ParkedJob[] = [];
     try {
-      const { others, ...followed } = followOrders(parked, await ordersOf(engine, parked));
-      ordered = followed.ordered;
+      const records = parked.map(({ record }) => record);
+      const { ordered, others } = followOrders(parked, await ordersOf(engine, records));
       if (others.length === 0) return ordered;
       const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
       const runSettings = runSettingsOf(settings, service);
       await lookFreely(runSettings);
       const state = await engine.ledger.show(service.account);
       const now = clock.now();
-      const ownSettings = await readOwnSettings(others.filter((job) => job.state.capMark !== null));
+      const ownSettings = await readOwnSettings(others.filter(({ parked }) => parked.state.capMark !== null));
       const view = { state, settings: runSettings, ownSettings, isQuotaKnown, now, probedAt };
       const chosen = chooseRetries(others, view);
       if (chosen.goesAhead) {
@@ -242,12 +218,12 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
       return [...ordered, ...chosen.jobs];
     } catch (error) {
       log.warn({ reason: errorText(error) }, 'waiting files were not retried');
-      return ordered;
+      return [];
     }
   };
 }
 
-/** For a result beside an original whose name is so long that no file system takes a longer one. */
+/** For an original with so long a name that no file system takes a longer one. */
 function shortOutput({ file, folder }: Job): string {
   const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
   return join(folder, `${stemOf(file)}.enriched${extension}`);
@@ -255,12 +231,11 @@ function shortOutput({ file, folder }: Job): string {
 
 type InboxNotices = ReturnType<typeof createInboxNotices>;
 
-/** Notifications are sent once each file has been moved: so the report is where they say. */
+/** Notifies once each file has been moved: so the report is where the notice says. */
 export function createInboxNotices(
   { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
   isSample: boolean,
 ) {
-  /** By the folder of the job. */
   const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
   let isRefusalNotified = false;
 
@@ -273,11 +248,10 @@ export function createInboxNotices(
       if (event.type === 'progress') noteAccount(job, event.record, event.ledger);
       if (event.type !== 'ended') return;
       const { report, result } = event;
-      // Still in the folder of processing.
       reports.set(job.folder, { report, file: basename(result.names.report) });
       noteAccount(job, result.run, result.ledger);
     },
-    /** `folder`: where the file and its results are now; null: back where they were taken from. */
+    /** `folder`: where the file and its results are now; null if it goes back. */
     noteEnd(job: Job, end: JobEnd, folder: string | null): void {
       const written = reports.get(job.folder);
       reports.delete(job.folder);
@@ -296,10 +270,7 @@ export function createInboxNotices(
   };
 }
 
-/**
- * A file that is parked again is not news, nor is a pause to the person who ordered it; and one
- * that is tried again has not ended.
- */
+/** A file that is parked again is not news, nor is a pause to the person who ordered it. */
 function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | null {
   if (end.type === 'done') return 'finish';
   if (end.type === 'parked') {
@@ -307,9 +278,4 @@ function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | nu
     return isNews && end.state.why !== 'paused' ? 'parked' : null;
   }
   return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;
-}
-
-/** For people who know the names of settings, not the flags. */
-function whyUnusable(error: unknown): string {
-  return error instanceof BrandEnrichError ? error.inWords('keys').message : errorText(error);
 }

@@ -1,7 +1,7 @@
 /**
- * A job is a folder that moves: it is made around a file of the inbox and moves as a whole, each
- * time in one step. So a file is in one place at any time, and of several watchers that reach for
- * it one gets it. All functions throw errors of the file system; the file is where it was then.
+ * A job is a folder that moves, each time in one step: so a file is in one place at any time, and
+ * one of several watchers gets it. All functions throw errors of the file system; the file is where
+ * it was then.
  *
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^
@@ -17,6 +17,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../core/folders.js';
 import { readJson } from '../core/json-text.js';
+import { succeeds } from '../core/lifecycle.js';
 import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import {
@@ -31,9 +32,7 @@ import {
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 
 export const REASON_FILE = 'reason.txt';
-/** Hidden, so that neither watchers nor people take it for a place of the inbox. */
 export const DRAFTS_FOLDER = '.drafts';
-/** The file with the record of a job. */
 export const NOTE = '.brand-enrich-job.json';
 
 /** All texts of a reason together: names in a file, and what a service answers, have any length. */
@@ -41,22 +40,18 @@ export const REASON_AT_MOST = 4_000;
 
 const reasonShape = z.object({
   headline: z.string().max(REASON_AT_MOST),
-  /** What else `reason.txt` says. */
   details: z.string().max(REASON_AT_MOST),
-  /** Of the error that failed it, or that a person cancelled it; absent: neither. */
+  /** The code of the error that failed it, or `CANCELLED`. */
   code: z.string().optional(),
 });
-/** Why a job is where it is, for people. */
 export type JobReason = z.infer<typeof reasonShape>;
 
-/** The code of a file that a person cancelled. */
 export const CANCELLED = 'cancelled';
 
 const parkStateShape = z.object({
   /**
-   * `tried`, `unmatched`: a person decides about the rest, after a trial or because too few of the
-   * first answers match. `crashed`: the process ended each time it read the file.
-   * `again`: it waits only for its turn, because a person asked for it.
+   * `tried`, `unmatched`: a person decides about the rest. `crashed`: its watcher ended each time
+   * it read the file. `again`: it waits only for its turn.
    */
   why: z.enum([
     'limit',
@@ -73,13 +68,12 @@ const parkStateShape = z.object({
   ]),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
-  /** Of a paused file: its pause, by the engine's clock; absent: it was resumed meanwhile. */
+  /** The pause of a paused file, by the engine's clock; absent once it was resumed. */
   pause: z.object({ by: z.string().max(200), at: z.number().int().nonnegative().max(8.64e15) }).optional(),
 });
-/** What decides when a parked job goes on. */
 export type ParkState = z.infer<typeof parkStateShape>;
 
-/** Whether a person decides about the rest of a file that waits for this. */
+/** True if a person decides about the rest of a file that waits for this. */
 export const isUndecided = (why: ParkState['why'] | null): boolean => why === 'tried' || why === 'unmatched';
 /** True if a person continues a file that waits for this with "Go on". */
 export const hasGoOn = (why: ParkState['why'] | null): boolean => why === 'limit' || why === 'crashed';
@@ -87,47 +81,38 @@ export const hasGoOn = (why: ParkState['why'] | null): boolean => why === 'limit
 export const waitsForPerson = (why: ParkState['why']): boolean =>
   why === 'paused' || why === 'crashed' || isUndecided(why);
 
-/** Others may write a record: one that names anything but an entry of its folder is none. */
+/** Others may write a record: it names entries of its folder only. */
 const nameShape = z
   .string()
   .min(1)
   .refine((name) => name === basename(name) && name !== '.' && name !== '..');
 
 const recordShape = z.object({
-  /** Made when the file is taken: what a person orders for it is kept under this id. */
+  /** Orders of persons stand under it. */
   id: z.string().refine(isJobId),
-  /** Its latest run, noted before that begins; null: none has begun. */
+  /** Its latest run, noted before that begins; null before the first. */
   run: z.string().nullable(),
   file: nameShape,
-  /** Its original folder below `inbox`; absent: the inbox itself. */
+  /** Its original folder below `inbox`; absent for the inbox itself. */
   under: nameShape.optional(),
-  /** Its watcher reads it now, or writes results from it: no other file, or others too. */
+  /** Its watcher reads it now. */
   reading: z.enum(['alone', 'with others']).optional(),
-  /**
-   * How often a watcher died while it read this file alone; 0: only beside others. With any
-   * number it is a suspect; absent before a death met it.
-   */
+  /** How often a watcher died while it read this file alone; with any number, 0 too, a suspect. */
   deaths: z.number().int().nonnegative().optional(),
-  /** Why it is in `waiting/` or `failed/`; null: it needs none. */
   reason: reasonShape.nullable(),
-  /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
+  /** `at`: the last try, ms since 1970; `since`: when it was first parked. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
-  /** Names of the dashboard; absent: a file of the inbox. */
   sentBy: z.string().max(200).optional(),
   startedBy: z.string().max(200).optional(),
-  /** A person has put away this failed file: it is shown among the failed ones no longer. */
   isDismissed: z.literal(true).optional(),
   /** A person has seen its first answers, and ordered the rest. */
   isTried: z.literal(true).optional(),
-  /** The record was lost, and this one was made from the files: the id may be another one. */
-  isDerived: z.literal(true).optional(),
 });
 export type JobRecord = z.infer<typeof recordShape>;
 
 /** A file that is being processed, alone in a folder with its results. */
 export interface Job {
   readonly folder: string;
-  /** The original's name, and its path in the folder. */
   readonly file: string;
   readonly path: string;
   readonly record: JobRecord;
@@ -139,77 +124,58 @@ export function isJobId(id: string): boolean {
   return /^j-[0-9a-f]{16}$/.test(id);
 }
 
-function jobOf(folder: string, record: JobRecord): Job {
+/** Returns the job of a folder with this record. Pure. */
+export function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
-/** Takes a file. null: another watcher was faster, or it changed and is in the inbox again. */
-export async function claim(
-  folders: WatcherFolders,
-  seen: SeenFile,
-  now: number,
-  from = folders.inbox,
-): Promise<Job | null> {
+/** Takes a file; null if another watcher was faster, or it changed and is in the inbox again. */
+export async function claim(folders: WatcherFolders, seen: SeenFile, now: number): Promise<Job | null> {
+  const from = placeOf(folders.inbox, seen);
   const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
   const { name: file, under } = seen;
   const record = { id: newJobId(), run: null, file, under, reason: null, parked: null };
   const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
-    await rename(placeOf(from, seen), job.path);
+    await rename(from, job.path);
   } catch (error) {
     await rm(job.folder, { recursive: true, force: true });
-    return await nullIfGone(error, async () => (await lookAt(from)) !== null);
+    return await nullIfGone(error, async () => (await lookAt(folders.inbox)) !== null);
   }
   // Its own settings, if there are any, move with it.
   const side = sideFileOf(job.path);
-  await rename(sideFileOf(placeOf(from, seen)), side).catch(() => undefined);
+  await rename(sideFileOf(from), side).catch(() => undefined);
   const taken = await lookAt(job.path);
   if (taken !== null && isSameFile(taken, seen)) return job;
-  // It is new, unless another file has its name by now: reading shows whether it still changes.
-  if ((await lookAt(side)) !== null) await placeAnew(side, sideFileOf(placeOf(from, seen)));
-  if (!(await placeAnew(job.path, placeOf(from, seen)))) return job;
+  // It is new, unless another file has its name by now, or no file can have two names here: then
+  // reading shows whether it still changes.
+  await succeeds(link(side, sideFileOf(from)));
+  if (!(await succeeds(link(job.path, from)))) return job;
   await rm(job.folder, { recursive: true, force: true });
   return null;
 }
 
-/**
- * Gives a file a second name; false when that is taken. Where the file system has no hard links,
- * it is moved: between look and move another file of this name would be replaced.
- */
-async function placeAnew(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (isErrorCode(error, 'EEXIST')) return false;
-    if (!isErrorCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
-  }
-  if ((await lookAt(to)) !== null) return false;
-  await rename(from, to);
-  return true;
-}
-
-/** For a move that found nothing to move where that is harmless; throws every other error. */
 async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): Promise<null> {
   if (isErrorCode(error, 'ENOENT') && (await isHarmless())) return null;
   throw error;
 }
 
-/** Moves a folder into `place`, under a name that is free; where it is then. */
 async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
-/** Takes over a job's folder. null: another watcher was faster, or it holds no job. */
+/** Takes over a job's folder; null if another watcher was faster, or it holds no job. */
 export async function take(folders: WatcherFolders, from: string): Promise<Job | null> {
   const { own, failed } = folders;
   const isOwnThere = async () => (await lookAt(own)) !== null;
   const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
   if (folder === null) return null;
-  const record = await readRecord(folder);
+  const noted = await readNoted(folder);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const record = entries.some(({ name }) => name === noted?.file) ? noted : null;
   // Results would be written through a link of their name, which others may have put there.
-  for (const entry of await readdir(folder, { withFileTypes: true }))
+  for (const entry of entries)
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
   if (record !== null) {
     const job = jobOf(folder, record);
@@ -220,11 +186,10 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
       await rename(side, sideFileOf(job.path));
     return job;
   }
-  if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
+  if (entries.every(({ name }) => name.startsWith('.'))) {
     // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
   } else {
-    // No original, or more than one: the files are kept for people.
     await replaceFile(join(folder, REASON_FILE), UNCLEAR);
     await moveTo(failed, folder);
   }
@@ -235,20 +200,17 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
 const COPY_MS = 60_000;
 
 /**
- * Moves a waiting folder whose original is unclear to the failed ones, for people to see. Returns
- * false where it stays, because somebody may be copying into it. `now`: by the file system's clock.
+ * Moves a waiting folder without a record to the failed ones, for people to see. Returns false
+ * while somebody may be copying into it. `now`: by the file system's clock.
  */
 export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
   const { mtimeMs = now } = (await lookAt(folder)) ?? {};
-  if (now - mtimeMs < COPY_MS || (await readRecord(folder)) !== null) return false;
+  if (now - mtimeMs < COPY_MS || (await readNoted(folder)) !== null) return false;
   await take(folders, folder);
   return true;
 }
 
-/**
- * The file of settings that stands alone in the inbox, and counts for a file that was there; null:
- * there is none. Settings beside a file are those of that file.
- */
+/** Returns the settings that stand alone in the inbox, and count for a file that was there. */
 export async function newerSettings(
   inbox: string,
   { file, under }: Pick<JobRecord, 'file' | 'under'>,
@@ -259,18 +221,16 @@ export async function newerSettings(
 }
 
 const UNCLEAR =
-  'It is unclear which file of this folder is to be looked up.\n\nPut that file into the inbox again.\n';
+  'It is unclear which file of this folder is to be looked up, and whether a person paused or cancelled ' +
+  'it: the record of its job is lost.\n\nPut that file into the inbox again.\n';
 
 /** Where a job that was processed goes. */
 export type Arrival =
-  /** Everything is in its folder. */
   | { readonly type: 'done' }
-  /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: JobReason }
-  /** It continues when quota or budget allow, or when a person does. */
   | { readonly type: 'parked'; readonly reason: JobReason; readonly state: ParkState };
 
-/** Moves a job with its results; its folder there, or null when the job belongs to another now. */
+/** Moves a job with its results; its new folder, or null when the job belongs to another now. */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
@@ -284,7 +244,6 @@ export async function arrive(
   if (job.file !== REASON_FILE)
     await (reason === null ? rm(path, { force: true }) : replaceFile(path, `${reasonText(reason)}\n`));
   const isWaiting = end.type === 'parked';
-  // With its latest run.
   const known = (await readNoted(job.folder)) ?? job.record;
   // It was read to its end; one that never was begins to count anew, and is read alone.
   const deaths = isWaiting && { deaths: end.state.why === 'crashed' ? 0 : undefined };
@@ -298,7 +257,7 @@ export async function arrive(
   return moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
 }
 
-/** An event named like the watched folder tells its watcher here that a job waits for its turn. */
+/** Emits the name of a watched folder where a job waits for its turn. */
 export const queued = new EventEmitter();
 
 /** Moves a job to the waiting ones, where it waits only for its turn; returns its folder there. */
@@ -324,12 +283,11 @@ export async function putBack(folders: InboxFolders, job: Job, now: number): Pro
   else await queueJob(folders.root, job.folder, record, 'It was interrupted, and goes on in its turn.', now);
 }
 
-/** All of it, as in `reason.txt`. */
 export function reasonText({ headline, details }: JobReason): string {
   return [headline, details].filter((each) => each !== '').join('\n\n');
 }
 
-/** The folders of jobs in one place, oldest name first. Empty when the place is gone. */
+/** Returns the folders of jobs in one place, oldest name first; none when the place is gone. */
 export async function jobFoldersIn(place: string): Promise<string[]> {
   const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
   return entries
@@ -338,36 +296,34 @@ export async function jobFoldersIn(place: string): Promise<string[]> {
     .sort();
 }
 
-/** Flushed to the disk: after a power loss it still names the original. */
+/** Writes a record, flushed to the disk: after a power loss it still names the original. */
 export async function writeRecord(folder: string, record: JobRecord): Promise<void> {
   await replaceFile(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
-/** As it was written; null: there is none that can be read. */
+/** Returns the record as it was written, or null if none can be read. */
 export async function readNoted(folder: string): Promise<JobRecord | null> {
   return readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
 }
 
 /**
- * Without a readable record it is derived from the files. null: there is no original. Throws errors
- * of the file system.
+ * Reads a record for a person: without a readable one it is derived from the files. Returns null
+ * without an original. Throws errors of the file system.
  */
 export async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = await readNoted(folder);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
   const file = originalAmong(names);
-  return file === null
-    ? null
-    : { id: derivedId(folder), run: null, file, reason: null, parked: null, isDerived: true };
+  return file === null ? null : { id: derivedId(folder), run: null, file, reason: null, parked: null };
 }
 
-/** The id of a job without a readable record: that of its folder's name. */
+/** Returns an id for a job without a readable record. */
 export function derivedId(folder: string): string {
   return `j-${createHash('sha256').update(basename(folder)).digest('hex').slice(0, 16)}`;
 }
 
-/** The only name of these that may be an original; null if there is none, or more than one. */
+/** Returns the only name that may be an original; null without one, or with several. */
 export function originalAmong(names: readonly string[]): string | null {
   const [file = null, ...others] = names.filter(
     (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
@@ -375,14 +331,27 @@ export function originalAmong(names: readonly string[]): string | null {
   return others.length > 0 ? null : file;
 }
 
-/** The name of the original in a job's folder; null: unclear, or the folder is gone. */
-export async function originalOf(folder: string): Promise<string | null> {
-  return (await readRecord(folder).catch(() => null))?.file ?? null;
+/** Types of files of a job, in the order of pages. The last that fits a name counts. */
+const TYPES = {
+  page: /\.report\.html$/,
+  output: /\.enriched\.[^.]+(\.gz)?$/,
+  partial: /\.enriched\.partial\.[^.]+(\.gz)?$/,
+  errors: /\.errors\.[^.]+(\.gz)?$/,
+  report: /\.report\.json$/,
+  original: /(?!)/,
+  reason: /^reason\.txt$/,
+  other: /(?!)/,
+};
+export type FileType = keyof typeof TYPES;
+export const FILE_TYPES = Object.keys(TYPES) as FileType[];
+
+/** The type of a file, by its name: no setting of an inbox names files. Pure. */
+export function typeOf(name: string, original: string | null): FileType {
+  if (name === original) return 'original';
+  return FILE_TYPES.findLast((type) => TYPES[type].test(name)) ?? 'other';
 }
 
-/** Our files beside an original; see `run/output`. */
+/** True for our files beside an original. */
 export function isOurs(name: string): boolean {
-  const isResult =
-    /\.enriched(\.partial)?\.[^.]+(\.gz)?$|\.errors\.[^.]+(\.gz)?$|\.report\.(json|html)$/.test(name);
-  return name.startsWith('.') || name === REASON_FILE || isResult;
+  return name.startsWith('.') || typeOf(name, null) !== 'other';
 }

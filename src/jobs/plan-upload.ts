@@ -1,7 +1,4 @@
-/**
- * What the inbox would do with an uploaded file, and what that would cost, with the settings of the
- * inbox and those that its sender chose on the page. Nothing is sent or spent.
- */
+/** What the inbox would do with an uploaded file, and what that would cost. Nothing is spent. */
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
@@ -30,13 +27,12 @@ import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js
 /** Settings by their keys, as in a settings file of the inbox. */
 export type Choice = Readonly<Record<string, string | readonly string[]>>;
 
-/** What the select of the page means by no column: the program chooses. */
+/** The value of a select with which the program chooses the column. */
 export const ANY_COLUMN = 'any';
 
 /**
- * The settings in an address or a form: keys that an inbox may set, without empty values. `pick`:
- * a column that replaces those chosen before. `only`, `only-is`, `only-value`: the parts of one
- * condition on rows. Pure.
+ * Reads the settings in an address or a form that an inbox may set. `pick` is a column that
+ * replaces those chosen before; `only`, `only-is`, `only-value` are one condition on rows. Pure.
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
@@ -57,7 +53,7 @@ export function choiceOf(fields: URLSearchParams): Choice {
   return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Written as a list, because names of columns and values may contain commas. */
+/** Names of columns and values may contain commas. */
 const isList = (key: string) => key === 'column' || key === 'where';
 
 /** The kind of a single column by its own key, where another choice of kind replaces it. */
@@ -68,7 +64,7 @@ function withKindApart(choice: Choice): Choice {
   return { kind, ...choice, column: [column.slice(0, -kind.length - 1)] };
 }
 
-/** A choice as fields of a form or an address. */
+/** Returns a choice as fields of a form or an address. */
 export function fieldsOf(choice: Choice): [key: string, value: string][] {
   return Object.entries(choice).flatMap(([key, value]) =>
     [value].flat().map((each): [string, string] => [key, each]),
@@ -76,18 +72,15 @@ export function fieldsOf(choice: Choice): [key: string, value: string][] {
 }
 
 /** A column of the table, and its first values. */
-export interface ShownColumn {
-  readonly name: string;
-  readonly values: readonly string[];
-}
+export type ShownColumn = Readonly<{ name: string; values: readonly string[] }>;
 
 /** Why a file cannot be read so, or cannot be planned, in words for a page. */
 interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
-  /** What would help, one for each alternative. */
+  /** Alternatives that would help. */
   readonly remedies: readonly InboxValues[];
 }
 
-/** What a condition on rows that was half filled in lacks, in words; null: it is whole. Pure. */
+/** Returns what a half filled in condition on rows lacks, or null. Pure. */
 export function halfCondition({
   where = [],
 }: Choice): { readonly subject: string; readonly todo: string } | null {
@@ -111,7 +104,6 @@ const VALUES_SHOWN = 5;
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
 async function planUpload({ root, folder, path, under }: Draft, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
-  /** How the file is read, as far as it could be. `sheet`: null if it is not a workbook. */
   const reading = {
     sheets: [] as readonly string[],
     format: null as TableFormat | null,
@@ -146,7 +138,6 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
         hasHeader: input.shape.rawHeader !== null,
         rate: await rateOf(runSettings),
         overage: runSettings.overage,
-        /** As they apply: of the inbox, and as chosen. */
         settings,
       };
     } finally {
@@ -154,7 +145,7 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
     }
   }
 
-  /** Requests per second of all workers; null: unpaced. */
+  /** Requests per second of all workers; null without a pace. */
   async function rateOf({ account, maxRate }: RunSettings): Promise<number | null> {
     const { pace } = await engine.ledger.show(account);
     const rate = Math.min(pace.rate ?? Number.POSITIVE_INFINITY, maxRate ?? Number.POSITIVE_INFINITY);
@@ -193,11 +184,8 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
 
 interface Planning {
   readonly ended: Promise<UploadPlan>;
-  /** The last one that was made; null: none yet. */
   result: UploadPlan | null;
-  /** null while it is made. */
   endedAt: number | null;
-  /** When a page last asked for it. */
   askedAt: number;
   /** Ends it: its page was left. */
   readonly left: AbortController;
@@ -210,7 +198,6 @@ const KEPT = 50;
 const AT_ONCE = 2;
 /** A page that waits for its plan asks again every few seconds. */
 const LEFT_MS = 15_000;
-const LOOK_MS = 1_000;
 
 /** The key of a plan. A failed file that was corrected in place counts as another file. Pure. */
 export function planKey({ id, size, changedAt }: Draft, choice: Choice): string {
@@ -248,13 +235,14 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
 
   async function endWhenLeft(planning: Planning): Promise<void> {
     while (planning.endedAt === null && !context.stop.aborted) {
-      if (clock.monotonic() - planning.askedAt >= LEFT_MS) return planning.left.abort();
-      await clock.sleep(LOOK_MS, context.stop).catch(() => undefined);
+      const { askedAt } = planning;
+      await clock.sleep(LEFT_MS, context.stop).catch(() => undefined);
+      if (planning.endedAt === null && planning.askedAt === askedAt) return planning.left.abort();
     }
   }
 
   return {
-    /** A plan that is not old, or the one that is being made. Rejects as `planUpload` does. */
+    /** Returns a plan that is not old, or the one that is being made. Rejects as `planUpload`. */
     plan(upload: Draft, choice: Choice): Promise<UploadPlan> {
       const key = planKey(upload, choice);
       const found = known.get(key);
@@ -263,10 +251,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       found.askedAt = clock.monotonic();
       return found.ended;
     },
-    /**
-     * Throws `NeverStartError` for settings that files of this inbox cannot have, and
-     * `FailFileError` where the inbox is closed because of its own.
-     */
+    /** Throws `NeverStartError` for forbidden settings, `FailFileError` if the inbox is closed. */
     async check(root: string, values: Readonly<Record<string, unknown>>): Promise<void> {
       const { loaded } = context;
       const settings = await readFolderSettings(settingsFilesOf(root), loaded).catch((error) => {
@@ -275,7 +260,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       });
       applyFolderSettings({ path: 'this request', values }, { ...loaded, settings });
     },
-    /** The last one that was made; null: there is none. */
+    /** Returns the last one that was made, or null. */
     made: (upload: Draft, choice: Choice): UploadPlan | null =>
       known.get(planKey(upload, choice))?.result ?? null,
   };

@@ -1,7 +1,6 @@
 /**
- * The files that this process reads now. The record of each says so, and whether it is the only
- * one: after a death of the process the next watcher knows whose fault it may be. Files that were
- * being read then are read one at a time.
+ * The files that this process reads now, and whether each is the only one: so after its death the
+ * next watcher knows whose fault it may be. Files that were being read then are read one at a time.
  */
 import { EventEmitter, once } from 'node:events';
 import pLimit from 'p-limit';
@@ -12,10 +11,7 @@ import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 
 /** The last place of a watcher is for files of at most this size. */
 export const SMALL_BYTES = 100_000;
-/**
- * The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute; in
- * Parquet a few bytes can be any number of rows.
- */
+/** The same for a workbook or gzip. In Parquet a few bytes can be any number of rows. */
 const SMALL_PACKED_BYTES = 16_384;
 
 /** True if a file may take long; false if it cannot be opened, which is seen later. */
@@ -31,7 +27,6 @@ export async function mayTakeLong(path: string): Promise<boolean> {
   return packing === 'parquet' || (packing !== null && size > SMALL_PACKED_BYTES);
 }
 
-/** `isSuspect`: a watcher died while it read the file. */
 interface Reader {
   readonly folder: string;
   record: JobRecord;
@@ -39,7 +34,7 @@ interface Reader {
   readonly isLong: boolean;
 }
 
-/** Files that are read now, of all inboxes of this process: its death ends the reading of all. */
+/** Of all inboxes of this process: its death ends the reading of all. */
 const readers = new Set<Reader>();
 const ends = new EventEmitter();
 /** Long files enter in their order. Several may read at once, unless one is a suspect. */
@@ -58,9 +53,8 @@ async function markAll(): Promise<void> {
 }
 
 /**
- * Waits until a file may be read. A suspect waits for other suspects and for files that may take
- * long, and these wait for it; other small files wait for none. The returned function ends the
- * reading.
+ * Waits until a file may be read; the returned function ends the reading. Suspects, and files that
+ * may take long, wait for a suspect and it for them; other small files wait for none.
  */
 export async function beginReading({ folder, path, record }: Job): Promise<() => Promise<void>> {
   const isSuspect = record.deaths !== undefined;

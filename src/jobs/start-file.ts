@@ -1,7 +1,6 @@
 /**
- * What a person does with a file. A start moves its folder from `.drafts/` or `failed/` to
- * `waiting/` in one step, after everything in it was made ready: killed before that step, it is
- * where it was. A finished file is sent once more: its plan shows what is still to be bought.
+ * What a person does with a file. A start makes its folder ready and moves it to `waiting/` in one
+ * step: killed before, it is where it was. A finished file is sent once more.
  */
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -29,31 +28,30 @@ import {
   readRecord,
   writeRecord,
 } from './job-folder.js';
-import type { Received, Uploads } from './uploads.js';
+import type { Uploads } from './uploads.js';
 
 type Chosen = Readonly<Record<string, unknown>>;
 
 /** One after the other: two pages may start the same file. */
 const oneAtATime = pLimit(1);
 
-/** Longer, the engine is not waited for: a person could have left. */
+/** How long the engine is waited for: a person could have left. */
 const PATIENCE_MS = 3_000;
 
 const GONE = 'it was started or discarded, or is no longer there';
 
 interface Start {
-  /** What was chosen on its plan; absent: newer settings of the file in the inbox count. */
+  /** What was chosen on its plan; without it newer settings in the inbox count. */
   readonly settings?: Chosen;
-  /** A name of the dashboard. */
   readonly by?: string;
   /** The name of a draft from now on. */
   readonly name?: string;
 }
 
 /**
- * Moves a draft or a failed file to the waiting ones. `root`: the watched folder. A failed file
- * stays the same job, and keeps settings that were not chosen. `now`: for the name of its folder.
- * Throws `NeverStartError` when the file must stay where it is, and what the engine throws.
+ * Moves a draft or a failed file to the waiting ones of `root`, the watched folder. A failed file
+ * keeps its id, and settings that were not chosen. Throws `NeverStartError` when it must stay where
+ * it is, and what the engine throws.
  */
 export function startFile(
   engine: OrderStores,
@@ -66,9 +64,8 @@ export function startFile(
   return orStays(folder, async () => {
     const known = isSent ? await readNoted(folder) : await readRecord(folder);
     if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
-    // Recognised by its name, it could get the id of another file, which a person cancelled.
     // A trial is to be seen again: the settings may be other ones.
-    const { isDerived: _, isTried: __, isDismissed: ___, ...record } = known;
+    const { isTried: _, isDismissed: __, ...record } = known;
     const { id, under } = record;
     const file = name ?? record.file;
     const named = join(folder, file);
@@ -110,14 +107,13 @@ const isDraft = (folder: string) => basename(dirname(folder)) === DRAFTS_FOLDER;
 
 const IN_TURN = 'as soon as there is room for it.';
 
-/** Takes back orders first: killed later, the file is where no order is looked for. */
+/** Takes back orders before the move: later, no order is looked for. */
 async function assertLifted(engine: OrderStores, id: string, file: string): Promise<void> {
   const lifted = liftOrders(engine, id).then(() => true);
   if ((await withinDeadline(lifted, PATIENCE_MS)) === undefined)
     throw stays(file, 'the engine does not answer', 'try again when it does');
 }
 
-/** Moves or removes a folder, one at a time; what goes wrong, in words. */
 function orStays<T>(folder: string, act: () => Promise<T>): Promise<T> {
   const name = basename(folder);
   return oneAtATime(act).catch(async (error: unknown) => {
@@ -146,19 +142,17 @@ export async function dismiss(folder: string): Promise<string> {
   return record.file;
 }
 
-/** Settings in a side file; none where no file can be read. Throws for one that means nothing. */
 async function valuesIn(side: string): Promise<Chosen> {
   const text = await readPlainFile(side).catch(() => '{}');
   return parseConfigFile(side, text).values;
 }
 
-/** Caps of a file by their keys; null: it has none of its own. What is absent stays. */
+/** Caps of a file by their keys: null removes one, what is absent stays. */
 export type GivenCaps = Readonly<Record<string, string | null>>;
 
 /**
- * A person's word on a waiting file: after its first answers it continues with the rest, otherwise
- * with these caps instead of its own. `folder`: of the job, which stays the same. Throws
- * `NeverStartError` where it does not wait for that any more.
+ * Continues a waiting file by a person's word, with the rest after its first answers, else with
+ * these caps. Throws `NeverStartError` where it does not wait for that any more.
  */
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<JobRecord> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
@@ -177,7 +171,6 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
     });
     return record;
   }).catch((error: unknown) => {
-    // A watcher has taken it meanwhile.
     throw isErrorCode(error, 'ENOENT') ? gone() : error;
   });
   queued.emit(root);
@@ -199,13 +192,10 @@ const OF_ITS_RUN = ['try', 'maxCost'];
 const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
 
 /**
- * Copies the original of a file in `done/`; its results stay. `fields`: its own settings, as those
- * of a form. Throws `NeverStartError` where it is gone, and what `Uploads.receive` throws.
+ * Copies the original of a file in `done/`; returns its settings as fields of a form. Throws
+ * `NeverStartError` where it is gone, and what `Uploads.receive` throws.
  */
-export async function sendAgain(
-  uploads: Uploads,
-  found: FoundFile,
-): Promise<{ readonly upload: Received; readonly fields: [key: string, value: string][] }> {
+export async function sendAgain(uploads: Uploads, found: FoundFile) {
   const { inbox, folder, file, under } = found;
   const original = found.files.find(({ type }) => type === 'original');
   const opened = original && (await openJobFile(found, original));

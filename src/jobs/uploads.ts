@@ -1,7 +1,6 @@
 /**
- * Receives the files that people send to the dashboard. Each is a draft: the folder of a job from
- * the beginning, below a hidden folder of the watched one, until `startFile` moves it. It is
- * removed after a day.
+ * Receives files for the dashboard. Each is a draft: the folder of a job in a hidden place, until
+ * `startFile` moves it, or for a day.
  */
 import { chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +10,11 @@ import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js'
 import { makeFolder } from '../core/folders.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { isPassingFault, lookAt, uploadName } from './inbox-file.js';
+import { unfit } from './inbox-folders.js';
 import { DRAFTS_FOLDER, type JobRecord, jobFoldersIn, newJobId, writeRecord } from './job-folder.js';
 
 const KEPT_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
-
-/** A file that was received completely; `root`: the watched folder. */
-export type Received = Awaited<ReturnType<Uploads['receive']>>;
 
 export type Uploads = ReturnType<typeof createUploads>;
 
@@ -36,7 +33,6 @@ export function createUploads(
 
   const foldersIn = (root: string) => jobFoldersIn(join(root, DRAFTS_FOLDER));
 
-  /** Removes what is a day old, received or not. */
   async function sweep(): Promise<void> {
     for (const folder of (await Promise.all(roots.map(foldersIn))).flat()) {
       const { mtimeMs = clock.now() } = (await lookAt(folder)) ?? {};
@@ -55,20 +51,22 @@ export function createUploads(
     },
     sweep,
 
-    /** The safe name. Throws where a file of this name and length cannot be received. */
+    /** Returns the safe name. Throws where a file of this name and length cannot be received. */
     async check(inbox: number, givenName: string, length: number | null): Promise<string> {
       const root = rootAt(inbox);
       const name = uploadName(givenName);
-      await assertRoom([root], length ?? 0).catch((error: unknown) => {
+      try {
+        await assertRoom([root], length ?? 0);
+      } catch (error) {
         throw asDiskError(error, root);
-      });
+      }
       return name;
     },
 
     /**
-     * Keeps the bytes of `body` as a draft. Whatever goes wrong, nothing stays. Throws
-     * `NeverStartError` for a name or inbox that cannot be, `FailFileError` (`disk-low`,
-     * `output-unwritable`, `input-changed` when the body ends early), and what `body` throws.
+     * Keeps a body as a draft, whole or not at all. Throws `NeverStartError` for a wrong name or
+     * inbox, `FailFileError` (`disk-low`, `output-unwritable`, `input-changed` for a short body),
+     * and what `body` throws.
      */
     async receive(
       asked: Pick<JobRecord, 'under' | 'sentBy'> & { inbox: number; name: string; length: number | null },
@@ -97,28 +95,22 @@ export function createUploads(
   };
 }
 
-/** The hidden folder, ours alone. */
 async function openPlace(root: string): Promise<string> {
   const place = join(root, DRAFTS_FOLDER);
-  const unfit = (why: string, cause?: unknown) => {
-    const what = 'uploaded files cannot be stored';
-    const todo = `allow this user to write to the folder, or remove ${place}`;
-    return new FailFileError({ code: 'output-unwritable', what, subject: `${place} (${why})`, todo, cause });
-  };
+  const todo = `allow this user to write to the folder, or remove ${place}`;
   try {
     makeFolder(place, 0o700);
   } catch (error) {
-    throw unfit(systemWords(error), error);
+    throw unfit(place, systemWords(error), todo, error);
   }
   const [facts, { dev }] = await Promise.all([lstat(place), lstat(root)]);
-  if (!facts.isDirectory()) throw unfit('it is not a folder');
-  if (facts.dev !== dev) throw unfit('it is on another file system');
-  if (facts.uid !== (process.getuid?.() ?? facts.uid)) throw unfit('it belongs to another user');
+  if (!facts.isDirectory()) throw unfit(place, 'it is not a folder', todo);
+  if (facts.dev !== dev) throw unfit(place, 'it is on another file system', todo);
+  if (facts.uid !== (process.getuid?.() ?? facts.uid)) throw unfit(place, 'it belongs to another user', todo);
   await chmod(place, 0o700);
   return place;
 }
 
-/** Bytes written, to the disk. Holds one chunk at a time. */
 async function writeBody(
   path: string,
   body: AsyncIterable<Uint8Array>,
@@ -142,7 +134,7 @@ async function writeBody(
   }
 }
 
-/** People who send files cannot choose another disk. Other errors are as they were. */
+/** People who send files cannot choose another disk. */
 function asDiskError(error: unknown, root: string): unknown {
   const isLow = error instanceof FailFileError && error.code === 'disk-low';
   const isFull = isLow || isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG');

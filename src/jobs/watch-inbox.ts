@@ -1,23 +1,19 @@
 /**
  * One watcher of one inbox, in one of these states:
  *
- *   watching     takes files from the inbox, of dead watchers, and waiting ones that may go on
- *   holding      a fault that every file would meet (disk full, engine or service down): takes
- *                nothing for a while
- *   closed       the inbox's own settings cannot be used: takes nothing until they can
- *   unavailable  the folder is gone: does nothing until it is back
- *   refused      the service refuses the credentials: puts running files back, and ends
- *   stopping     a signal: stops running files and puts them back
+ *   watching  takes files from the inbox, of dead watchers, and waiting ones that may go on
+ *   holding   a fault that every file would meet (disk full, engine or service down): takes
+ *             nothing for a while
+ *   closed    the folder is gone, or its settings cannot be used: takes nothing until they can
+ *   refused   the service refuses the credentials: puts running files back, and ends
+ *   stopping  a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
-import { type FSWatcher, watch } from 'node:fs';
-import { lstat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
 import { listQueued, listWaiting } from './find-files.js';
 import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
@@ -27,15 +23,15 @@ import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
 import { failUnclear, queued } from './job-folder.js';
 
-/** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
+/** Between heartbeats, and looks at the waiting files. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
 /** While known files wait for a place: a smaller one may have come. */
 const LOOK_BESIDE_MS = 1_000;
 
 /**
- * Watches `folder` until `stop`, or until the service refused the credentials; the files are where
- * they were then. Throws what `openFolders` throws at the start.
+ * Watches `folder` until `stop`, or until the service refused the credentials, and puts files back.
+ * Throws what `openFolders` throws at the start.
  */
 export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
   return withReleasers(async (releasers) => {
@@ -59,12 +55,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     const work = createInboxWork(folder, context);
     const scheduler = createInboxScheduler(folders, work, context, wake);
     const files = createInboxFiles(folders.inbox, { settleMs, log });
-    let watching: FSWatcher | null = null;
-    releasers.push(() => watching?.close());
-    let watchedIno = 0;
-    let isUnavailable = true;
-    let isReported = false;
-    let isChanged = true;
     let lookedAt = 0;
     let lookMs = 0;
     let filesAt = 0;
@@ -80,49 +70,30 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     queued.on(folders.root, onQueued);
     releasers.push(() => queued.off(folders.root, onQueued));
 
-    async function sweep(now: number): Promise<void> {
-      sweepAt = now + LOOK_MS;
-      const reason = await openFolders(folder).then(() => null, errorText);
-      isUnavailable ||= reason !== null;
-      if (reason !== null) {
-        if (!isReported) log.error({ reason }, 'the inbox folder is unavailable; waiting until it is back');
-        isReported = true;
-        void work.noteClosed(reason);
-        return;
-      }
-      const { ino } = await lstat(folders.inbox);
-      if (ino !== watchedIno) {
-        watching?.close();
-        watching = watchFolder(folders.inbox, log, onChange);
-        watchedIno = ino;
-      }
-      if (isUnavailable) {
-        log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
-        const { misplaced: files } = await listQueued(folders.root);
-        if (files.length > 0) log.warn({ files }, `not in the inbox: move them into ${folders.inbox}`);
-      }
-      isUnavailable = false;
-      isReported = false;
-      const why = await work.whyClosed();
+    /** Takes no files from now on, or takes them again. */
+    function setClosed(why: string | null): void {
       const about = { folder: folders.root };
       if (why !== null && why !== closedWhy)
         log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
-      fileTimeMs = await touchHeartbeat(own);
-      await scheduler.adopt(await adoptJobs(folders, fileTimeMs));
+      scheduler.setOpen(why === null);
       // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void work.noteClosed(why ?? scheduler.fault());
     }
 
-    function onChange(): void {
-      isChanged = true;
-      wake();
+    async function sweep(now: number): Promise<void> {
+      sweepAt = now + LOOK_MS;
+      const gone = await openFolders(folder).then(() => null, errorText);
+      if (gone !== null) return setClosed(gone);
+      const why = await work.whyClosed();
+      fileTimeMs = await touchHeartbeat(own);
+      scheduler.adopt(await adoptJobs(folders, fileTimeMs));
+      setClosed(why);
     }
 
-    /** Not more often than that, however many events and files there are. */
-    const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 10));
-    const nextLookAt = () => Math.max(isChanged ? 0 : filesAt, lookedAt + lookPauseMs());
+    const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 20));
+    const nextLookAt = () => Math.max(filesAt, lookedAt + lookPauseMs());
 
     async function lookAtWaiting(): Promise<void> {
       isLookingAtWaiting = true;
@@ -144,34 +115,35 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     async function step(): Promise<void> {
       const now = clock.monotonic();
       if (now >= sweepAt) await sweep(now);
-      if (isUnavailable || closedWhy !== null) return;
+      if (closedWhy !== null) return;
       if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked()) {
         waitingAt = now + LOOK_MS;
         void lookAtWaiting();
       }
       if (now >= nextLookAt()) {
-        isChanged = false;
         lookedAt = now;
         const { ready, nextAt } = await files.look(now);
         lookMs = clock.monotonic() - now;
-        const latest = now + (pollMs ?? LOOK_MS);
-        filesAt = Math.min(nextAt ?? latest, latest);
+        filesAt = Math.min(nextAt, now + pollMs);
         scheduler.offer(ready);
       }
       await scheduler.fill();
     }
 
     function nextStepAt(): number {
-      if (isUnavailable || closedWhy !== null) return sweepAt;
+      if (closedWhy !== null) return sweepAt;
       return Math.min(sweepAt, nextLookAt(), scheduler.nextAt() ?? sweepAt);
     }
 
+    log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+    const { misplaced } = await listQueued(folders.root);
+    if (misplaced.length > 0)
+      log.warn({ files: misplaced }, `not in the inbox: move them into ${folders.inbox}`);
     while (!stop.aborted && !scheduler.isRefused()) {
       await step().catch(async (err) => {
         log.error({ err }, 'the inbox could not be read; trying again');
-        void work.noteClosed(await whyBlocked(err));
         sweepAt = clock.monotonic() + LOOK_MS;
-        isUnavailable = true;
+        setClosed(await whyBlocked(err));
       });
       const pauseMs = Math.max(nextStepAt() - clock.monotonic(), 0);
       await clock.sleep(pauseMs, wakeUp.signal).catch(() => undefined);
@@ -180,23 +152,6 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     await scheduler.clear();
     return scheduler.isRefused() ? 'refused' : 'stopped';
   });
-}
-
-/**
- * The watch is a hint only: events get lost, so the folder is looked at now and then as well. null
- * where none is possible, as on a system that allows too few.
- */
-function watchFolder(folder: string, log: Log, onChange: () => void): FSWatcher | null {
-  const isLate = (error: unknown) =>
-    log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
-  try {
-    return watch(folder, onChange)
-      .once('error', isLate)
-      .on('error', () => undefined);
-  } catch (error) {
-    isLate(error);
-    return null;
-  }
 }
 
 function watcherName(): string {

@@ -1,7 +1,4 @@
-/**
- * What watchers tell all processes of the engine: files that are read for the first time, which
- * people name by the file because no run of them has begun; and inboxes that take no files.
- */
+/** What watchers tell all processes: files that are read before their first run, closed inboxes. */
 import { hostname } from 'node:os';
 import { attempt } from '../core/lifecycle.js';
 import { object, type Shape, type Shaped, text as word } from '../core/shapes.js';
@@ -16,7 +13,7 @@ const READING = 'reading';
 const OLDEST_READING_MS = 7 * 86_400_000;
 const readingShape = object({ host: word, file: word });
 
-/** Until what it returns is called. Throws what the engine throws; that function does not. */
+/** Notes a file until the returned function is called, which never rejects. */
 export async function noteReading(
   keyValues: KeyValueStore,
   { file, record }: Pick<Job, 'file' | 'record'>,
@@ -25,7 +22,7 @@ export async function noteReading(
   return () => keyValues.remove(READING, record.id, null).catch(() => undefined);
 }
 
-/** `job`: the id of its record, under which orders are kept. Throws what the engine throws. */
+/** Lists these files with the ids of their jobs. Throws what the engine throws. */
 export async function listReading(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(READING)).flatMap(({ name: job, text, ageMs }) => {
     const known = read(text, readingShape);
@@ -38,7 +35,7 @@ const CLOSED = 'closed-inbox';
 const OLDEST_CLOSED_MS = 60_000;
 const closedShape = object({ host: word, folder: word, why: word });
 
-/** Tells why the inbox of `folder` is closed; null: it is open. Never rejects. */
+/** Tells why the inbox of `folder` is closed; null while it is open. Never rejects. */
 export function createClosedNote(keyValues: KeyValueStore, folder: string) {
   const host = hostname();
   const name = `${host}:${folder}`;
@@ -55,14 +52,14 @@ export function createClosedNote(keyValues: KeyValueStore, folder: string) {
   };
 }
 
-/** All of them, on every machine. Throws what the engine throws. */
+/** Lists those of all machines. Throws what the engine throws. */
 export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(CLOSED)).flatMap(({ text, ageMs }) =>
     ageMs > OLDEST_CLOSED_MS ? [] : (read(text, closedShape) ?? []),
   );
 }
 
-/** Why the inbox with this folder on this machine is closed; null: it is open. */
+/** Returns why the inbox of this folder on this machine is closed, or null. */
 export function whyClosedHere(closed: readonly Shaped<typeof closedShape>[], folder: string): string | null {
   return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
 }

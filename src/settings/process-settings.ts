@@ -81,9 +81,8 @@ export const PROCESS_SETTINGS = {
   settleMs: inbox('--settle', duration('100ms', '1h'), '2s').describe(
     'take a file when its size and time have not changed for this long',
   ),
-  pollMs: inbox('--poll', duration('100ms', '1h')).describe(
-    'poll this often: for network shares, which report no changes',
-    { note: 'the system reports changes' },
+  pollMs: inbox('--poll', duration('100ms', '1h'), '500ms').describe(
+    'look for new files this often; less often suits a slow network share',
   ),
   filesAtOnce: inbox('--files-at-once', count(1, 64), '4').describe('files processed at once, per watcher'),
 

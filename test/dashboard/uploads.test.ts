@@ -256,7 +256,10 @@ describe('a start', () => {
     await start(upload, 'list.csv', { column: ['website:domain'] });
     const [job, ...others] = await listWaiting(join(root, 'waiting'));
     expect(others).toEqual([]);
-    expect(job).toMatchObject({ id: upload.id, file: 'list.csv', run: null, state: { why: 'again' } });
+    expect(job?.record).toMatchObject({
+      ...{ id: upload.id, file: 'list.csv', run: null },
+      parked: { state: { why: 'again' } },
+    });
     const folder = job?.folder ?? '';
     expect(await readNoted(folder)).toMatchObject({ sentBy: 'job', startedBy: 'Ada' });
     expect(await readFile(join(folder, 'list.csv'), 'utf8')).toBe('text of list.csv');
@@ -272,7 +275,7 @@ describe('a start', () => {
   it('of two files of one name starts both', async () => {
     const { all, root } = await received(['list.csv', 'list.csv']);
     await Promise.all(all.map((upload, at) => start(upload, upload.file, { at })));
-    expect((await listWaiting(join(root, 'waiting'))).map(({ id }) => id).sort()).toEqual(
+    expect((await listWaiting(join(root, 'waiting'))).map(({ record }) => record.id).sort()).toEqual(
       all.map(({ id }) => id).sort(),
     );
   });
@@ -285,7 +288,9 @@ describe('a start', () => {
     const [left] = await drafts();
     expect(left).toMatchObject({ id: upload.id, file: 'export.csv' });
     if (left) await start(left, 'export.csv', {});
-    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([{ id: upload.id, file: 'export.csv' }]);
+    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([
+      { record: { id: upload.id, file: 'export.csv' } },
+    ]);
   });
 
   it('happens once, however often the button is pressed', async () => {

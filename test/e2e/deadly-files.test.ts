@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listWaiting } from '../../src/jobs/find-files.js';
 import { readRecord } from '../../src/jobs/job-folder.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
@@ -43,13 +44,14 @@ async function markOf({ path }: InboxScene, list: string): Promise<unknown> {
   return undefined;
 }
 
-/** Resolves when a process reads a list with this mark, true; or when a list waits, false. */
+/** True when a process reads a list with this mark, false when one waits for a person. */
 async function untilRead(scene: InboxScene, up: CliProcess, list: string, mark: string): Promise<boolean> {
   const isRead = async () => hasOpen(up.pid, list) && (await markOf(scene, list)) === mark;
   let read = false;
   const seen = async () => {
     read = await isRead();
-    return read || (await scene.list('waiting')).length > 0;
+    const waiting = await listWaiting(scene.path('waiting'));
+    return read || waiting.some(({ parked }) => parked.state.why === 'crashed');
   };
   await expect.poll(seen, { timeout: 60_000, interval: 2 }).toBe(true);
   return read;

@@ -2,14 +2,14 @@
  * A person's word holds: what was cancelled is not bought again, and what is paused stays paused,
  * however `up` or a run is stopped and started. Counted at the service.
  */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, kill, LONG, onEngines, schedulesOf, statusOf, stop } from './commands.js';
+import { ends, kill, LONG, onEngines, schedulesOf, statusOf, stop } from './commands.js';
 import { startUp as start } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -110,35 +110,6 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
       await scene.until('done', 1);
       expect(meter.billed).toBeLessThanOrEqual(ROWS + (signal === 'SIGKILL' ? 16 : 0));
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(signal === 'SIGKILL' ? 2 : 1);
-    },
-    LONG_MS,
-  );
-
-  test.each([
-    ['cancel', 'failed'],
-    ['pause', 'waiting'],
-  ] as const)(
-    'the record of a job is lost: %s holds all the same',
-    async (word, place) => {
-      const scene = await createInboxScene(engine, { latencyMs: 3_000 });
-      const { meter } = scene.service;
-      const file = `${scene.token}.csv`;
-      const billed = await orderInFlight(scene, word, { signal: 'SIGKILL', file, isNamed: true });
-      const [watcher = ''] = await scene.list('processing');
-      const jobs = (await readdir(scene.path(`processing/${watcher}`))).filter(
-        (name) => !name.startsWith('.'),
-      );
-      expect(jobs).toHaveLength(1);
-      await rm(join(scene.path(`processing/${watcher}`), jobs[0] ?? '', '.brand-enrich-job.json'));
-      await startUp(scene);
-      const [folder = ''] = await scene.until(place, 1);
-      expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by /);
-      expect(meter.billed).toBe(billed);
-      if (word === 'pause') {
-        await succeed(scene, 'resume', file);
-        await scene.until('done', 1);
-        expect(meter.billed).toBeLessThanOrEqual(ROWS + 16);
-      }
     },
     LONG_MS,
   );
@@ -294,28 +265,6 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
 });
 
 onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
-  test('a paused file makes room for others at once, and continues when it is resumed', LONG, async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 100 });
-    const { meter } = scene.service;
-    await scene.watch('--files-at-once', '1', '--concurrency', '2');
-    await scene.drop('one.csv', domainList(ROWS));
-    await scene.service.until(({ billed }) => billed >= 4);
-    // Nearly nothing is sent until the command has done its work.
-    scene.service.options.latencyMs = 2_000;
-    await succeed(scene, 'pause', 'one.csv');
-    await scene.until('waiting', 1);
-    scene.service.options.latencyMs = 0;
-    const { billed } = meter;
-    expect(billed).toBeLessThan(ROWS);
-    await scene.drop('two.csv', domainList(3, 'other'));
-    await scene.until('done', 1);
-    expect(meter.billed).toBe(billed + 3);
-    const resumed = await succeed(scene, 'resume', 'one.csv');
-    expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
-    await scene.until('done', 2);
-    expectPaidOnce(meter, ROWS + 3);
-  });
-
   test('a command whose run key is paused sends nothing, also with --yes', LONG, async () => {
     const scene = await createScene(engine, { latencyMs: 100 }, domainList(ROWS));
     const { meter, options } = scene.service;

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { newJobId, writeRecord } from '../../src/jobs/job-folder.js';
 import { ends, onEngines, stop } from '../e2e/commands.js';
 import { askAs, PASSWORD } from '../e2e/start-up.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
@@ -29,6 +30,12 @@ const BROKEN: Readonly<Record<string, (path: string, scene: InboxScene) => Promi
   'no JSON': (path) => writeFile(path, '{"column": '),
   'arrays that do not end': (path) => writeFile(path, '['.repeat(500_000)),
 };
+
+const LONG_AGO = new Date(Date.now() - 120_000);
+const DEAD = [
+  ['dead-1-abc', 'list.csv'],
+  ['dead-2-abc', 'pipe.csv'],
+] as const;
 
 /** A line of the log that contains both. */
 function lineWith(one: string, other: string): RegExp {
@@ -112,11 +119,13 @@ onEngines([redisEngine()], (engine) => {
     await mkdir(strange);
     execFileSync('mkfifo', [join(strange, '.brand-enrich-job.json'), join(strange, 'reason.txt')]);
     await writeFile(join(strange, 'other.csv'), domainList(1));
+    await utimes(strange, LONG_AGO, LONG_AGO);
 
     scene.service.options.quota = 1_000;
     // A person says so: nothing else would see it within half a minute.
     await ends(0, scene.run(['ledger', 'observe', '--quota', '1000']));
-    await scene.until('done', 2);
+    await scene.until('done', 1);
+    await scene.until('failed', 1);
     expect(await readFile(scene.path('victim'), 'utf8')).toBe('as it was');
     await stop(watcher);
   });
@@ -124,14 +133,15 @@ onEngines([redisEngine()], (engine) => {
   test('a dropped file that was replaced by a link or a pipe is not read', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 10 });
     await scene.write('elsewhere.csv', domainList(3, 'elsewhere'));
-    await mkdir(scene.path('processing/dead-1-abc/job'), { recursive: true });
-    await symlink(scene.path('elsewhere.csv'), scene.path('processing/dead-1-abc/job/list.csv'));
-    await mkdir(scene.path('processing/dead-2-abc/job'), { recursive: true });
-    execFileSync('mkfifo', [scene.path('processing/dead-2-abc/job/pipe.csv')]);
-    // A watcher without a heartbeat for a minute is dead.
-    const longAgo = new Date(Date.now() - 60_000);
-    for (const dead of ['dead-1-abc', 'dead-2-abc'])
-      await utimes(scene.path(`processing/${dead}`), longAgo, longAgo);
+    for (const [dead, file] of DEAD) {
+      const job = scene.path(`processing/${dead}/job`);
+      await mkdir(job, { recursive: true });
+      await writeRecord(job, { id: newJobId(), run: null, file, reason: null, parked: null });
+      if (file === 'list.csv') await symlink(scene.path('elsewhere.csv'), join(job, file));
+      else execFileSync('mkfifo', [join(job, file)]);
+      // A watcher without a heartbeat for a minute is dead.
+      await utimes(scene.path(`processing/${dead}`), LONG_AGO, LONG_AGO);
+    }
     const watcher = await scene.watch();
     const failed = await scene.until('failed', 2);
     const reasons = await Promise.all(failed.map(readReason));

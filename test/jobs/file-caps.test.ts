@@ -90,7 +90,7 @@ it('are not shown, nor replaced, where the settings of the file cannot be read',
   const folder = join(root, 'waiting', 'list');
   await mkdir(join(folder, 'list.csv.json'), { recursive: true });
   await expect(readOwnSettings(join(folder, 'list.csv.json'))).rejects.toThrow(
-    /the settings of this file cannot be read.*list\.csv\.json/,
+    /the settings cannot be read.*list\.csv\.json/,
   );
   expect(await readOwnSettings(join(folder, 'other.csv.json'))).toBeNull();
 });

@@ -4,9 +4,9 @@ import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createFileFinder, endedAtOf, openJobFile, typeOf } from '../../src/jobs/find-files.js';
+import { createFileFinder, endedAtOf, openJobFile } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, CANCELLED, type JobReason, take } from '../../src/jobs/job-folder.js';
+import { arrive, CANCELLED, type JobReason, take, typeOf } from '../../src/jobs/job-folder.js';
 import { dismiss, startFile } from '../../src/jobs/start-file.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

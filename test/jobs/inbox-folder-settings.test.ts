@@ -25,9 +25,20 @@ function refusal(values: Record<string, unknown>): string {
 }
 
 describe('the settings of a folder', () => {
-  it('may expect mostly unknown identifiers', () => {
-    expect(apply({ minMatch: 0 }).minMatch).toBe(0);
-  });
+  it.each([
+    [{ minMatch: 0 }, { minMatch: 0 }],
+    [{ ragged: 'take' }, { ragged: 'take' }],
+    [{ column: 'website:ticker', allowMismatch: true }, { allowMismatch: true }],
+    [{}, { allowMismatch: false }],
+    [{ fields: ['+nmae'] }, { fields: ['+nmae'] }],
+  ])('may be %j', (values, expected) => expect(apply(values)).toMatchObject(expected));
+
+  it.each([
+    [{ embedLogos: true }, 'the administrator of the inbox sets --embed-logos'],
+    [{ ragged: 'guess' }, 'take or invalid'],
+    [{ fields: ['nmae'] }, 'no such field of a brand: "nmae" in fields of'],
+    [{ fields: ['nmae'] }, 'did you mean name?'],
+  ])('may not be %j: %s', (values, words) => expect(refusal(values)).toContain(words));
 
   it('change how files are read and written, and nothing else', () => {
     const loaded = base();
@@ -42,15 +53,6 @@ describe('the settings of a folder', () => {
       fields: ['name'],
       waterfall: false,
     });
-  });
-
-  it('may not have requests sent to the hosts of logos', () => {
-    expect(refusal({ embedLogos: true })).toMatch(/the administrator of the inbox sets --embed-logos/);
-  });
-
-  it('choose what happens to ragged rows', () => {
-    expect(apply({ ragged: 'take' })).toMatchObject({ ragged: 'take' });
-    expect(refusal({ ragged: 'guess' })).toContain('take or invalid');
   });
 
   it('win over the environment but not over flags', () => {
@@ -69,17 +71,6 @@ describe('the settings of a folder', () => {
     [{ maxCost: '0.3' }, { maxCost: '10' }, { maxCost: '0.3' }],
   ])('may lower a cap and never raise it: %j with %j', (flags, values, expected) => {
     expect(apply(values, base(flags))).toMatchObject(expected);
-  });
-
-  it('may insist on a column whose values do not fit their kind', () => {
-    expect(apply({ column: 'website:ticker', allowMismatch: true }).allowMismatch).toBe(true);
-    expect(apply({}).allowMismatch).toBe(false);
-  });
-
-  it('may not name fields that no brand has', () => {
-    expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
-    expect(refusal({ fields: ['nmae'] })).toContain('did you mean name?');
-    expect(apply({ fields: ['+nmae'] }).fields).toEqual(['+nmae']);
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ParkedJob } from '../../src/jobs/find-files.js';
 import { type AccountView, chooseRetries, followOrders, parkStateOf } from '../../src/jobs/inbox-retries.js';
-import type { ParkState } from '../../src/jobs/job-folder.js';
+import { jobOf, type ParkState } from '../../src/jobs/job-folder.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';
@@ -15,17 +15,10 @@ const ROOM = { ...FULL, sent: 60 };
 const TRIED: ParkState = { why: 'tried', capMark: null };
 const PAUSED: ParkState = { why: 'paused', capMark: null };
 
-function parked(file: string, state: ParkState, parkedAt = NOW - 600_000): ParkedJob {
-  return {
-    id: `job of ${file}`,
-    run: null,
-    folder: `/waiting/${file}`,
-    file,
-    parkedAt,
-    waitingSince: parkedAt,
-    state,
-    headline: null,
-  };
+function parked(file: string, state: ParkState, at = NOW - 600_000): ParkedJob {
+  const waits = { at, since: at, state };
+  const record = { id: `job of ${file}`, run: null, file, reason: null, parked: waits };
+  return { ...jobOf(`/waiting/${file}`, record), parked: waits };
 }
 
 const byLimit = parkStateOf('limit', ledgerState(FULL), runSettings(), NOW);

@@ -6,25 +6,13 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { startBrandService } from '../support/brand-service.js';
-import type { CliProcess } from '../support/cli.js';
 import type { EngineUnderTest } from '../support/engines.js';
 import { createScene, type Scene } from '../support/scene.js';
 import { passTime, takeTime } from '../support/time-by-hand.mjs';
 
 type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
 
-export interface InboxScene extends Scene {
-  /** Starts a watcher of the scene's folder, in this process, and waits until it is watching. */
-  watch(...flags: string[]): Promise<CliProcess>;
-  /** The same as a process, which can be killed. */
-  watchAlone(...flags: string[]): Promise<CliProcess>;
-  /** Moves a complete file into the inbox in one step. */
-  drop(name: string, content: string | Buffer): Promise<void>;
-  /** Sorted names in one of the folders; empty while the folder does not exist. */
-  list(place: Place): Promise<string[]>;
-  /** Waits until `place` has so many entries; returns their paths. */
-  until(place: Place, count: number, patienceMs?: number): Promise<string[]>;
-}
+export type InboxScene = Awaited<ReturnType<typeof createInboxScene>>;
 
 /** The longest that a test waits for anything; waits end as soon as the condition holds. */
 const PATIENCE_MS = 50_000;
@@ -32,8 +20,9 @@ const PATIENCE_MS = 50_000;
 export async function createInboxScene(
   engine: EngineUnderTest,
   changes: Parameters<typeof startBrandService>[0] = {},
-): Promise<InboxScene> {
+) {
   const scene = await createScene(engine, changes);
+  /** Sorted names in one of the folders; empty while the folder does not exist. */
   const list = async (place: Place) => (await readdir(scene.path(place)).catch(() => [])).sort();
   const watchWith =
     (start: Scene['start']) =>
@@ -45,14 +34,18 @@ export async function createInboxScene(
   return {
     ...scene,
     list,
+    /** Starts a watcher of the scene's folder, in this process, and waits until it is watching. */
     watch: watchWith(scene.startHere),
+    /** The same as a process, which can be killed. */
     watchAlone: watchWith(scene.start),
-    async drop(name, content) {
+    /** Moves a complete file into the inbox in one step. */
+    async drop(name: string, content: string | Buffer) {
       const hidden = join(scene.path('inbox'), `.${name}.part`);
       await writeFile(hidden, content);
       await rename(hidden, join(scene.path('inbox'), name));
     },
-    async until(place, count, patienceMs = PATIENCE_MS) {
+    /** Waits until `place` has so many entries; returns their paths. */
+    async until(place: Place, count: number, patienceMs = PATIENCE_MS) {
       await expect.poll(() => list(place), { timeout: patienceMs, interval: 50 }).toHaveLength(count);
       return (await list(place)).map((name) => join(scene.path(place), name));
     },

@@ -80,8 +80,8 @@ describe('a finished run', () => {
   it.each([
     ['finished', { type: 'finished' }, true, { type: 'done' }],
     ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
-    ['at its limit', halted('limit'), false, parked('limit', { holdMs: 0 })],
-    ['refused as too many', halted('throttled'), false, parked('throttled', { holdMs: 60_000 })],
+    ['at its limit', halted('limit'), false, parked('limit')],
+    ['refused as too many', halted('throttled'), false, parked('throttled')],
     ['without a service', halted('unreachable'), false, parked('unreachable')],
     ['with answers of no use', halted('useless'), false, { type: 'failed' }],
     ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
@@ -105,7 +105,6 @@ describe('a finished run', () => {
       {
         type: 'parked',
         state: { why: 'paused', capMark: null },
-        holdMs: 0,
         reason: {
           headline: 'Paused by ada@office since 14 Jan 2026, 09:30 UTC.',
           details: expect.stringMatching(/brand-enrich resume r-1$/m),
@@ -119,7 +118,6 @@ describe('a finished run', () => {
       {
         type: 'parked',
         state: { why: 'tried', capMark: null },
-        holdMs: 0,
         reason: {
           headline: 'Tried first: 3 matched, 1 not found, 0 failed; 8 companies wait for your approval.',
           details: expect.stringContaining('"Look up the rest"'),
@@ -133,7 +131,6 @@ describe('a finished run', () => {
       {
         type: 'parked',
         state: { why: 'unmatched', capMark: null },
-        holdMs: 0,
         reason: {
           headline: '0 of 50 found: is `website` the right column?',
           details: expect.stringMatching(

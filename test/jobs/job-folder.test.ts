@@ -1,6 +1,6 @@
 /** The moves of a job, each atomic, and which of several watchers gets it. */
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listWaiting } from '../../src/jobs/find-files.js';
 import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
@@ -49,13 +49,6 @@ async function claimed(name = 'list.csv'): Promise<Job> {
 }
 
 describe('claiming', () => {
-  it('moves the file into a job folder', async () => {
-    const job = await claimed();
-    expect(basename(job.folder)).toBe(JOB);
-    expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
-    expect(await readdir(folders.inbox)).toEqual([]);
-  });
-
   it('moves the settings of one file with it, also to another watcher and to the waiting files', async () => {
     await mkdir(join(folders.inbox, 'funds'));
     const seen = { ...(await drop('funds/list.csv')), under: 'funds' };
@@ -64,8 +57,6 @@ describe('claiming', () => {
     if (job === null) throw new Error('not claimed');
     expect((await readdir(job.folder)).sort()).toEqual([NOTE, 'list.csv', 'list.csv.json']);
     expect(await readdir(join(folders.inbox, 'funds'))).toEqual([]);
-    // Another watcher takes it over, even without a readable note.
-    await writeFile(join(job.folder, NOTE), '');
     const taken = await take(others, job.folder);
     expect(taken?.file).toBe('list.csv');
     if (taken) await putBack(folders, taken, NOW);
@@ -78,6 +69,7 @@ describe('claiming', () => {
     const jobs = await Promise.all([claim(folders, seen, NOW), claim(others, seen, NOW)]);
     expect(jobs.filter((job) => job !== null)).toHaveLength(1);
     expect([...(await readdir(folders.own)), ...(await readdir(others.own))]).toEqual([JOB]);
+    expect(await readdir(folders.inbox)).toEqual([]);
   });
 
   it('returns a file that changed after it was inspected to the inbox, with its settings', async () => {
@@ -102,7 +94,8 @@ describe('the id of a job', () => {
   it('stays with a file that goes back, wherever a watcher is killed on its way', async () => {
     const job = await claimed();
     await putBack(folders, job, NOW);
-    const waits = async () => (await listWaiting(folders.waiting)).map(({ id, state }) => [id, state.why]);
+    const waits = async () =>
+      (await listWaiting(folders.waiting)).map(({ record, parked }) => [record.id, parked.state.why]);
     expect(await waits()).toEqual([[job.record.id, 'again']]);
     const taken = await take(others, join(folders.waiting, JOB));
     expect(taken?.record.id).toBe(job.record.id);
@@ -129,7 +122,7 @@ describe('finishing', () => {
     const job = await claimed();
     await arrive(folders, job, PARKED, NOW);
     expect(await listWaiting(folders.waiting)).toMatchObject([
-      { state: PARKED.state, headline: 'It waits.' },
+      { parked: { state: PARKED.state }, record: { reason: REASON } },
     ]);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe(
       'It waits.\n\nDo nothing.\n',
@@ -168,15 +161,10 @@ describe('a file that goes back', () => {
       const job = await take(folders, join(folders.waiting, JOB));
       if (job) await arrive(folders, job, PARKED, NOW + tries);
     }
+    const job = await take(folders, join(folders.waiting, JOB));
+    if (job) await putBack(folders, job, NOW + 9);
     const waiting = await listWaiting(folders.waiting);
-    expect(waiting.map(({ waitingSince, parkedAt }) => [waitingSince, parkedAt])).toEqual([[NOW, NOW + 3]]);
-  });
-
-  it('waits for the account when its record was lost', async () => {
-    const folder = await arrive(folders, await claimed(), PARKED, NOW);
-    await writeFile(join(folder ?? '', NOTE), '{"fi');
-    const state = { why: 'limit', capMark: null };
-    expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
+    expect(waiting.map(({ parked: { since, at } }) => [since, at])).toEqual([[NOW, NOW + 3]]);
   });
 
   it('is still suspected when it goes back after a watcher died while it read the file', async () => {
@@ -186,19 +174,20 @@ describe('a file that goes back', () => {
     expect(await readRecord(join(folders.waiting, JOB))).toMatchObject({ deaths: 2 });
   });
 
+  it('has its turn after others when a watcher died while it read the file', async () => {
+    for (const [name, deaths] of Object.entries({ 'c.csv': 2, 'b.csv': 0, 'a.csv': undefined })) {
+      const job = await claimed(name);
+      await writeRecord(job.folder, { ...job.record, deaths });
+      await putBack(folders, job, NOW);
+    }
+    expect((await listWaiting(folders.waiting)).map(({ file }) => file)).toEqual(['a.csv', 'b.csv', 'c.csv']);
+  });
+
   it('is suspected of nothing when it waits after it was read', async () => {
     const job = await claimed();
     await writeRecord(job.folder, { ...job.record, deaths: 2 });
     await arrive(folders, job, PARKED, NOW);
     expect(await readRecord(join(folders.waiting, JOB))).not.toHaveProperty('deaths');
-  });
-
-  it('returns a parked job to waiting unchanged', async () => {
-    await arrive(folders, await claimed(), PARKED, NOW);
-    const job = await take(folders, join(folders.waiting, JOB));
-    if (job) await putBack(folders, job, NOW + 1);
-    expect(await readdir(folders.waiting)).toEqual([JOB]);
-    expect(await readdir(folders.inbox)).toEqual([]);
   });
 });
 
@@ -210,19 +199,22 @@ describe('taking over', () => {
     expect(jobs.filter((job) => job !== null).map((job) => job?.file)).toEqual(['list.csv']);
   });
 
-  it('identifies the original when the note is damaged', async () => {
+  it.each([
+    ['damaged', '{"fi'],
+    ['empty', ''],
+    [
+      'forged, since orders stand under ids of jobs',
+      '{"id":"schedule:nightly","run":"r-1","file":"list.csv","reason":null,"parked":null}',
+    ],
+  ])('leaves a file whose record is %s to a person, who finds it by its name', async (_, record) => {
     const { folder } = await claimed();
     for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
       await writeFile(join(folder, name), 'x');
-    await writeFile(join(folder, NOTE), '{"fi');
-    expect((await take(others, folder))?.file).toBe('list.csv');
-  });
-
-  it('does not believe a record whose id is no id of a job: orders stand under ids', async () => {
-    const { folder } = await claimed();
-    const forged = { id: 'schedule:nightly', run: 'r-1', file: 'list.csv', reason: null, parked: null };
-    await writeFile(join(folder, NOTE), JSON.stringify(forged));
-    expect((await take(others, folder))?.record).toMatchObject({ id: derivedId(folder), run: null });
+    await writeFile(join(folder, NOTE), record);
+    expect(await take(others, folder)).toBeNull();
+    const failed = join(folders.failed, JOB);
+    expect(await readFile(join(failed, 'reason.txt'), 'utf8')).toMatch(/unclear which file/);
+    expect(await readRecord(failed)).toMatchObject({ id: derivedId(failed), file: 'list.csv', run: null });
   });
 
   it('removes a folder whose watcher was killed before the file was moved into it', async () => {
@@ -239,15 +231,7 @@ describe('taking over', () => {
     expect(await readdir(others.own)).toEqual([]);
   });
 
-  it('keeps a folder in which it cannot identify the original', async () => {
-    const folder = join(folders.own, 'odd');
-    await mkdir(folder);
-    for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
-    expect(await take(others, folder)).toBeNull();
-    expect((await readdir(join(folders.failed, 'odd'))).sort()).toEqual(['a.csv', 'b.csv', 'reason.txt']);
-  });
-
-  it('fails a waiting folder without a clear original once nobody is copying into it', async () => {
+  it('fails a waiting folder without a record once nobody is copying into it', async () => {
     await arrive(folders, await claimed(), PARKED, NOW);
     const odd = join(folders.waiting, 'by hand');
     await mkdir(odd);

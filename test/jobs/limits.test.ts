@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
 import { listWaiting } from '../../src/jobs/find-files.js';
 import { ends, engineOfFile, expectPaidOnce } from '../e2e/commands.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { startWebServer } from '../support/raw-web-server.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
 import { createInboxScene, readReason } from './inbox-scene.js';
@@ -31,7 +30,9 @@ test.each([
       expect.arrayContaining(['list.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'reason.txt']),
     );
     expect(await readReason(waiting)).toMatch(/^The quota is used up\.\n\nThis file is not finished yet\. /);
-    expect(await listWaiting(dirname(waiting))).toMatchObject([{ headline: 'The quota is used up.' }]);
+    expect(await listWaiting(dirname(waiting))).toMatchObject([
+      { record: { reason: { headline: 'The quota is used up.' } } },
+    ]);
     expect(countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv'))).deferred).toBe(
       30 + looks,
     );
@@ -50,19 +51,6 @@ test.each([
     expect(await scene.list('waiting')).toEqual([]);
   },
 );
-
-test('a file stopped by a wrong address is in failed, and is not paid for again', async () => {
-  const web = await startWebServer((_request, response) => {
-    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
-  });
-  const scene = await createInboxScene(engine);
-  await scene.watch('--base-url', web.url);
-  await scene.drop('list.csv', domainList(50));
-  const [failed = ''] = await scene.until('failed', 1);
-  expect(await readReason(failed)).toMatch(/^Is the address right\?/);
-  expect(await scene.list('waiting')).toEqual([]);
-  expect(web.asked).toHaveLength(1);
-});
 
 test('while the quota is used up, fully stored files are finished, and the others send hardly any requests', async () => {
   const scene = await createInboxScene(engine, { quota: 10 });
@@ -121,7 +109,7 @@ test('the watcher waits for a missing inbox folder, and continues when it is bac
   const watcher = scene.startHere(['watch', 'share', '--settle', '200ms']);
   await watcher.untilSaid(/watching the inbox/);
   await rename(scene.path('share'), scene.path('unplugged'));
-  await watcher.untilSaid(/the inbox folder is unavailable/);
+  await watcher.untilSaid(/the inbox is closed/);
   await rename(scene.path('unplugged'), scene.path('share'));
   await writeFile(join(scene.path('share'), 'inbox', 'list.csv'), domainList(4));
   await expect

@@ -2,6 +2,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/find-files.js';
+import { newJobId, writeRecord } from '../../src/jobs/job-folder.js';
 import { LONG, onEngines } from '../e2e/commands.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
@@ -76,6 +77,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     for (const name of ['big', 'next']) {
       const job = scene.path(`processing/gone-1-abcdef/${name}`);
       await mkdir(job, { recursive: true });
+      await writeRecord(job, { id: newJobId(), run: null, file: `${name}.csv`, reason: null, parked: null });
       await writeFile(`${job}/${name}.csv`, domainList(BIG, name));
     }
     const heartbeat = scene.path('processing/gone-1-abcdef/.heartbeat');
@@ -86,7 +88,8 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     await scene.drop('small.csv', domainList(SMALL, 'small'));
     const [done = ''] = await scene.until('done', 1);
     expect(done).toMatch(/small-2/);
-    expect(meter.requests.some(({ identifier }) => identifier.includes('next-'))).toBe(false);
+    const isBegun = (name: string) => meter.requests.some(({ identifier }) => identifier.includes(name));
+    expect(['big-', 'next-'].filter(isBegun)).toHaveLength(1);
   });
 
   test('a Parquet file leaves the last place free, however small it is', LONG, async () => {

@@ -5,7 +5,7 @@ import { NeverStartError } from '../../src/core/errors.js';
 import { listWaiting } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
-import { arrive, queued, readRecord, take, writeRecord } from '../../src/jobs/job-folder.js';
+import { arrive, queued, take } from '../../src/jobs/job-folder.js';
 import { goOn, startFile } from '../../src/jobs/start-file.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -28,7 +28,8 @@ async function failed(files: Record<string, string> = {}, under?: string) {
 async function waiting() {
   const [job, ...others] = await listWaiting(folders.waiting);
   if (job === undefined || others.length > 0) throw new Error('not one waiting job');
-  return { ...job, files: (await readdir(job.folder)).sort() };
+  const { folder, record, parked } = job;
+  return { ...record, folder, state: parked.state, files: (await readdir(folder)).sort() };
 }
 
 it('stays the same job, waits only for its turn, and tells the watcher of this process', async () => {
@@ -41,9 +42,9 @@ it('stays the same job, waits only for its turn, and tells the watcher of this p
   const job = await waiting();
   expect(told).toBe(1);
   expect(basename(job.folder)).toBe('list-2026-01-14T09-30-06Z');
-  expect(job).toMatchObject({ run: null, state: { why: 'again' }, waitingSince: LATER });
+  expect(job).toMatchObject({ run: null, parked: { since: LATER, state: { why: 'again' } } });
   expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
-  expect(job.headline).toMatch(/tried again/);
+  expect(job.reason?.headline).toMatch(/tried again/);
   expect((await take(folders, job.folder))?.record).toMatchObject({ id, under: 'funds' });
   expect([await readdir(folders.inbox), await readdir(folders.failed)]).toEqual([['funds'], []]);
 });
@@ -70,10 +71,7 @@ it('needs no record', async () => {
   const { folder } = await failed({ 'list.csv.json': '{}' });
   await rm(join(folder, NOTE));
   await startFile(NO_ORDERS, folders.root, folder, LATER);
-  const job = await waiting();
-  expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
-  // Nor is it taken for the job of an earlier run of its name, which may be cancelled.
-  expect(await readRecord(job.folder)).not.toHaveProperty('isDerived');
+  expect((await waiting()).files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
 });
 
 it('moves once, with its own settings, however many pages start it together', async () => {
@@ -96,71 +94,46 @@ it('takes what was chosen on its plan in place of its own settings, a higher cap
   expect(settings).toEqual({ maxRequests: '40', kind: 'ticker' });
 });
 
+/** The folder of a waiting `list.csv` with these settings. */
+async function parkedFor(why: 'tried' | 'limit', side = '{}') {
+  const state = { why, capMark: why === 'limit' ? '5' : null };
+  const end = { type: 'parked', reason: { headline: 'It waits.', details: '' }, state } as const;
+  return (await arrivedJob(folders, end, { 'list.csv.json': side })).folder;
+}
+
 describe('a file that waits after its trial', () => {
-  const TRIED = {
-    type: 'parked',
-    reason: { headline: 'Tried first.', details: '' },
-    state: { why: 'tried', capMark: null },
-  } as const;
-
-  async function tried() {
-    const { folder, id } = await failed();
-    await startFile(NO_ORDERS, folders.root, folder, LATER);
-    const taken = await take(folders, (await waiting()).folder);
-    const parked = taken && (await arrive(folders, taken, TRIED, LATER));
-    if (!parked) throw new Error('not waiting');
-    return { folder: parked, id };
-  }
-
   it('goes on with the rest once, as the same job, when a person says so', async () => {
-    const { folder } = await tried();
+    const folder = await parkedFor('tried');
     const before = await waiting();
     expect(await goOn(folders.root, folder)).toMatchObject({ file: 'list.csv', id: before.id });
-    const after = await waiting();
-    expect(after).toMatchObject({ id: before.id, state: { why: 'again' } });
-    expect(await readRecord(after.folder)).toMatchObject({ isTried: true });
+    expect(await waiting()).toMatchObject({ id: before.id, state: { why: 'again' }, isTried: true });
     await expect(goOn(folders.root, folder)).rejects.toBeInstanceOf(NeverStartError);
   });
 
   it('has its trial again when it is tried again', async () => {
-    const { folder } = await tried();
+    const folder = await parkedFor('tried');
     await goOn(folders.root, folder);
-    const taken = await take(folders, (await waiting()).folder);
+    const taken = await take(folders, folder);
     const end = { type: 'failed', reason: { headline: 'Cancelled.', details: '' } } as const;
     const again = taken && (await arrive(folders, taken, end, LATER));
     await startFile(NO_ORDERS, folders.root, again ?? '', LATER);
-    expect(await readRecord((await waiting()).folder)).not.toHaveProperty('isTried');
+    expect(await waiting()).not.toHaveProperty('isTried');
   });
 });
 
-describe('a file that ended its process', () => {
-  it('waits for a person, whose word has it read alone again, and no more', async () => {
-    const { folder } = await failed();
-    await startFile(NO_ORDERS, folders.root, folder, LATER);
-    const taken = await take(folders, (await waiting()).folder);
-    if (taken === null || CRASHED.type !== 'parked') throw new Error('not taken');
-    await writeRecord(taken.folder, { ...taken.record, deaths: 3 });
-    const held = await arrive(folders, taken, CRASHED, LATER);
-    expect((await waiting()).state).toEqual({ why: 'crashed', capMark: null });
-    await goOn(folders.root, held ?? '');
-    const record = await readRecord((await waiting()).folder);
-    expect(record).toMatchObject({ deaths: 0, parked: { state: { why: 'again' } } });
-    // Its trial is to come, and too few matches hold it.
-    expect(record).not.toHaveProperty('isTried');
-  });
+it('a file that ended its process waits for a person, whose word has it read alone again', async () => {
+  if (CRASHED.type !== 'parked') throw new Error('not parked');
+  const { folder } = await arrivedJob(folders, CRASHED);
+  expect((await waiting()).state).toEqual({ why: 'crashed', capMark: null });
+  await goOn(folders.root, folder);
+  const record = await waiting();
+  expect(record).toMatchObject({ deaths: 0, state: { why: 'again' } });
+  // Its trial is to come, and too few matches hold it.
+  expect(record).not.toHaveProperty('isTried');
 });
 
 describe('a file that waits at a limit', () => {
-  async function waits(side: string) {
-    const { folder } = await failed({ 'list.csv.json': side });
-    await startFile(NO_ORDERS, folders.root, folder, LATER);
-    const taken = await take(folders, (await waiting()).folder);
-    const state = { why: 'limit', capMark: '5' } as const;
-    const end = { type: 'parked', reason: { headline: 'Its cap.', details: '' }, state } as const;
-    const parked = taken && (await arrive(folders, taken, end, LATER));
-    if (!parked) throw new Error('not waiting');
-    return parked;
-  }
+  const waits = (side: string) => parkedFor('limit', side);
   const settingsIn = async (folder: string) =>
     JSON.parse(await readFile(join(folder, 'list.csv.json'), 'utf8')) as object;
 
@@ -172,7 +145,7 @@ describe('a file that waits at a limit', () => {
     expect(await waiting()).toMatchObject({ id: before.id, state: { why: 'again', capMark: null } });
     expect(await settingsIn(folder)).toEqual({ maxRequests: '9', kind: 'domain' });
     // It was not tried.
-    expect(await readRecord(folder)).not.toHaveProperty('isTried');
+    expect(await waiting()).not.toHaveProperty('isTried');
   });
 
   it('keeps a cap that is not given', async () => {

@@ -1,9 +1,4 @@
-/**
- * Schedules in the config file: `"schedules": [{ "name", "cron", "tz", "catchUp", "run" }]`. At its
- * start, the process that runs the schedules of a machine updates those of its file. It changes
- * only schedules that came from this machine and file: those of `schedule add` or of another file
- * stay, even with the same name.
- */
+/** Schedules of the config file. They change none of `schedule add`, or of another file. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -31,9 +26,9 @@ const EXAMPLE =
 
 /** Throws one NeverStartError (`usage-invalid`) for all problems with the schedules of a file. */
 export function readFileSchedules(file: ConfigFile | null, load: CommandContext['load']): Schedule[] {
-  const written = file?.values[SCHEDULES_KEY] ?? [];
   if (file === null) return [];
-  const { path } = file;
+  const { path, values } = file;
+  const written = values[SCHEDULES_KEY] ?? [];
   if (!Array.isArray(written))
     throw new NeverStartError(usageProblem('not a list', `schedules in ${path}`, `write [${EXAMPLE}]`));
   const problems: Problem[] = [];
@@ -63,7 +58,6 @@ export function readFileSchedules(file: ConfigFile | null, load: CommandContext[
   return schedules;
 }
 
-/** The same for the same parts. */
 function idOf({ addedAt: _, ...parts }: Omit<Schedule, 'id'>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
@@ -81,22 +75,18 @@ export async function syncFileSchedules(
     at === host && source !== undefined && (source === path || !existsSync(source));
   for (const schedule of wanted) {
     const { name } = schedule;
-    const known = existing.find((each) => each.name === name);
-    if (known === undefined && (await book.add(schedule))) {
-      log.info({ schedule: name }, 'added a schedule of the config file');
-      continue;
-    }
-    // Another runner of this machine may have added it in the meantime.
-    const old = known ?? (await book.find(name));
-    if (old === null || old.id === schedule.id) continue;
-    if (isOwn(old)) {
+    const old = await book.find(name);
+    if (old?.id === schedule.id) continue;
+    if (old === null) {
+      if (await book.add(schedule)) log.info({ schedule: name }, 'added a schedule of the config file');
+    } else if (isOwn(old)) {
       await book.replace(old, schedule);
       log.info({ schedule: name }, 'changed a schedule to that of the config file');
-      continue;
+    } else {
+      const owner = old.source === undefined ? 'was added by `schedule add`' : `is in ${old.source}`;
+      const reason = `another schedule with this name ${owner} on ${old.host}: rename or remove one of them`;
+      log.error({ schedule: name, reason }, 'a schedule of the config file was not added');
     }
-    const owner = old.source === undefined ? 'was added by `schedule add`' : `is in ${old.source}`;
-    const reason = `another schedule with this name ${owner} on ${old.host}: rename or remove one of them`;
-    log.error({ schedule: name, reason }, 'a schedule of the config file was not added');
   }
   for (const schedule of existing) {
     const { name, host: at, source } = schedule;

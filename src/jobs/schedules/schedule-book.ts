@@ -1,14 +1,16 @@
 /**
- * The schedules that a machine knows of: its own, which are defined in its files, and those of
- * other machines, of which the engine has the name, the next tick and the results. What the engine
- * has is for display: it is read as of strangers, and decides neither what runs nor where.
+ * The schedules that a machine knows of: its own, which its files define, and those of others. What
+ * the engine has of them is for display: it decides neither what runs nor where.
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { orderDocument } from '../../app/account-status.js';
 import { readJson } from '../../core/json-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { Entry } from '../../engine/stores/key-value-store.js';
 import { type Order, scheduleOwner } from '../../engine/stores/run-store.js';
+import type { Document } from '../../run/documents.js';
+import { isoTime } from '../../run/output/columns.js';
 import {
   isScheduleName,
   momentShape,
@@ -24,19 +26,15 @@ const entryShape = z.object({
   /** The queue of its ticks. */
   queue: z.string().regex(/^schedules-[^:/]{1,255}-[0-9a-f]{16}$/),
 });
-/** A schedule as the engine has it. */
 type ScheduleEntry = z.infer<typeof entryShape>;
 
-/** Longer ones are not ours. */
 const sentence = z.string().max(20_000);
 const endedShape = z.object({
   dueAt: momentShape.nullable(),
   startedAt: momentShape,
   endedAt: momentShape,
   exitCode: z.number().int().min(0).max(255),
-  /** The result, for people. */
   sentence,
-  /** The file that was written; null when there is none. */
   output: sentence.nullable(),
   /** Absent: it ended before its run began. */
   runId: z.string().max(64).optional(),
@@ -61,7 +59,6 @@ export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
   running: 'schedule-running',
-  /** The last runs, newest first. */
   runs: 'schedule-runs',
   passed: 'schedule-passed',
 } as const;
@@ -72,9 +69,6 @@ const runsShape = z.array(endedShape);
 /** A runner or run whose heartbeat is older than this is gone. */
 export const GONE_AFTER_MS = 30_000;
 
-const RESULTS = [SCOPES.runs, SCOPES.passed];
-
-/** Where the engine keeps what concerns a schedule. */
 export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): string {
   return `${queue}/${name}`;
 }
@@ -84,22 +78,7 @@ export function tickJob(key: string, holder: string): string {
   return `${key}/${holder}`;
 }
 
-export interface ScheduleState extends ScheduleEntry {
-  /** null: it is defined on another machine, or nowhere. */
-  readonly schedule: Schedule | null;
-  /** The engine has it for this machine, which does not define it: it never runs. */
-  readonly isMissing: boolean;
-  /** When its next tick is due; null until a runner of its host has set the clock. */
-  readonly nextAt: number | null;
-  readonly isRunning: boolean;
-  /** No runner of its host is up. */
-  readonly isHostOffline: boolean;
-  readonly ended: EndedRun | null;
-  /** The last ten, newest first. */
-  readonly runs: readonly EndedRun[];
-  readonly passed: PassedTick | null;
-  readonly paused: Order | null;
-}
+export type ScheduleState = Awaited<ReturnType<ScheduleBook['list']>>[number];
 
 export type ScheduleBook = ReturnType<typeof createScheduleBook>;
 
@@ -118,7 +97,6 @@ export function createScheduleBook(
     return { name, id, host, queue: tickQueueOf(host, await files.giveMachineId()) };
   }
 
-  /** Tells the engine of a schedule: its name, and its next tick in place of an earlier one. */
   async function announce(schedule: Schedule): Promise<void> {
     const entry = await entryFor(schedule);
     const { name, id, queue } = entry;
@@ -126,19 +104,14 @@ export function createScheduleBook(
     await scheduledJobs.set(queue, schedule.cron, schedule.tz, { name, id });
   }
 
-  /** Removes what the engine has of it. */
   async function forget(entry: Pick<ScheduleEntry, 'queue' | 'name'>): Promise<void> {
     await keyValues.remove(SCOPES.schedule, keyOf(entry), null);
     await scheduledJobs.remove(entry.queue, entry.name);
-    await forgetResults(keyOf(entry));
-    await runs.resume(scheduleOwner(keyOf(entry)));
+    const key = keyOf(entry);
+    for (const scope of [SCOPES.runs, SCOPES.passed]) await keyValues.remove(scope, key, null);
+    await runs.resume(scheduleOwner(key));
   }
 
-  async function forgetResults(key: string): Promise<void> {
-    for (const scope of RESULTS) await keyValues.remove(scope, key, null);
-  }
-
-  /** What the engine has, without entries that are not ours. */
   async function entries(): Promise<ScheduleEntry[]> {
     const found = await keyValues.list(SCOPES.schedule);
     return found.flatMap(({ name, text }) => {
@@ -156,10 +129,7 @@ export function createScheduleBook(
       if (isNew) await announce(schedule);
       return isNew;
     },
-    /**
-     * Replaces a schedule with the same name. A run in progress finishes; the last runs stay
-     * listed.
-     */
+    /** Replaces a schedule of the same name. A run in progress finishes; the last runs stay. */
     async replace(old: Schedule, schedule: Schedule): Promise<void> {
       await files.replace(schedule);
       if (old.host !== schedule.host) await forget(await entryFor(old));
@@ -171,7 +141,6 @@ export function createScheduleBook(
       const latest = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
       await keyValues.put(SCOPES.runs, key, JSON.stringify(latest));
     },
-    forgetResults,
     /** This machine's own schedules that the engine does not have as they are defined. */
     async unannounced(queue: string, own: readonly Schedule[]): Promise<Schedule[]> {
       const [known, clocks] = await Promise.all([entries(), scheduledJobs.list(queue)]);
@@ -182,16 +151,16 @@ export function createScheduleBook(
       });
     },
     /** This machine's first, then those of others; each by name. */
-    async list(): Promise<ScheduleState[]> {
+    async list() {
       const [defined, found, machineId] = await Promise.all([files.all(), entries(), files.machineId()]);
-      const own = defined.map((schedule): ScheduleEntry & Pick<ScheduleState, 'schedule'> => {
+      const own = defined.map((schedule) => {
         const { name, id, host } = schedule;
         return { name, id, host, queue: tickQueueOf(host, machineId ?? ''), schedule };
       });
       const others = found
         .filter((entry) => !own.some((each) => keyOf(each) === keyOf(entry)))
         .map((entry) => ({ ...entry, schedule: null }));
-      const listed = [...own, ...others];
+      const listed: (ScheduleEntry & { schedule: Schedule | null })[] = [...own, ...others];
       if (listed.length === 0) return [];
       const [runners, running, last, passed, pauses] = await Promise.all([
         keyValues.list(SCOPES.runner),
@@ -206,23 +175,24 @@ export function createScheduleBook(
       return listed.map((each) => {
         const key = keyOf(each);
         const latest = readJson(entryOf(last, key)?.text ?? '', runsShape) ?? [];
+        const paused: Order | null = pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null;
         return {
           ...each,
+          /** The engine has it for this machine, which does not define it: it never runs. */
           isMissing: each.schedule === null && each.host === ownHost,
+          /** null until a runner of its host has set the clock. */
           nextAt: clocks.get(each.queue)?.find(({ name }) => name === each.name)?.nextAt ?? null,
           isRunning: isAlive(running, key),
           isHostOffline: !isAlive(runners, each.queue),
           ended: latest[0] ?? null,
+          /** The last ten, newest first. */
           runs: latest,
           passed: readJson(entryOf(passed, key)?.text ?? '', passedShape),
-          paused: pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null,
+          paused,
         };
       });
     },
-    /**
-     * The job of the tick that is under way, whose run may not have begun; null: none is. Of a tick
-     * that waits, because the schedule is paused, only its own machine knows.
-     */
+    /** Returns the job of the tick under way, or null. Only its machine knows a paused one. */
     async tickUnderWay(owner: string): Promise<string | null> {
       const running = await keyValues.list(SCOPES.running);
       const found = running.find(({ name }) => scheduleOwner(name) === owner && isAlive(running, name));
@@ -245,10 +215,7 @@ export function createScheduleBook(
   };
 }
 
-/**
- * The one that people mean by `NAME` or `NAME@HOST`: this machine's, else the only one. Those that
- * it could be, if it is unclear.
- */
+/** Returns this machine's `NAME` or `NAME@HOST`, else the only one, else all that it could be. */
 export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | 'schedule'>>(
   states: readonly S[],
   said: string,
@@ -259,21 +226,55 @@ export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | '
   return own ?? (named.length === 1 && named[0] ? named[0] : named);
 }
 
-/** Why a schedule cannot run now. */
-type Obstacle =
-  | { readonly why: 'missing' | 'running' | 'offline' }
-  | { readonly why: 'paused'; readonly order: Order };
-
 /**
- * What keeps a schedule from running when a person orders it; null: nothing. Its runner would skip
- * what is ordered during a run or a pause, after the person was told that it runs. Pure.
+ * Returns what keeps a schedule from running by hand, or null. Its runner would skip an order
+ * during a run or a pause. Pure.
  */
 export function obstacleOf(
   state: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>,
-): Obstacle | null {
+) {
   const { isMissing, paused, isRunning, isHostOffline } = state;
-  if (isMissing) return { why: 'missing' };
-  if (paused !== null) return { why: 'paused', order: paused };
-  if (isRunning) return { why: 'running' };
-  return isHostOffline ? { why: 'offline' } : null;
+  if (isMissing) return { why: 'missing' } as const;
+  if (paused !== null) return { why: 'paused', order: paused } as const;
+  if (isRunning) return { why: 'running' } as const;
+  return isHostOffline ? ({ why: 'offline' } as const) : null;
+}
+
+type ScheduleDocument = Document<'schedules'>['schedules'][number];
+
+const UNKNOWN = { line: null, cron: null, tz: null, input: null, catchesUp: null, source: null } as const;
+
+const textOf = (at: number) => new Date(at).toISOString();
+
+/** A schedule without its state. */
+export function addedDocument(schedule: Schedule): Document<'schedule-add'>['schedule'] {
+  const { name, line, cron, tz, host, input, catchesUp, source = null } = schedule;
+  return { name, line, cron, tz, host, input, catchesUp, source, addedAt: textOf(schedule.addedAt) };
+}
+
+/** What it runs is null for one that is defined elsewhere. */
+export function scheduleDocument(state: ScheduleState): ScheduleDocument {
+  const { name, host, schedule, isMissing, nextAt, isRunning, isHostOffline, ended, runs, passed } = state;
+  const definition = schedule === null ? (isMissing ? 'missing' : 'elsewhere') : 'here';
+  return {
+    ...(schedule === null ? { ...UNKNOWN, addedAt: null, name, host } : addedDocument(schedule)),
+    definition,
+    nextAt: isoTime(nextAt),
+    isRunning,
+    isHostUp: !isHostOffline,
+    last: ended && endedDocument(ended),
+    runs: runs.map(endedDocument),
+    passed: passed && {
+      why: passed.why,
+      dueAt: isoTime(passed.dueAt),
+      at: textOf(passed.at),
+      paused: orderDocument(passed.paused ?? null),
+    },
+    paused: orderDocument(state.paused),
+  };
+}
+
+function endedDocument({ dueAt, startedAt, endedAt, exitCode, sentence, output }: EndedRun) {
+  const times = { dueAt: isoTime(dueAt), startedAt: textOf(startedAt), endedAt: textOf(endedAt) };
+  return { ...times, exitCode, sentence, output };
 }

@@ -1,8 +1,7 @@
 /**
- * What this machine's schedules run, and when: one file for each in `schedules/` of the state
- * folder, mode 0600. No engine can add or change one, so a writer of the engine decides
- * neither on a command nor on a path. Beside them are a random id, which names the machine's queue
- * of ticks, and for each schedule the tick that it last began. Moments are ms since 1970.
+ * What this machine's schedules run, and when: one private file for each in the state folder, so a
+ * writer of the engine decides neither on a command nor on a path. Beside them are a random id,
+ * which names the machine's queue of ticks, and the tick that each last began. Moments are ms.
  */
 import { randomBytes } from 'node:crypto';
 import { link, readdir, rm } from 'node:fs/promises';
@@ -24,9 +23,7 @@ const scheduleShape = z.object({
   /** Unique for every schedule ever added. */
   id: z.string(),
   cron: z.string(),
-  /** A name of the IANA time zone database. */
   tz: z.string(),
-  /** The machine whose files it reads. */
   host: z.string(),
   /** The command as it was given, for people. */
   line: z.string(),
@@ -36,7 +33,6 @@ const scheduleShape = z.object({
   flags: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   /** Whether a tick that was missed runs on return. */
   catchesUp: z.boolean(),
-  /** By the clock of its host. */
   addedAt: momentShape,
   /** Its config file, absolute; absent: `schedule add` added it. */
   source: z.string().optional(),
@@ -60,7 +56,7 @@ const ID_FILE = 'machine-id';
 const SUFFIX = '.json';
 const BEGUN_SUFFIX = '.begun';
 
-/** Letters, digits, `.`, `_` and `-`, 64 at most, the first a letter or a digit. */
+/** True for up to 64 letters, digits, `.`, `_` and `-` that begin with a letter or digit. */
 export function isScheduleName(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
@@ -76,7 +72,6 @@ export type ScheduleFiles = ReturnType<typeof createScheduleFiles>;
 export function createScheduleFiles(stateFolder: string) {
   const folder = join(stateFolder, FOLDER);
   const pathOf = (name: string, suffix = SUFFIX) => join(folder, `${name}${suffix}`);
-  /** What cannot be read counts as not there, and so do files of another shape or user. */
   const read = async <T>(path: string, shape: z.ZodType<T>): Promise<T | null> =>
     readJson(await readPlainFile(path, { isOwn: true }).catch(() => ''), shape);
 
@@ -106,7 +101,6 @@ export function createScheduleFiles(stateFolder: string) {
     return schedule?.name === name ? schedule : null;
   }
 
-  /** The random id of this state folder; null before the first schedule or runner. */
   async function machineId(): Promise<string | null> {
     const text = await readPlainFile(join(folder, ID_FILE), { isOwn: true }).catch(() => '');
     return /^[0-9a-f]{16}$/.exec(text.trim())?.[0] ?? null;
@@ -126,7 +120,6 @@ export function createScheduleFiles(stateFolder: string) {
       if (first === null) await write(join(folder, ID_FILE), `${id}\n`, { isNew: false });
       return first ?? id;
     },
-    /** By name. */
     async all(): Promise<Schedule[]> {
       const names = (await readdir(folder).catch(() => [])).sort();
       const found = names.flatMap((file) =>

@@ -1,7 +1,4 @@
-/**
- * Runs the schedules of one machine when they are due, each tick on one of its runners. A tick of
- * the engine says a name and an id: what runs is in this machine's files, or nothing does.
- */
+/** Runs the schedules of one machine when they are due: what its files define, or nothing. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import { z } from 'zod';
@@ -12,6 +9,7 @@ import { oncePerMinute } from '../../core/log.js';
 import {
   cancelledText,
   type Order,
+  type Orders,
   pausedText,
   type RunOwner,
   scheduleOwner,
@@ -33,11 +31,11 @@ const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
 /** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
-/** How often a tick that was begun looks whether its schedule is still paused. */
+/** Between looks of a begun tick whether its schedule is still paused. */
 const PAUSED_LOOK_MS = 5_000;
 /** A tick taken later than this was missed: the machine was off or no runner was up. */
 const LATE_AFTER_MS = 60_000;
-/** The engine's clock may be ahead of this machine's by so much. */
+/** How far the engine's clock may be ahead of this machine's. */
 const AHEAD_AT_MOST_MS = 60_000;
 
 const PASSED: Readonly<Record<PassedTick['why'], string>> = {
@@ -61,7 +59,6 @@ export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'c
   /** The machine whose schedules it runs, as `files` define them. */
   readonly host: string;
   readonly files: ScheduleFiles;
-  /** Runs the command of a schedule. What it throws is the result of the run. */
   readonly execute: (work: ScheduledWork) => Promise<
     Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'> & {
       /** How a person ended it; absent: no person did. */
@@ -79,7 +76,6 @@ export type ScheduleRunner = Awaited<ReturnType<typeof createScheduleRunner>>;
 export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, files, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues } = engine;
-  /** Tells runners of one host apart. */
   const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const book = createScheduleBook(engine, files, host);
   const queue = tickQueueOf(host, await files.giveMachineId());
@@ -101,23 +97,23 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     const holder = job.id ?? '';
     const begun = await files.begun(name);
     const hasBegun = begun !== null && begun.job === holder;
-    const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    // Never one by hand.
+    const isLate = dueAt !== null && clock.now() - dueAt > lateAfterMs;
     const key = keyOf({ queue, name });
     const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
-    const { cancelled = null, paused = null } = (await engine.runs.orders([tick]))[0] ?? {};
+    const { cancelled, paused } = await ordersOf(tick);
     if (cancelled !== null) {
       // The process that began it has left this.
       await keyValues.remove(SCOPES.running, key, holder);
       if (hasBegun) await files.noteBegun(name, { ...begun, job: null });
       const now = clock.now();
       const ended = { dueAt, startedAt: now, endedAt: now, exitCode: EXIT.interrupted, output: null };
-      return keep(name, () => book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) }));
+      return book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) });
     }
     // What was begun goes on when it is resumed.
     if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
     if (paused !== null) return pass(schedule, { why: 'skipped', dueAt, paused });
-    if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
-      return pass(schedule, { why: 'missed', dueAt });
+    if (isLate && !hasBegun && !schedule.catchesUp) return pass(schedule, { why: 'missed', dueAt });
     const claimRunning = () => keyValues.claim(SCOPES.running, key, holder, GONE_AFTER_MS);
     if (!(await claimRunning())) return pass(schedule, { why: 'skipped', dueAt });
     const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
@@ -129,13 +125,13 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
       const { orderedEnd, ...result } = await run({ schedule, stampedAt, job: tick, stop });
       if (lost?.aborted) return;
       if (orderedEnd === 'paused') return await park(job, token, PAUSED_LOOK_MS);
-      const isInterrupted = orderedEnd === undefined && result.exitCode === EXIT.interrupted;
-      // What was ordered while its file was read is found when it is taken again.
-      if (isInterrupted && (stopping.signal.aborted || (await isOrdered(tick))))
-        return await park(job, token);
+      if (orderedEnd === undefined && result.exitCode === EXIT.interrupted) {
+        // What was ordered while its file was read is found when it is taken again.
+        const isOrdered = async () => Object.values(await ordersOf(tick)).some((order) => order !== null);
+        if (stopping.signal.aborted || (await isOrdered())) return await park(job, token);
+      }
       await files.noteBegun(name, { job: null, stampedAt });
-      const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
-      await keep(name, () => book.noteEnded(key, ended));
+      await book.noteEnded(key, { dueAt, startedAt, endedAt: clock.now(), ...result });
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
@@ -143,9 +139,8 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     }
   }
 
-  async function isOrdered(tick: RunOwner): Promise<boolean> {
-    const [orders] = await engine.runs.orders([tick]);
-    return (orders?.cancelled ?? orders?.paused ?? null) !== null;
+  async function ordersOf(tick: RunOwner): Promise<Orders> {
+    return (await engine.runs.orders([tick]))[0] ?? { cancelled: null, paused: null };
   }
 
   /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
@@ -170,7 +165,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     const { name } = schedule;
     const { why, paused } = tick;
     const passed: PassedTick = { ...tick, at: clock.now() };
-    await keep(name, () => keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed)));
+    await keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed));
     if (paused === undefined) return log.warn({ schedule: name }, PASSED[why]);
     log.warn({ schedule: name }, `skipped: ${pausedText(paused)}`);
     await options.onPaused?.(schedule, paused).catch((error: unknown) => {
@@ -178,17 +173,11 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     });
   }
 
-  /** Leaves nothing behind if the schedule was removed in the meantime. */
-  async function keep(name: string, write: () => Promise<void>): Promise<void> {
-    await write();
-    if ((await files.find(name)) === null) await book.forgetResults(keyOf({ queue, name }));
-  }
-
   function warnOfFailure(error: unknown): void {
     log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
   }
 
-  /** The heartbeat of this host; also sets clocks that the engine lost, or has otherwise. */
+  /** Also sets clocks that the engine lost, or has otherwise. */
   async function heartbeat(): Promise<void> {
     await keyValues.put(SCOPES.runner, queue, runnerName);
     const own = (await files.all()).filter((schedule) => schedule.host === host);
@@ -227,12 +216,4 @@ export function stampOf(
 ): number {
   const last = Math.max(addedAt, begun?.stampedAt ?? 0);
   return dueAt !== null && dueAt > last && dueAt <= now + AHEAD_AT_MOST_MS ? dueAt : now;
-}
-
-/** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */
-export function isMissed(
-  { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
-  lateAfterMs: number,
-): boolean {
-  return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
 }

@@ -1,7 +1,4 @@
-/**
- * A schedule, its times and its command, read when it is added: paths become absolute, secrets are
- * refused. Moments are milliseconds since 1970.
- */
+/** Reads a new schedule, its times and its command: paths become absolute, secrets are refused. */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { CronExpressionParser } from 'cron-parser';
@@ -13,10 +10,7 @@ import type { SettingGroup } from '../../settings/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../settings/settings.js';
 import { isScheduleName, type Schedule } from './schedule-files.js';
 
-/**
- * What a schedule may set. Everything else belongs to the process that runs it: the service and its
- * token, other secrets, notifications, network, engine, state and log.
- */
+/** What a schedule may set; the rest, such as service and secrets, is up to its runner. */
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
 const BESIDES: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
@@ -37,7 +31,6 @@ const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN:
 
 interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
   readonly cron: string | null;
-  /** null: that of the machine. */
   readonly tz: string | null;
   /** `run INPUT` with its flags. */
   readonly argv: readonly string[];
@@ -78,15 +71,12 @@ export function readScheduledCommand(
   folder: string,
   load: (command: 'run', flags: Record<string, unknown>) => unknown,
 ): Pick<Schedule, 'line' | 'input' | 'flags'> {
-  const todo = 'write -- run INPUT and its flags';
-  if (argv[0] !== 'run')
-    throwProblems([usageProblem('only runs can be scheduled', argv[0] ?? 'nothing', todo)]);
   const parsed = parseCommandLine(argv, '');
-  const [input] = 'command' in parsed ? parsed.args : [];
-  if (!('command' in parsed) || input === undefined)
-    throw new NeverStartError(usageProblem('no command', argv.join(' '), 'give run an INPUT and its flags'));
-  if (parsed.command !== 'run')
-    throwProblems([usageProblem('only runs can be scheduled', '--dry-run', 'omit it')]);
+  const [input] = 'command' in parsed && parsed.command === 'run' ? parsed.args : [];
+  if (!('command' in parsed) || input === undefined) {
+    const todo = 'write -- run INPUT and its flags, without --dry-run';
+    throw new NeverStartError(usageProblem('only runs can be scheduled', argv.join(' ') || 'nothing', todo));
+  }
   throwProblems(findProblems(input, parsed.flags));
   const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
   const flags: Schedule['flags'] = Object.fromEntries(given);
@@ -150,7 +140,7 @@ export function nextTickAt(cron: string, tz: string, after: number): number {
     .getTime();
 }
 
-/** Whether it names a time zone of the IANA database. */
+/** True for a name of the IANA time zone database. */
 export function isTimeZone(tz: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: tz });
@@ -180,7 +170,6 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
   }
 }
 
-/** `2026-01-14 02:00:00` in a time zone. */
 export function localTime(at: number, tz: string): string {
   return new Date(at).toLocaleString('sv-SE', { timeZone: tz });
 }
@@ -193,6 +182,5 @@ export function stampPath(path: string, at: number, tz: string): string {
 
 /** Words in braces that are not stamps. */
 export function unknownStamps(path: string): string[] {
-  const words = [...path.matchAll(/\{([A-Za-z]+)\}/g)].map(([, word = '']) => word);
-  return words.filter((word) => word !== 'date' && word !== 'time');
+  return [...path.matchAll(/\{(?!(?:date|time)\})([A-Za-z]+)\}/g)].map(([, word = '']) => word);
 }

@@ -103,15 +103,8 @@ test('are added, changed with their last runs, and removed; others with their na
   const [listed] = (await book.list()).filter(({ name }) => name === nightly.name);
   const key = listed ? keyOf(listed) : '';
   for (let run = 1; run <= 12; run += 1) {
-    const ended = {
-      dueAt: null,
-      startedAt: run,
-      endedAt: run,
-      exitCode: 0,
-      sentence: `${run}`,
-      output: null,
-    };
-    await book.noteEnded(key, ended);
+    const ended = { dueAt: null, startedAt: run, endedAt: run, exitCode: 0, output: null };
+    await book.noteEnded(key, { ...ended, sentence: `${run}` });
   }
   await bring([of('nightly', { line: 'changed' })]);
   expect(await linesOf()).toEqual([...kept, 'nightly changed'].sort());
@@ -145,17 +138,7 @@ test('run with `schedule serve`, are listed, and are removed with their entry', 
   await scene.run(['schedule', 'run-now', name]);
   await expect.poll(states, PATIENCE).toMatchObject([{ runs: [{ exitCode: 0 }] }]);
   expect(scene.service.meter.billed).toBe(10);
-  const refused = await scene.run([
-    'schedule',
-    'add',
-    name,
-    '--cron',
-    '@daily',
-    '--replace',
-    '--',
-    'run',
-    'x.csv',
-  ]);
+  const refused = await scene.run(`schedule add ${name} --cron @daily --replace -- run x.csv`.split(' '));
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/config file has a schedule/)]);
   await stop(first);
 

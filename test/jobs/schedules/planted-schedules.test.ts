@@ -4,8 +4,12 @@
  */
 import { expect, test } from 'vitest';
 import { schedulesText } from '../../../src/commands/schedule.js';
-import { chooseSchedule, keyOf, SCOPES } from '../../../src/jobs/schedules/schedule-book.js';
-import { scheduleDocument } from '../../../src/jobs/schedules/schedule-document.js';
+import {
+  chooseSchedule,
+  keyOf,
+  SCOPES,
+  scheduleDocument,
+} from '../../../src/jobs/schedules/schedule-book.js';
 import { tickQueueOf } from '../../../src/jobs/schedules/schedule-files.js';
 import { onEngines } from '../../e2e/commands.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';

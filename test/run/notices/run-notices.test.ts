@@ -98,7 +98,6 @@ describe('a file of an inbox', () => {
     type: 'parked',
     reason: { headline: 'Not finished yet', details: '' },
     state: { why: 'limit', capMark: null },
-    holdMs: 0,
   };
   const refused: JobEnd = { type: 'refused', why: 'the service refuses' };
 
