@@ -63,6 +63,7 @@ const SENTENCES = {
   open_quote: quoted('a quoted cell is never closed'),
   text_after_quote: quoted('text after the closing quote of a cell'),
   stray_quote: quoted('a stray quote: the cell would contain whole rows'),
+  ambiguous_quotes: 'quotes that can be read in two ways',
   not_json: ({ place }: OfJson) => `the ${place} is not valid JSON`,
   not_array: 'the element is not a JSON array',
   not_object: ({ place }: OfJson) => `the ${place} is not a JSON object`,

@@ -1,7 +1,15 @@
-/** Cuts text into records and cells; a stray quote costs no more than the line of its cell. */
+/**
+ * Cuts decoded text into records, in flat memory. With a stray quote csv-parse would swallow what
+ * follows: here such a record ends with the line on which its faulty cell begins. csv-parse reads
+ * the cells of a record with doubled quotes.
+ */
+import { load } from '../../core/load.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { cutText } from '../../core/terminal-text.js';
 import { CharFinder, LineFinder, type LineMode } from '../json/line-finder.js';
+
+/** Loaded when a record holds doubled quotes. */
+const csvParse = () => load('csv-parse/sync') as typeof import('csv-parse/sync');
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
 export const MAX_FIELD_BYTES = 64 * 1024;
@@ -31,6 +39,12 @@ export interface SplitRecord {
   readonly problem: RowReason | null;
 }
 
+/** A record with doubled quotes: its cells are counted, and read by csv-parse. */
+interface Doubled {
+  readonly record: { -readonly [Part in keyof SplitRecord]: SplitRecord[Part] };
+  readonly cellCount: number;
+}
+
 export function isReadable({ problem }: SplitRecord): boolean {
   return problem === null;
 }
@@ -57,6 +71,7 @@ export class RecordSplitter {
   #quotes = new CharFinder('', '"');
   #delimiters = new CharFinder('', '');
   #records: SplitRecord[] = [];
+  #doubled: Doubled[] = [];
 
   constructor(private readonly options: SplitterOptions) {
     this.#linesToDrop = options.passLines;
@@ -70,7 +85,9 @@ export class RecordSplitter {
     this.#quotes = new CharFinder(this.#text, '"');
     this.#delimiters = new CharFinder(this.#text, this.options.delimiter ?? '');
     this.#records = [];
+    this.#doubled = [];
     if (this.#dropLines()) while (this.#at < this.#text.length && this.#readRecord());
+    readCells(this.#doubled, this.options.delimiter ?? '');
     return this.#records;
   }
 
@@ -122,9 +139,7 @@ export class RecordSplitter {
         if (close === null) return this.#giveUp(fieldAt);
         if (typeof close === 'object') return this.#reject(fieldAt, close) || this.#giveUp(fieldAt);
         if (brokenAt < 0 && lines.next(fieldAt) < close) brokenAt = fieldAt;
-        const cell = text.slice(fieldAt + 1, close);
-        // Replacing in every cell would take half as much time again.
-        cells.push(cell.includes('""') ? cell.replaceAll('""', '"') : cell);
+        cells.push(text.slice(fieldAt + 1, close));
         stop = close + 1;
         if (!text.startsWith(delimiter, stop)) return this.#endQuoted(cells, fieldAt, stop, brokenAt);
       } else {
@@ -179,7 +194,9 @@ export class RecordSplitter {
     if (brokenAt >= 0 && looksMerged(raw, cells.length, columnCount, delimiter ?? '')) {
       return this.#reject(brokenAt, { code: 'stray_quote' });
     }
-    this.#records.push({ line: this.#line, raw, cells, problem: null });
+    const record: Doubled['record'] = { line: this.#line, raw, cells, problem: null };
+    this.#records.push(record);
+    if (cells.some((cell) => cell.includes('""'))) this.#doubled.push({ record, cellCount: cells.length });
     this.#line += 1 + (brokenAt < 0 ? 0 : this.#lines.count(this.#at, stop));
     this.#at = this.#lines.after(end);
     return true;
@@ -210,6 +227,35 @@ export class RecordSplitter {
     this.#at = length - (this.#text.endsWith('\r') ? 1 : 0);
     return false;
   }
+}
+
+/**
+ * Reads all at once, in less than half the time. For every record with quotes, csv-parse would take
+ * a third to a half more CPU time of a whole run; for those with doubled quotes it is little.
+ */
+function readCells(doubled: readonly Doubled[], delimiter: string): void {
+  if (doubled.length === 0) return;
+  const raws = doubled.map(({ record }) => record.raw);
+  const read = parseRecords(raws, delimiter);
+  for (const [at, { record, cellCount }] of doubled.entries()) {
+    record.cells = read[at] ?? [];
+    if (record.cells.length === cellCount) continue;
+    record.cells = [];
+    record.problem = { code: 'ambiguous_quotes' };
+  }
+}
+
+/** The cells of each record; none of one that csv-parse refuses, or takes for several. */
+function parseRecords(raws: readonly string[], delimiter: string): string[][] {
+  try {
+    // Records hold no bare LF, for any line end of the file.
+    const layout = { delimiter, record_delimiter: '\n', relax_quotes: true, relax_column_count: true };
+    const read = csvParse().parse(raws.join('\n'), layout);
+    if (read.length === raws.length) return read;
+  } catch {
+    // One by one shows which of them it is.
+  }
+  return raws.length === 1 ? [[]] : raws.flatMap((raw) => parseRecords([raw], delimiter));
 }
 
 /** Below this many lines an address in a cell could bear the mark by chance. */

@@ -138,7 +138,7 @@ async function begin(options: SweepOptions = {}) {
             ? { status: 'not_found', packed: null, fetchedAt: 0, freshUntil: null }
             : null,
         ),
-      async record(_worker: string, outcomes: readonly NewOutcome[]) {
+      async record(outcomes: readonly NewOutcome[]) {
         world.recorded.push(...outcomes);
         return 7;
       },
