@@ -6,7 +6,7 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
 import { isLoopbackUrl } from '../settings/address-values.js';
-import { networkOf } from '../settings/network.js';
+import { clientCertificateOf, networkOf } from '../settings/network.js';
 import { readToken } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 
@@ -46,7 +46,8 @@ export async function openService(
 /** A client with sockets of its own, for the pair of an address and its token. */
 export function openClient(settings: Settings, baseUrl: string, token: string, releasers: Releasers): Client {
   const { concurrency: connections, timeoutMs } = settings;
-  const http = createHttpSend({ baseUrl, connections, timeoutMs, network: networkOf(settings) });
+  const network = { ...networkOf(settings), client: clientCertificateOf(settings) };
+  const http = createHttpSend({ baseUrl, connections, timeoutMs, network });
   releasers.push(() => http.close());
   return createClient(http.send, token);
 }

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.js';
 import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
 import { maskAddress, openEngineWarning } from '../settings/address-values.js';
 import type { ConfigFile } from '../settings/load-settings.js';
-import { networkOf } from '../settings/network.js';
+import { clientCertificateOf, networkOf } from '../settings/network.js';
 import type { CommandName } from '../settings/setting.js';
 import type { LoadedSettings, Settings } from '../settings/settings.js';
 
@@ -38,7 +38,8 @@ export async function openStores(
 ): Promise<Engine> {
   const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
   const { extraCa } = networkOf(settings);
-  const opening = { engine: address, stateFolder, startsEmpty, extraCa, log, stop, ...other };
+  const client = clientCertificateOf(settings);
+  const opening = { engine: address, stateFolder, startsEmpty, extraCa, client, log, stop, ...other };
   const warning = openEngineWarning(opening.engine);
   if (warning !== null) log.warn({ engine: maskAddress(opening.engine) }, warning);
   const engine = await openEngine(opening);

@@ -22,29 +22,43 @@ export interface Network {
   readonly proxyFor: (address: string) => ProxyServer | null;
   /** Certificates in PEM that are trusted besides Node's own; null: none. */
   readonly extraCa: string | null;
+  /** Shown to the service alone; absent for other hosts. */
+  readonly client?: ClientCertificate | null;
 }
 
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 
-/** Trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20. */
-export function trusting(pem: string | null): { readonly secureContext?: SecureContext } {
-  if (pem === null) return {};
+/** A certificate with those that it was signed by, and its key, in PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20, and shows `client`
+ * to servers that ask for a certificate.
+ */
+export function trusting(
+  pem: string | null,
+  client: ClientCertificate | null = null,
+): { readonly secureContext?: SecureContext } {
+  if (pem === null && client === null) return {};
   const { createSecureContext } = load('node:tls') as typeof import('node:tls');
-  const secureContext = createSecureContext();
+  const secureContext = createSecureContext(client ?? {});
   // The option `ca` would replace the roots; this is how Node itself adds to a context.
-  secureContext.context.addCACert(pem);
+  if (pem !== null) secureContext.context.addCACert(pem);
   return { secureContext };
 }
 
 /** For undici's `connect`. `timeoutMs`: for the tunnel and for TLS. `lookup`: without a proxy. */
 export function createConnector(
-  { proxyFor, extraCa }: Network,
+  { proxyFor, extraCa, client = null }: Network,
   { timeoutMs: timeout, lookup }: { readonly timeoutMs: number; readonly lookup?: LookupFunction },
 ): buildConnector.connector {
   // These files alone: the whole package, with fetch and caches, takes three times as long to load.
   const build = load('undici/lib/core/connect.js') as typeof import('undici').buildConnector;
   const trust = trusting(extraCa);
-  const connect = build({ timeout, ...trust, ...(lookup && { lookup }) });
+  const connect = build({ timeout, ...trusting(extraCa, client), ...(lookup && { lookup }) });
   return (options, callback) => {
     const { protocol, hostname, host = hostname } = options;
     const proxy = proxyFor(`${protocol}//${host}`);

@@ -103,6 +103,17 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'belongs to another host',
 };
 
+const CLIENT_CERTIFICATES: readonly (readonly [RegExp, string])[] = [
+  [
+    /CERTIFICATE_REQUIRED|alert certificate required/i,
+    'the server asks for a client certificate; pass it as clientCert or --client-cert',
+  ],
+  [
+    /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)|alert (unknown ca|bad certificate)/i,
+    'the server does not accept the client certificate; pass one that its authority has signed',
+  ],
+];
+
 /** OpenSSL's word for a first answer that is not TLS. */
 const NO_TLS = /WRONG_VERSION_NUMBER|wrong version number|packet length too long/;
 const NO_HTTP = /^HPE_|does not match the HTTP/;
@@ -123,6 +134,8 @@ export function systemFault(error: unknown): SystemFault {
   const code = String(detail.originalCode ?? detail.code ?? '');
   if (NO_TLS.test(code) || NO_TLS.test(error.message))
     return { words: 'that port does not speak TLS', kind: 'lasting' };
+  const [, asked] = CLIENT_CERTIFICATES.find(([form]) => form.test(code) || form.test(error.message)) ?? [];
+  if (asked !== undefined) return { words: asked, kind: 'lasting' };
   const certificate = CERTIFICATES[code];
   if (certificate !== undefined) return { words: `the certificate ${certificate}`, kind: 'lasting' };
   if (NO_HTTP.test(code) || NO_HTTP.test(error.message))

@@ -1,4 +1,5 @@
 /** Opens the engine that an address names, and loads no other. */
+import type { ClientCertificate } from '../core/connector.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
 import { assertOwnState } from '../core/folders.js';
 import type { Engine, EngineOptions } from './engine.js';
@@ -15,6 +16,8 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 
   readonly waitsForDisk?: boolean;
   /** Certificates in PEM that `rediss://` and `sslmode` trust besides Node's own. Default: none. */
   readonly extraCa?: string | null;
+  /** Shown to a Redis that asks for a certificate. */
+  readonly client?: ClientCertificate | null;
 }
 
 /**
@@ -27,7 +30,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 }
 
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
-  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null } = options;
+  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null, client = null } = options;
   assertOwnState(stateFolder);
   const { log, isReadOnly } = options;
   const rest = { log, stop, isReadOnly };
@@ -35,9 +38,9 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
     const { openEmbeddedEngine } = await import('./embedded/shared-server.js');
     return openEmbeddedEngine({ folder: stateFolder, startsEmpty, ...rest });
   }
-  if (/^rediss?:\/\//.test(engine)) {
+  if (/^rediss?(\+sentinel)?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, waitsForDisk, extraCa, ...rest });
+    return openRedisEngine({ url: engine, waitsForDisk, extraCa, client, ...rest });
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
@@ -45,6 +48,6 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
   }
   // An address may hold a password: only what stands before it is shown.
   const [scheme = ''] = engine.split(/[:/@]/, 1);
-  const todo = 'use embedded, redis://..., rediss://..., postgres://... or postgresql://...';
+  const todo = 'use embedded, redis://..., rediss://..., redis+sentinel://... or postgres://...';
   throw new NeverStartError(usageProblem('unknown engine', scheme, todo));
 }

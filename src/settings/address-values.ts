@@ -121,23 +121,55 @@ function lackOf({ protocol, hostname, port, pathname, hash, searchParams: parts 
   return rules.find(([isKept]) => !isKept)?.[1] ?? null;
 }
 
+const SENTINEL =
+  /^rediss?\+sentinel:\/\/(?:([^:@/]*):([^@/]*)@)?([\w.:,[\]-]+)\/([\w.-]+)(?:\/(\d+))?(?:\?sentinelPassword=([^&#]+))?$/i;
+
+/**
+ * Reads `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME/NUMBER`, the sentinels that watch
+ * the primary called NAME. Returns what `ioredis` asks for, or null for another address.
+ */
+export function readSentinels(address: string) {
+  const [, username = '', password = '', hosts = '', name, db = '0', own = ''] = SENTINEL.exec(address) ?? [];
+  if (name === undefined) return null;
+  const sentinels = hosts.split(',').map((each) => {
+    const [, host = '', port = '26379'] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(each) ?? [];
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  });
+  if (sentinels.some(({ host, port }) => host === '' || port === 0)) return null;
+  const decoded = (text: string) => (text === '' ? {} : { value: decodeURIComponent(text) }).value;
+  return {
+    sentinels,
+    name,
+    db: Number(db),
+    username: decoded(username),
+    password: decoded(password),
+    sentinelPassword: decoded(own),
+  };
+}
+
 /** `embedded`, or the address of Redis or Postgres, which may hold a password. */
 export const engineValue = oneText('ENGINE', (seen) => {
   if (seen === 'embedded') return seen;
+  if (attempt(() => readSentinels(seen), null) !== null)
+    return seen.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
   const url = /\s/.test(seen) ? null : parseUrl(seen, /^(rediss?|postgres(ql)?):$/);
   const isReadable = attempt(() => decodeURIComponent(seen), null) !== null;
   const lack = url === null ? 'an engine' : isReadable ? lackOf(url) : 'an address with % written as %25';
   // The clients of engines know a scheme in lower case alone.
   if (lack === null) return seen.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
   const write =
-    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS) or ' +
+    'embedded, redis://USER:PASSWORD@HOST:PORT/NUMBER (rediss:// for TLS), ' +
+    'redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME/NUMBER or ' +
     'postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full';
   return new Refusal(lack, write, nearest(seen, ['embedded']));
 });
 
 /** Warns of an engine on another host that others can reach or listen to, or returns null. Pure. */
 export function openEngineWarning(engine: string): string | null {
-  const url = parseUrl(engine, /^(rediss?|postgres(ql)?):$/);
+  const sentinels = readSentinels(engine);
+  const first = sentinels?.sentinels.find(({ host }) => !isLoopbackHost(host))?.host ?? 'localhost';
+  const asOne = `${engine.replace(/\+.*/s, '')}://:${sentinels?.password ?? ''}@${first}`;
+  const url = parseUrl(sentinels === null ? engine : asOne, /^(rediss?|postgres(ql)?):$/);
   // The address of a socket has no host, or a folder as one.
   const host = url?.searchParams.get('host') ?? url?.hostname ?? '';
   if (url === null || host === '' || /^(\/|%2f)/i.test(host) || isLoopbackHost(host)) return null;

@@ -237,7 +237,8 @@ const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes',
 /** Settings that an option of a program can set, by the option's name. */
 export const PROGRAM_OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
-    const isOption = GROUPS.has(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
+    const isTls = name === 'caFile' || name === 'clientCert';
+    const isOption = GROUPS.has(line.group) ? !NOT_OF_PROGRAMS.includes(name) : isTls;
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
   }),
 );

@@ -1,7 +1,8 @@
 /** How other hosts are reached: the proxies of the environment, and `--ca-file`. */
 import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import { decodedPart, type Network, type ProxyServer } from '../core/connector.js';
+import { createSecureContext } from 'node:tls';
+import { type ClientCertificate, decodedPart, type Network, type ProxyServer } from '../core/connector.js';
 import { NeverStartError } from '../core/errors.js';
 import { attempt } from '../core/lifecycle.js';
 import { type Phrase, phrase } from '../core/phrase.js';
@@ -64,6 +65,48 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
   if (name === '' || (namedPort !== undefined && namedPort !== port)) return false;
   return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
 }
+
+/**
+ * The certificate of `--client-cert` and its key, or null. Throws `NeverStartError`
+ * (`usage-invalid`) unless the files hold both, and they fit.
+ */
+export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>): ClientCertificate | null {
+  if (clientCert.length === 0) return null;
+  const refuse = (what: string, todo: string, cause?: unknown) => {
+    const subject = phrase`${{ setting: 'clientCert' }} ${clientCert.join(', ')}`;
+    return new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });
+  };
+  let text = '';
+  try {
+    text = clientCert.map((path) => `${readPlainFileSync(path)}\n`).join('');
+  } catch (error) {
+    throw refuse(
+      `a file of the client certificate cannot be read: ${systemWords(error)}`,
+      'name readable files',
+      error,
+    );
+  }
+  const cert = (text.match(CERTIFICATE) ?? []).join('\n');
+  const key = PRIVATE_KEY.exec(text)?.[0] ?? '';
+  if (cert === '' || key === '')
+    throw refuse(
+      cert === '' ? 'there is no certificate in PEM' : 'there is no private key in PEM',
+      'name one file that holds both, or repeat the setting for the second file',
+    );
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw refuse(
+      'the client certificate and its key cannot be used together',
+      'name the key that belongs to the certificate, without a passphrase',
+      error,
+    );
+  }
+  keepSecret(key);
+  return { cert, key };
+}
+
+const PRIVATE_KEY = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/;
 
 /** One that is cut ends before the next, and then cannot be read. */
 const CERTIFICATE =

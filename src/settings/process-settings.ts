@@ -146,8 +146,13 @@ export const PROCESS_SETTINGS = {
     { commands: WITH_ENGINE, env: 'NODE_EXTRA_CA_CERTS' },
   ),
 
+  clientCert: network('--client-cert', paths('FILE'), '').describe(
+    'certificate and key (PEM) to show to Redis and the service; repeat it if they are two files',
+    { commands: WITH_ENGINE, note: 'none' },
+  ),
+
   engine: engine('--engine', engineValue, 'embedded').describe(
-    'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
+    'embedded, or a redis://, rediss://, redis+sentinel:// or postgres:// address',
     {
       isMain: true,
       envAliases: [{ name: 'REDIS_URL' }, { name: 'DATABASE_URL', form: /^postgres/ }],
@@ -166,7 +171,7 @@ export const PROCESS_SETTINGS = {
     { commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)), isFlagOnly: true },
   ),
   waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
-    'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
+    'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s), with Sentinel on a replica',
     { commands: [...LOOKING_UP, 'config'] },
   ),
   stopGraceMs: stopping('--stop-grace', duration('1s', '1h'), '25s').describe(

@@ -23,15 +23,15 @@ const read = (engine: string) => load({ env: { ...SERVICE, BRAND_ENRICH_ENGINE: 
 
 test.each([
   ['redis://h', { host: 'h', port: 6379, db: 0, tls: undefined }],
-  ['REDISS://u:p%40%2F@H:7/2', { host: 'H', port: 7, db: 2, username: 'u', password: 'p@/', tls: true }],
-  ['rediss://:pw@[::1]:6380/', { host: '::1', port: 6380, db: 0, password: 'pw', tls: true }],
+  ['REDISS://u:p%40%2F@H:7/2', { host: 'H', port: 7, db: 2, username: 'u', password: 'p@/', tls: {} }],
+  ['rediss://:pw@[::1]:6380/', { host: '::1', port: 6380, db: 0, password: 'pw', tls: {} }],
   ['Redis://h_1.internal/015', { host: 'h_1.internal', db: 15, tls: undefined }],
   ['redis://h/-1?', { host: 'h', db: -1, tls: undefined }],
 ])('%s is used by the client of Redis', (seen, used) => {
   const connection = { url: read(seen), address: 'redis', log: silentLog() };
-  const { options } = createConnection({ ...connection, extraCa: null, use: 'store' });
+  const { options } = createConnection({ ...connection, extraCa: null, client: null, use: 'store' });
   expect({ tls: undefined, ...options }).toMatchObject(used);
-  const trusting = createConnection({ ...connection, extraCa: COMPANY_CA, use: 'store' });
+  const trusting = createConnection({ ...connection, extraCa: COMPANY_CA, client: null, use: 'store' });
   const tls = used.tls && { secureContext: expect.anything() };
   expect({ tls: undefined, ...trusting.options }).toMatchObject({ ...used, tls });
 });

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { createServer } from 'node:tls';
+import { createServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { listenAnew } from './listen-anew.js';
 
@@ -42,8 +42,9 @@ zJAYWOSh/kZw4vD/JHtFGwrWeg==
 `,
 };
 
-export async function inTls(port: number): Promise<number> {
-  const server = createServer(COMPANY_TLS, (socket) => {
+/** Another port with TLS in front of this port, until the test ends. */
+export async function inTls(port: number, more: TlsOptions = {}): Promise<number> {
+  const server = createServer({ ...COMPANY_TLS, ...more }, (socket) => {
     const service = connect(port, '127.0.0.1');
     for (const each of [socket, service]) each.on('error', () => undefined);
     socket.pipe(service).pipe(socket);

@@ -4,18 +4,24 @@
  * producers fail at once, its workers wait for as long as it takes. The caller closes them.
  */
 import type { Redis, RedisOptions } from 'ioredis';
-import { trusting } from '../../core/connector.js';
+import { type ClientCertificate, trusting } from '../../core/connector.js';
 import { FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
+import { readSentinels } from '../../settings/address-values.js';
 import { isRefusedDatabase, storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Then a store call counts as lost. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const OPEN_DEADLINE_MS = 12_000;
+/**
+ * A primary that is gone without a word is left. Longer than BullMQ blocks. Not by ioredis' own
+ * detector: one that fires while it reconnects ends the connection for good (6.0).
+ */
+const SILENT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const RECONNECT_AFTER_MS = { step: 50, most: 1_000 };
 
@@ -38,15 +44,23 @@ export interface ConnectOptions {
   readonly use: keyof typeof OPTIONS_OF_USE;
   readonly log: Log;
   readonly extraCa: string | null;
+  readonly client: ClientCertificate | null;
 }
 
 /** Opens (`store`: on `connect`) and reconnects on its own; logs errors once per outage. */
-export function createConnection({ url, address, use, log, extraCa }: ConnectOptions): Redis {
+export function createConnection({ url, address, use, log, extraCa, client }: ConnectOptions): Redis {
   const ioredis = load('ioredis') as typeof import('ioredis');
-  const redis = new ioredis.Redis(url, {
+  const sentinel = readSentinels(url);
+  const hasTls = /^rediss/.test(url);
+  const tls = trusting(extraCa, client);
+  const options = {
     ...OPTIONS_OF_USE[use],
     // With this option ioredis would use TLS for a `redis://` address too.
-    ...(extraCa !== null && /^rediss:/i.test(url) ? { tls: trusting(extraCa) } : {}),
+    ...(hasTls && { tls }),
+    ...(sentinel && { ...sentinel, socketTimeout: SILENT_MS, enableTLSForSentinelMode: hasTls }),
+    ...(sentinel && hasTls && { sentinelTLS: tls }),
+    // The primary that a failover has made a replica is left.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     // RESP3 would bring credentials into HELLO and nothing that is needed here.
     protocol: 2,
     // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under
@@ -54,8 +68,9 @@ export function createConnection({ url, address, use, log, extraCa }: ConnectOpt
     lazyConnect: use === 'store',
     connectTimeout: CONNECT_TIMEOUT_MS,
     connectionName: `brand-enrich-${use}`,
-    retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
-  });
+    retryStrategy: (times: number) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
+  } satisfies RedisOptions;
+  const redis = sentinel === null ? new ioredis.Redis(url, options) : new ioredis.Redis(options);
   keepToDatabase(redis);
   // A pending answer keeps the process running, not the connection.
   redis.on('connect', () => redis.stream.unref());
@@ -122,6 +137,11 @@ export async function closeConnection(redis: Redis): Promise<void> {
 
 /** Returns the address without user and password: `redis://host:port/db`. */
 export function shownAddress(url: string): string {
+  const sentinel = readSentinels(url);
+  if (sentinel !== null) {
+    const hosts = sentinel.sentinels.map(({ host, port }) => `${host}:${port}`).join(',');
+    return `${url.slice(0, url.indexOf(':'))}://${hosts}/${sentinel.name}/${sentinel.db}`;
+  }
   const { protocol, hostname, port, pathname } = new URL(url);
   return `${protocol}//${hostname}:${port || '6379'}${pathname === '/' ? '' : pathname}`;
 }

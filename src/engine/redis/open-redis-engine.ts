@@ -1,6 +1,8 @@
 /** One connection for the stores, checked before anything relies on it, and BullMQ beside it. */
 import type { Redis } from 'ioredis';
+import type { ClientCertificate } from '../../core/connector.js';
 import { load } from '../../core/load.js';
+import { readSentinels } from '../../settings/address-values.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
@@ -23,6 +25,7 @@ export interface RedisEngineOptions extends EngineOptions {
   /** Redis 7.2+ with `appendfsync everysec`: writes wait for the disk. Default false. */
   readonly waitsForDisk?: boolean;
   readonly extraCa?: string | null;
+  readonly client?: ClientCertificate | null;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
   readonly namespace?: string;
 }
@@ -31,7 +34,9 @@ export interface RedisEngineOptions extends EngineOptions {
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
-  const connect = { url, address, log, extraCa: options.extraCa ?? null };
+  const { extraCa = null, client = null } = options;
+  const sentinel = readSentinels(url);
+  const connect = { url, address, log, extraCa, client };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
@@ -44,7 +49,10 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const prefix = `{${namespace}}`;
     const schema = await patience(() => asked(schemaOf(redis, `${prefix}:schema`, isReadOnly)));
     if (schema !== VERSION) throw new ForeignSchemaError(schema, VERSION, address);
-    const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
+    const waitsForReplica = sentinel !== null && options.waitsForDisk === true;
+    const calls = createRedisCalls({
+      ...{ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk, waitsForReplica },
+    });
     const stores = createStores(calls);
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
     const queues = createQueues(backendOn(connect, prefix), { failure, log, isReadOnly });

@@ -61,10 +61,12 @@ export interface RedisCallsOptions {
   /** 0 outside tests. */
   readonly clockOffsetMs: () => number;
   readonly waitsForDisk: boolean;
+  /** A failover goes to a replica, and loses what that lacks. */
+  readonly waitsForReplica: boolean;
 }
 
 export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
-  const { redis, address, root, clockOffsetMs, waitsForDisk } = options;
+  const { redis, address, root, clockOffsetMs, waitsForDisk, waitsForReplica } = options;
   const roundTrips = { count: 0 };
 
   async function send(script: readonly string[], args: readonly (string | Buffer)[], waits: boolean) {
@@ -72,15 +74,17 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
     const [command = '', ...named] = script;
     const words = [...named, 1, root, ...args];
     if (!waits) return redis.callBuffer(command, words);
-    const pipeline = redis.pipeline().callBuffer(command, words).call('WAITAOF', 1, 0, DISK_TIMEOUT_MS);
-    return onDisk((await pipeline.exec()) ?? []);
+    const pipeline = redis.pipeline().callBuffer(command, words);
+    if (waitsForDisk) pipeline.call('WAITAOF', 1, 0, DISK_TIMEOUT_MS);
+    if (waitsForReplica) pipeline.call('WAIT', 1, DISK_TIMEOUT_MS);
+    return confirmed((await pipeline.exec()) ?? []);
   }
 
   const call: StoreCalls['call'] = async (answer, operation, ...params) => {
     const script = SCRIPTS.get(operation);
     if (script === undefined) throw new Error(`no script has the operation ${operation}`);
     const args = [RULES_ARGUMENT, clockOffsetMs(), operation, ...params].map(argumentOf);
-    const waits = waitsForDisk && DURABLE.has(operation);
+    const waits = (waitsForDisk || waitsForReplica) && DURABLE.has(operation);
     const sent = send(['EVALSHA', script.sha], args, waits).catch((error: unknown) => {
       if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return send(['EVAL', script.source], args, waits);
@@ -103,13 +107,16 @@ function argumentOf(value: StoreParam): string | Buffer {
   return typeof value === 'number' ? String(value) : value;
 }
 
-/** The script's result, once `WAITAOF` has confirmed the local file. Throws the first error. */
-function onDisk(answers: readonly [error: Error | null, result: unknown][]): unknown {
-  const [written, synced] = answers;
-  if (written === undefined || synced === undefined) throw new Error('no answer');
-  if (written[0]) throw written[0];
-  if (synced[0]) throw synced[0];
-  const copies = synced[1];
-  if (!Array.isArray(copies) || copies[0] !== 1) throw new Error('the write did not reach the disk in time');
+/** Returns the script's result, once disk or replica have confirmed it. Throws the first error. */
+function confirmed(answers: readonly [error: Error | null, result: unknown][]): unknown {
+  const [written, ...waits] = answers;
+  if (written === undefined || waits.length === 0) throw new Error('no answer');
+  for (const [error] of answers) if (error) throw error;
+  for (const [, copies] of waits) {
+    // WAITAOF answers with two counts, of this server and of replicas, WAIT with one.
+    if (Array.isArray(copies) && copies[0] !== 1) throw new Error('the write did not reach the disk in time');
+    if (!Array.isArray(copies) && !(Number(copies) >= 1))
+      throw new Error('no replica confirmed the write in time; --wait-for-disk asks for one');
+  }
   return written[1];
 }

@@ -1,7 +1,7 @@
 /** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { systemWords } from '../../core/system-error.js';
+import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { ADDRESS, FIND_WRITER, unfit } from '../stores/store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
@@ -51,7 +51,10 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
     const reachable = 'and that Redis is running and reachable; then run again';
-    const todo = phrase`check the address (${ADDRESS}), ${reachable}`;
+    const isTls = address.startsWith('rediss') && isErrorCode(error, 'ECONNRESET', 'EPIPE');
+    // With TLS 1.3 its reason may come too late.
+    const asks = isTls ? phrase`${{ setting: 'clientCert' }} if it asks for a client certificate, ` : '';
+    const todo = phrase`check ${asks}the address (${ADDRESS}), ${reachable}`;
     const isOdd = error instanceof TypeError || /please report/i.test(text);
     return unreachable(isOdd ? 'what answers there does not speak as Redis does' : systemWords(error), todo);
   }

@@ -49,7 +49,14 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
       await admin.call(...withoutSelect);
       await admin.call('ACL', 'SETUSER', 'ada', '+select');
       const url = `${redis.url.replace('//', '//ada:pw@')}/2`;
-      const first = createConnection({ url, address: 'redis', use, log: silentLog(), extraCa: null });
+      const first = createConnection({
+        url,
+        address: 'redis',
+        use,
+        log: silentLog(),
+        extraCa: null,
+        client: null,
+      });
       const second = first.duplicate({ maxRetriesPerRequest: null });
       const both = [first, second];
       for (const each of both) {
