@@ -88,7 +88,7 @@ export interface EnricherOptions extends SharedOptions {
   readonly currency?: string | undefined;
   /** Certificates (PEM) to trust besides Node's own. Default: none. */
   readonly caFile?: string | undefined;
-  /** Certificate and key (PEM) to show to Redis and the service: one file, or two. Default: none. */
+  /** Certificate and key (PEM) for Redis and the service, in one file or two. Default: none. */
   readonly clientCert?: string | readonly string[] | undefined;
   /** How far the service's usage header may lag. Default: `'60s'`. */
   readonly usageLag?: string | undefined;

@@ -121,16 +121,18 @@ function lackOf({ protocol, hostname, port, pathname, hash, searchParams: parts 
   return rules.find(([isKept]) => !isKept)?.[1] ?? null;
 }
 
-const SENTINEL =
-  /^rediss?\+sentinel:\/\/(?:([^:@/]*):([^@/]*)@)?([\w.:,[\]-]+)\/([\w.-]+)(?:\/(\d+))?(?:\?sentinelPassword=([^&#]+))?$/i;
+const SENTINELS =
+  /^rediss?\+sentinel:\/\/([^/?#\s]+)\/([\w.-]+)(?:\/(\d+))?(?:\?sentinelPassword=([^&#\s]+))?$/i;
 
 /**
  * Reads `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME/NUMBER`, the sentinels that watch
  * the primary called NAME. Returns what `ioredis` asks for, or null for another address.
  */
 export function readSentinels(address: string) {
-  const [, username = '', password = '', hosts = '', name, db = '0', own = ''] = SENTINEL.exec(address) ?? [];
+  const [, authority = '', name, db = '0', own = ''] = SENTINELS.exec(address) ?? [];
   if (name === undefined) return null;
+  const [hosts = '', credentials = ''] = authority.split('@').reverse();
+  const [username = '', password = ''] = credentials.split(':');
   const sentinels = hosts.split(',').map((each) => {
     const [, host = '', port = '26379'] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(each) ?? [];
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };

@@ -87,7 +87,7 @@ export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>
     );
   }
   const cert = (text.match(CERTIFICATE) ?? []).join('\n');
-  const key = PRIVATE_KEY.exec(text)?.[0] ?? '';
+  const key = KEY.exec(text)?.[0] ?? '';
   if (cert === '' || key === '')
     throw refuse(
       cert === '' ? 'there is no certificate in PEM' : 'there is no private key in PEM',
@@ -106,7 +106,7 @@ export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>
   return { cert, key };
 }
 
-const PRIVATE_KEY = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/;
+const KEY = /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{1,20000}-----END [A-Z ]{0,20}PRIVATE KEY-----/;
 
 /** One that is cut ends before the next, and then cannot be read. */
 const CERTIFICATE =

@@ -35,13 +35,14 @@ test.skipIf(!hasRedisServer())(
     const scene = await createScene(engine, {}, domainList(5));
     const run = ['run', 'list.csv', '--ca-file', ca];
     const refused = await ends(5, scene.run(run));
-    expect(refused.stderr).toContain('the server asks for a client certificate; pass it as');
+    // With TLS 1.3 the reason may come too late.
+    expect(refused.stderr).toMatch(/--client-cert if it asks for a client certificate|pass it as clientCert/);
     await ends(0, scene.run([...run, ...flags]));
     expect(scene.service.meter.billed).toBe(5);
   },
 );
 
-test('an https service that asks for a certificate gets it, or a message says so', async () => {
+test('an https service that asks for a certificate gets it', async () => {
   const { ca, flags } = await certificates();
   const scene = await createScene(await quickEngine(), {}, domainList(5));
   const port = await inTls(Number(new URL(scene.service.url).port), { ca: COMPANY_CA, requestCert: true });

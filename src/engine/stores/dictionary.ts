@@ -149,7 +149,8 @@ function makeTexts(): string {
     each(lines(PROSE), (line) => `${line} `),
     each(CITIES.split(', '), (city) => `"city":"${city}","country":"`),
     each(INDUSTRIES.split(', '), (industry) => {
-      const [, name = '', emoji] = /^(.*) (.*)$/.exec(industry) ?? [];
+      const end = industry.lastIndexOf(' ');
+      const [name, emoji] = [industry.slice(0, end), industry.slice(end + 1)];
       const slug = name.toLowerCase().replaceAll(' ', '-');
       return `","slug":"${slug}","name":"${name}","emoji":"${emoji}","parent":[{"id":"`;
     }),
