@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.js';
 import { readTableEarly } from '../input/read-table.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { type Plan, planDocument, planFile } from '../run/plan-file.js';
-import { leftText } from '../run/report/headline.js';
+import { fillText, leftText } from '../run/report/headline.js';
 import { isLoopbackUrl } from '../settings/address-values.js';
 import { type CommandCall, show } from './answer.js';
 
@@ -109,6 +109,8 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}${ways}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
+  for (const column of plan.fills?.columns ?? [])
+    lines.push(`  column ${shortName(column.column)}: ${fillText(column)} (stored brands)`);
   const leftOut = leftOutText(plan.leftOut);
   if (leftOut !== '') lines.push(`not in the output   ${leftOut}`);
   const { output, errors } = plan.files;

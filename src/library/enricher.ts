@@ -211,6 +211,13 @@ export interface FileOptions extends SharedOptions {
    * standard columns. Example: `['name', 'company.location.region', 'links.twitter']`.
    */
   readonly fields?: string | readonly string[] | undefined;
+  /**
+   * Fields to write into columns of the file where they are blank; a new name adds a column.
+   * Default: none. Example: `['country=company.location.country']`.
+   */
+  readonly fill?: string | readonly string[] | undefined;
+  /** The same, also where the cell is not blank. Default: none. */
+  readonly fillOver?: string | readonly string[] | undefined;
   /** Rank by quality score, best first, or keep the order of the input. Default: `'quality'`. */
   readonly sort?: 'quality' | 'none' | undefined;
   /** Write a header line; a list without one gets one. Default: `true`. */
@@ -266,6 +273,23 @@ export interface FileResult {
     readonly vanished: number;
     /** There before, and their lookup failed now. */
     readonly failed: number;
+  } | null;
+  /** What became of the columns of `fill` and `fillOver`; null without them. */
+  readonly fills: {
+    readonly columns: readonly {
+      readonly column: string;
+      readonly field: string;
+      /** Cells that were blank. */
+      readonly filled: number;
+      /** Cells that say what the brand says. */
+      readonly kept: number;
+      /** Cells that say something else. */
+      readonly differing: number;
+    }[];
+    /** Rows with too few or too many cells, which are not filled. */
+    readonly misfits: number;
+    /** Lists the cells that differ; null when none does. */
+    readonly file: string | null;
   } | null;
   /** Paths of what was written; null: there was no reason to. */
   readonly output: string;

@@ -98,6 +98,7 @@ function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
     rows: report.rows,
     requests: { sent, billed, overageCost },
     changes: report.changes,
+    fills: report.fills,
     output: report.files.output,
     errors: report.files.errors,
     report: result.names.report,

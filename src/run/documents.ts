@@ -92,6 +92,17 @@ const changes = {
 };
 
 const ranked = { identifier: text, value: text.nullable() };
+const fills = {
+  columns: listOf({
+    column: text.describe('of the user'),
+    field: text.describe('of the brand'),
+    filled: count.describe('cells that were blank'),
+    kept: count.describe('cells that say what the brand says'),
+    differing: count.describe('cells that say something else; --fill-over replaces them'),
+  }),
+  misfits: count.describe('rows with too few or too many cells, which are not filled'),
+};
+
 const spending = object({ requests: count, overage: count, overageCost: money });
 
 const spread = object(countsOf('byUs', 'byOthers', 'total'));
@@ -287,6 +298,10 @@ export const DOCUMENTS = {
       ...changes,
       fields: counts.describe('how often each column changed'),
     }).describe('brands against the output before; null: not asked for, or the run is not complete'),
+    fills: orNull({
+      ...fills,
+      file: text.nullable().describe('the cells that differ; null: none, or a stream'),
+    }).describe('columns that --fill and --fill-over name; null: none'),
     files: object({ output: text, errors: text.nullable() }).describe(
       'run --json: as the command names them; the report file: as seen from its folder',
     ),
@@ -320,6 +335,9 @@ export const DOCUMENTS = {
     currency,
     priority: orNull({ sentence: text, first: listOf(ranked), last: orNull(ranked) }),
     account: orNull(use),
+    fills: orNull(fills).describe(
+      'of rows with a stored brand; null: nothing is filled, or no service is set',
+    ),
     files: object({ output: text, errors: text, report: text }),
   }),
   status: document('status --json', {

@@ -6,7 +6,6 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Phrase } from '../core/phrase.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../engine/stores/run-store.js';
-import type { Input } from '../input/input.js';
 import { type Emit, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { noteMatches } from './lookups/match-check.js';
@@ -14,14 +13,14 @@ import { createRunLookups, type LookupsContext } from './lookups/run-lookups.js'
 import { keepNewestMatches } from './newest-matches.js';
 import { openChanges } from './output/changes.js';
 import { columnsFor } from './output/columns.js';
-import { assertPlaces, namesOfRun } from './output/output-names.js';
-import type { OutputPlan } from './output/output-plan.js';
+import { assertPlaces } from './output/output-names.js';
+import { planOutput } from './output/plan-output.js';
 import { createRenderer } from './output/render.js';
 import { longCellIn } from './output/render-typed.js';
 import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
 import { assertNotPaused, endIfFails, newRunId, startRun } from './run-record.js';
-import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
+import { openAndScan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
 import { sayTo } from './words/say-reason.js';
 
@@ -65,7 +64,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
   );
   await input.assertUnchanged();
 
-  const { plan, names } = planOutput(request, input, scan);
+  const { plan, names } = planOutput(request.input, input.shape, scan, request.settings);
   const renderer = createRenderer(plan);
   const found = [`detected: ${input.detected}`, ...input.warnings, scan.chosen.sentence];
   if (scan.priorities) found.push(scan.priorities.sentence);
@@ -209,26 +208,6 @@ async function untilOrdered<T>(
   } finally {
     clearInterval(timer);
   }
-}
-
-function planOutput(
-  { input: path, settings }: Pick<EnrichRequest, 'input' | 'settings'>,
-  input: Input,
-  scan: Scan,
-) {
-  const { shape } = input;
-  const { format, names } = namesOfRun(path, shape, settings);
-  const plan: OutputPlan = {
-    ...settings,
-    input: shape,
-    format,
-    replacedColumns: scan.chosen.ours,
-    hasUnreadable: scan.counts.unreadable > 0,
-    hasSurplus: scan.counts.long > 0,
-    matchesNames: scan.nameColumn !== null,
-    allColumns: scan.columns,
-  };
-  return { plan, names };
 }
 
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */

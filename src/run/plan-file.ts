@@ -12,10 +12,13 @@ import { seesRaisedQuota } from '../ledger/policy.js';
 import type { Document } from './documents.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { useOf } from './facts/judge-account.js';
-import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
+import { READ_AT_ONCE, readStored, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
-import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
+import { assertPlaces, type OutputNames } from './output/output-names.js';
+import { NOTHING_ASKED, type OutputPlan } from './output/output-plan.js';
+import { planOutput } from './output/plan-output.js';
 import { waysToCover } from './report/next-step.js';
+import { rawOf } from './scan/row-spool.js';
 import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 import { namingFor, sayTo } from './words/say-reason.js';
 
@@ -39,7 +42,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const quiet = { stop, onRows: () => undefined };
     const { overagePrice, currency, waterfall } = request.settings;
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
-    const { names } = namesOfRun(request.input, input.shape, request.settings);
+    const { plan, names } = planOutput(request.input, input.shape, scan, request.settings);
     const unwritable = await whyUnwritable(request, names);
     const warnings = input.warnings.map((each) => sayTo(request.reader, each));
     const { wanted } = scan.answers;
@@ -53,6 +56,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     }
     const spending = known && estimateSpending(most, known.state, { ...known, overagePrice });
     const { asked, duplicates, skipped, invalid } = scan.counts;
+    const fills = known && (await countFills(scan, plan, known));
     return {
       input: inputFacts(
         { name: input.name, detected: input.detected, warnings: [...warnings, ...unwritable] },
@@ -83,6 +87,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       /** What would be bought first; null without `--priority`. */
       priority,
       account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
+      /** Of rows with a stored brand; null: nothing is filled, or no service is named. */
+      fills,
       currency,
       /** The files of a run; `-` is standard output. */
       files: { output: names.complete, errors: names.errors, report: names.report },
@@ -138,12 +144,7 @@ async function* missingIn(
       yield batch;
       continue;
     }
-    const { stores, settings, state } = known;
-    const keyOf = outcomeKeys(settings.service, settings.allowNsfw);
-    const found = await stores.outcomes.read(
-      batch.map(({ text }) => keyOf(text)),
-      freshnessOf({ asOf: state.now, keyStartedAt: state.now, settings }),
-    );
+    const found = await readFresh(batch, known);
     yield batch.filter((_, at) => found[at] === null);
   }
 }
@@ -152,6 +153,48 @@ async function countAll(batches: AsyncIterable<readonly unknown[]>): Promise<num
   let count = 0;
   for await (const batch of batches) count += batch.length;
   return count;
+}
+
+/** What would become of the user's own columns, as far as brands are stored. */
+async function countFills(scan: Scan, plan: OutputPlan, known: KnownAccount) {
+  if (plan.fills.length === 0) return null;
+  // Loaded when needed: plans are mostly without.
+  const { createFiller, FillCounts } = await import('./output/fill.js');
+  const { joinRow, nameMatchOf } = await import('./output/join-rows.js');
+  const { createRenderer } = await import('./output/render.js');
+  const fill = createFiller(plan);
+  const { answers, rows } = scan;
+  const renderer = createRenderer(plan);
+  for (const batch of unansweredIn(scan, READ_AT_ONCE)) {
+    const found = await readFresh(batch, known);
+    for (const [at, { index }] of batch.entries()) {
+      const stored = found[at] ?? null;
+      const answer = stored && readStored(stored);
+      if (answer === null || !('profile' in answer) || answer.profile === null) continue;
+      const { text: profile, brand } = answer.profile;
+      const rendered = renderer.answer({ ...NOTHING_ASKED, status: answer.status, profile, brand });
+      answers.set(index, answer.status, null, rendered);
+    }
+  }
+  const counts = new FillCounts(plan);
+  for (const batch of rows.records()) {
+    for (const record of batch) {
+      const { status, index } = joinRow(record, answers);
+      if (status !== 'matched') continue;
+      const rendered = answers.rendered(index);
+      if (fill !== null) counts.add(fill(rawOf(record), rendered.fill, nameMatchOf(record, rendered)));
+    }
+  }
+  const { columns, misfits } = counts;
+  return { columns, misfits };
+}
+
+function readFresh(batch: readonly Unanswered[], { stores, settings, state }: KnownAccount) {
+  const keyOf = outcomeKeys(settings.service, settings.allowNsfw);
+  return stores.outcomes.read(
+    batch.map(({ text }) => keyOf(text)),
+    freshnessOf({ asOf: state.now, keyStartedAt: state.now, settings }),
+  );
 }
 
 /** What would be bought first of `requests` identifiers; null without `--priority`. */

@@ -2,8 +2,16 @@
 import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
-import { visibleLines } from '../core/terminal-text.js';
-import { changesText, countedIn, leftText, namesText, unreportedText, verdictOf } from './report/headline.js';
+import { shortName, visibleLines } from '../core/terminal-text.js';
+import {
+  changesText,
+  countedIn,
+  fillText,
+  leftText,
+  namesText,
+  unreportedText,
+  verdictOf,
+} from './report/headline.js';
 import type { Tone } from './report/kit/parts.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
@@ -71,6 +79,9 @@ function factsOf({ report }: FinishedRun): Line[] {
         (unscored > 0 ? `, ${countText(unscored)} unscored` : ''),
     ]);
   }
+  for (const column of report.fills?.columns ?? []) lines.push([shortName(column.column), fillText(column)]);
+  if (report.fills && report.fills.misfits > 0)
+    lines.push(['not filled', `${countOf(report.fills.misfits, 'row')} with too few or too many cells`]);
   if (report.nameMatch) lines.push(['names', namesText(report.nameMatch)]);
   if (report.fetchedAt.scoresMayHaveDrifted)
     lines.push(['note', 'stored and new scores are more than 7 days apart; --refresh fetches all again']);
@@ -80,10 +91,11 @@ function factsOf({ report }: FinishedRun): Line[] {
   return lines;
 }
 
-function filesOf({ report: { changes, files }, result }: FinishedRun): Line[] {
+function filesOf({ report: { changes, files, fills }, result }: FinishedRun): Line[] {
   const output = files.output === '-' ? 'standard output' : files.output;
   const lines: Line[] = [['output', `${output}${result.isComplete ? '' : ' (partial)'}`]];
   if (files.errors) lines.push(['rows without an answer', files.errors]);
+  if (fills?.file) lines.push(['cells that differ', fills.file]);
   if (changes) lines.push(['changes', `${changesText(changes)}: ${changes.file}`]);
   return lines;
 }

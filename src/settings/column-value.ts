@@ -95,6 +95,25 @@ export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCon
   return new Refusal('a condition', write, missing === 'value' ? `${condition.column}:blank` : undefined);
 });
 
+/** One `--fill COLUMN=FIELD`: a column of the user's, and a field as `--fields` has it. */
+export interface FillRequest {
+  readonly column: string;
+  readonly field: string;
+}
+
+/** The last `=` ends the name. */
+export const fillRequests = eachText('repeated', 'COLUMN=FIELD', (seen): FillRequest | Refusal => {
+  const equals = seen.lastIndexOf('=');
+  const [column, field] = [seen.slice(0, equals), seen.slice(equals + 1).trim()];
+  if (equals > 0 && column.trim() !== '' && field !== '') return { column, field };
+  return new Refusal('a column to fill', 'COLUMN=FIELD, for example country=company.location.country');
+});
+
+/** `--fields none`: the output gets no columns of ours. */
+export function hasNoColumns(fields: readonly string[] | null): boolean {
+  return fields?.length === 1 && fields[0] === 'none';
+}
+
 /** One UTF-16 code unit, as the readers of CSV take it, or the word `tab`. */
 export const delimiterValue = oneText('CHARACTER', (seen) => {
   if (/^(tab|\\t)$/i.test(seen)) return '\t';

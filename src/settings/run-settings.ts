@@ -6,6 +6,7 @@ import {
   columnChoices,
   delimiterValue,
   encodingValue,
+  fillRequests,
   prefixValue,
   priorityValue,
   rowConditions,
@@ -209,7 +210,7 @@ export const RUN_SETTINGS = {
   ),
   onLimit: limiting('--on-limit', choice(['stop', 'wait']), 'stop').describe(
     'at the limit: defer the remaining rows and finish the file, or wait until the limit is raised',
-    { isMain: true, commands: ['run', 'config'] },
+    { commands: ['run', 'config'] },
   ),
   usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag",
@@ -240,9 +241,16 @@ export const RUN_SETTINGS = {
     note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
-    'fields of the brand to use as columns, by path, separated by commas; +path for an unknown field',
+    'fields of the brand to use as columns, by path, with commas, or none; +path for an unknown field',
     { isMain: true, note: 'the standard columns' },
   ),
+  fill: output('--fill', fillRequests, '').describe(
+    'write a field of the brand into a column of yours where that is blank; a new name adds a column',
+    { isMain: true, note: 'none' },
+  ),
+  fillOver: output('--fill-over', fillRequests, '').describe('the same, also where the cell is not blank', {
+    note: 'none',
+  }),
   sort: output('--sort', choice(['quality', 'none']), 'quality').describe(
     'rank by quality score, best first, or keep the order of the input',
   ),
@@ -261,6 +269,10 @@ export const RUN_SETTINGS = {
   changes: output('--changes', path('FILE')).describe(
     'file for the brands that are new, changed or gone since the output that is replaced; .csv or .jsonl',
     { commands: ['run', 'config'], note: 'none' },
+  ),
+  differences: output('--differences', path('FILE')).describe(
+    'file for the cells of filled columns that differ from the brand, as CSV',
+    { commands: ['run'], isFlagOnly: true, note: '<name>.differences.csv' },
   ),
   report: output('--report', path('FILE')).describe('report file; the HTML page is written next to it', {
     commands: ['run'],

@@ -3,6 +3,7 @@ import { findUnknownField } from '../brand-api/known-fields.js';
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { EXAMPLE_SERVICE, isLoopbackUrl, maskOrigin } from './address-values.js';
+import { hasNoColumns } from './column-value.js';
 import { isPositiveDecimal, quote } from './parse-value.js';
 import { type CommandName, LOOKING_UP } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
@@ -37,6 +38,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
     problems.push(
       ...findBroken(settings, found),
       ...findFieldProblems(settings, phrase`in ${{ setting: 'fields' }}`),
+      ...findFillProblems(settings),
     );
   return { loaded: { settings, origins }, problems };
 }
@@ -91,13 +93,19 @@ export function findFieldProblems(
   { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
   place: Phrase,
 ): Problem[] {
-  return (fields ?? []).flatMap((field) => {
+  return (hasNoColumns(fields) ? [] : (fields ?? [])).flatMap((field) => {
     const unknown = findUnknownField(field, prefix);
     if (unknown === null) return [];
     const insist = `write +${field} for a field that the service has added`;
     const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
     return usageProblem('no such field of a brand', phrase`${quote(field)} ${place}`, todo);
   });
+}
+
+function findFillProblems({ fill, fillOver, prefix }: Settings): Problem[] {
+  const problemsIn = (requests: Settings['fill'], setting: 'fill' | 'fillOver') =>
+    findFieldProblems({ fields: requests.map(({ field }) => field), prefix }, phrase`in ${{ setting }}`);
+  return [...problemsIn(fill, 'fill'), ...problemsIn(fillOver, 'fillOver')];
 }
 
 const NEEDS_TOKEN: readonly CommandName[] = [...LOOKING_UP, 'ledger check'];
@@ -117,11 +125,11 @@ function contradiction(both: Phrase, todo: Phrase): Problem {
 }
 
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
-  const { sample, output, errors, report, changes, baseUrl, notifyUrl } = settings;
+  const { sample, output, errors, report, changes, differences, baseUrl, notifyUrl } = settings;
   const problems: Problem[] = [];
   const add = (what: Phrase, subject: Phrase, todo: Phrase, code: ErrorCode = 'usage-invalid') =>
     problems.push({ code, what, subject, todo });
-  const files = [output, errors, report, changes].filter((file) => file !== null);
+  const files = [output, errors, report, changes, differences].filter((file) => file !== null);
   const isPlain = (address: string | null): address is string =>
     address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
   const isGiven = (...names: readonly SettingName[]) =>
@@ -151,6 +159,11 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     const both = phrase`${CHANGES} with ${{ set: { outputHeader: false } }}`;
     contradict(both, 'an output without a header cannot be compared: omit one');
   }
+  if (changes !== null && hasNoColumns(settings.fields))
+    contradict(
+      phrase`${CHANGES} with ${{ set: { fields: 'none' } }}`,
+      'an output without our columns cannot be compared: omit one',
+    );
   if (settings.waterfall && settings.columns.length === 1) {
     const both = phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`;
     contradict(both, 'give the next columns too, or omit it');

@@ -37,6 +37,7 @@ const PLAN: Plan = {
   requests: { least: 1_000, most: 1_000 },
   spending: null,
   cap: null,
+  fills: null,
   ways: null,
   priority: null,
   account: null,

@@ -89,6 +89,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       names: { compared: 0, low: 0 },
       listed: { not_found: [], failed: [], ...parts.listed },
       readBack: rows,
+      fills: null,
     },
     changed: null,
     names: {
@@ -98,6 +99,8 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       report: 'customers.report.json',
       reportHtml: 'customers.report.html',
       gzip: false,
+      differences: null,
+      partialDifferences: null,
       changes: null,
     },
     ledger: parts.ledger ?? null,

@@ -291,6 +291,7 @@ fuzz(
         replacedColumns: scan.chosen.ours,
         hasUnreadable: scan.counts.unreadable > 0,
         hasSurplus: scan.counts.long > 0,
+        hasShort: scan.counts.short > 0,
         allColumns: scan.columns,
       });
       const renderer = createRenderer(plan);

@@ -14,7 +14,7 @@ export interface ColumnChoice {
   readonly areMarkets?: boolean;
 }
 
-type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
+type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn' | 'fill' | 'fillOver';
 
 /**
  * By `position:3`, the exact name, one that differs in case or blanks, or a bare number from 1.

@@ -9,7 +9,7 @@ const WANTED = 1;
 const FIRST_STATUS = 2;
 
 /** Texts of an answer, one after the other. */
-const PARTS = 3;
+const PARTS = 4;
 
 export class Answers {
   /** How many identifiers are wanted, and how many of them have a status. */
@@ -46,14 +46,15 @@ export class Answers {
   set(index: number, status: OutcomeStatus, score: number | null, rendered: RenderedAnswer): void {
     this.#fit(index);
     // First, because it fails when the disk is full: then the identifier has no answer yet.
-    const { before, after, name = '' } = rendered;
-    const { buffer, at } = this.file.room((before.length + after.length + name.length) * 3);
+    const { before, after, name = '', fill = '' } = rendered;
+    const texts = [before, after, name, fill];
+    const { buffer, at } = this.file.room(texts.reduce((sum, text) => sum + text.length, 0) * 3);
     if (this.status(index) === null) this.answered += 1;
     this.#codes[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
     this.#scores[index] = score ?? Number.NaN;
     this.#positions[index] = this.file.length;
     let to = at;
-    for (const [nth, text] of [before, after, name].entries()) {
+    for (const [nth, text] of texts.entries()) {
       const bytes = buffer.write(text, to);
       this.#lengths[index * PARTS + nth] = bytes;
       to += bytes;
@@ -69,13 +70,17 @@ export class Answers {
   rendered(index: number): RenderedAnswer {
     const known = this.#cache.get(index);
     if (known) return known;
-    const [before = 0, after = 0, name = 0] = this.#lengths.subarray(index * PARTS, (index + 1) * PARTS);
-    const text = this.file.read(this.#positions[index] ?? 0, before + after + name);
-    const rendered = {
-      before: text.toString('utf8', 0, before),
-      after: text.toString('utf8', before, before + after),
-      ...(name > 0 && { name: text.toString('utf8', before + after) }),
-    };
+    const lengths = this.#lengths.subarray(index * PARTS, (index + 1) * PARTS);
+    const text = this.file.read(
+      this.#positions[index] ?? 0,
+      lengths.reduce((sum, length) => sum + length, 0),
+    );
+    let end = 0;
+    const [before = '', after = '', name, fill] = Array.from(lengths, (length) => {
+      end += length;
+      return text.toString('utf8', end - length, end);
+    });
+    const rendered = { before, after, ...(name && { name }), ...(fill && { fill }) };
     // Sorted rows of one identifier stand together: the latest are the likeliest.
     if (this.#cachedBytes > CACHED_BYTES) {
       this.#cache = new Map();

@@ -2,6 +2,7 @@
 import { type Brand, qualityScoreOf, qualityTier } from '../../brand-api/brand.js';
 import { type ColumnName, uncheckedPath } from '../../brand-api/known-fields.js';
 import type { ColumnType, TypedCell } from '../../core/typed-cell.js';
+import { hasNoColumns } from '../../settings/column-value.js';
 import {
   bestIcon,
   bestLogo,
@@ -119,6 +120,7 @@ export function columnsFor(
   prefix: string,
   matchesNames = false,
 ): readonly Column[] {
+  if (hasNoColumns(fields)) return [];
   const columns = fields === null ? DEFAULT_COLUMNS : chosenColumns(fields, prefix);
   if (!matchesNames) return columns;
   const duplicateAt = columns.findIndex(({ name }) => name === DUPLICATE_COLUMN);
@@ -141,17 +143,23 @@ export function rowColumnsIn(columns: readonly Column[]) {
 function chosenColumns(fields: readonly string[], prefix: string): readonly Column[] {
   const chosen = new Map<string, Column>();
   for (const field of [...FIRST, ...fields]) {
-    const path = uncheckedPath(field) ?? field;
-    const column = defaultColumn(field, prefix) ?? {
-      name: columnOfPath(path),
-      type: PATH_TYPES[path] ?? 'text',
-      cell: (_view: AnswerView, brand: Brand) => fieldAt(brand, path),
-      typed: (_view: AnswerView, brand: Brand) =>
-        typedValue(valueAt(brand, path), () => fieldAt(brand, path)),
-    };
+    const column = columnOf(field, prefix);
     if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
   }
   return [...chosen.values(), ...LAST.flatMap((name) => defaultColumn(name, prefix) ?? [])];
+}
+
+/** The default column of this name, or the column of a path. */
+export function columnOf(field: string, prefix: string): Column {
+  const path = uncheckedPath(field) ?? field;
+  return (
+    defaultColumn(field, prefix) ?? {
+      name: columnOfPath(path),
+      type: PATH_TYPES[path] ?? 'text',
+      cell: (_view, brand) => fieldAt(brand, path),
+      typed: (_view, brand) => typedValue(valueAt(brand, path), () => fieldAt(brand, path)),
+    }
+  );
 }
 
 function defaultColumn(field: string, prefix: string): Column | undefined {

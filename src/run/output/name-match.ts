@@ -1,5 +1,7 @@
 /** How well a row's name fits the brand's: only this shows a wrong match that was paid for. */
-import { jaroWinkler } from '@skyra/jaro-winkler';
+import { load } from '../../core/load.js';
+
+const { jaroWinkler } = load('@skyra/jaro-winkler') as typeof import('@skyra/jaro-winkler');
 
 /** Lower matches go to the errors file: unrelated names hardly reach 0.7, namesakes pass 0.8. */
 export const LOW_NAME_MATCH = 0.75;

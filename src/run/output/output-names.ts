@@ -23,12 +23,15 @@ export interface OutputNames {
   readonly reportHtml: string;
   /** null: no changes are asked for. */
   readonly changes: string | null;
+  /** For cells that differ from the brand; null: no column is filled, or the output is a stream. */
+  readonly differences: string | null;
+  readonly partialDifferences: string | null;
   /** Whether complete, partial and errors file are gzip-compressed. */
   readonly gzip: boolean;
 }
 
 type OutputSettings = Pick<Settings, 'output' | 'format' | 'errors' | 'report'> &
-  Partial<Pick<Settings, 'changes'>>;
+  Partial<Pick<Settings, 'changes' | 'differences' | 'fill' | 'fillOver'>>;
 
 /** The name of an open stream, not of a file: nothing is written beside it. */
 function isStream(path: string): boolean {
@@ -58,7 +61,7 @@ function formatOfName(path: string): TableFormat | null {
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
-  { output, format: asked, errors, report: askedReport, changes = null }: OutputSettings,
+  { output, format: asked, errors, report: askedReport, changes = null, ...others }: OutputSettings,
 ): { readonly format: TableFormat; readonly names: OutputNames } {
   const format = asked ?? formatOfName(output ?? '') ?? shape.format;
   const own = partsOf(isStream(input) ? 'stdin' : input);
@@ -86,7 +89,12 @@ export function namesOfRun(
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;
   const report = askedReport ?? `${stem}.report.json`;
+  const fills = [...(others.fill ?? []), ...(others.fillOver ?? [])];
+  const hasDifferences = fills.length > 0 && !(output !== null && isStream(output));
+  const differences = hasDifferences ? (others.differences ?? `${stem}.differences.csv`) : null;
   const names = {
+    differences,
+    partialDifferences: differences?.replace(/(\.[^./]*)?$/, '.partial$1') ?? null,
     complete: output ?? resultStem + suffix,
     partial: output !== null && isStream(output) ? output : `${resultStem}.partial${suffix}`,
     errors: errors ?? `${stem}.errors${suffix}`,
@@ -118,6 +126,7 @@ function partsOf(path: string) {
 }
 
 const OUTPUT = { name: 'the output', setting: { setting: 'output', shell: '-o' } } as const;
+const DIFFERENCES = { name: 'the file of differences', setting: { setting: 'differences' } } as const;
 const REPORT = { name: 'the report', setting: { setting: 'report' } } as const;
 /** The files of a run, in the order in which their names are judged. */
 const OUTPUT_FILES = [
@@ -126,6 +135,8 @@ const OUTPUT_FILES = [
   ['errors', { name: 'the errors file', setting: { setting: 'errors' } }],
   ['report', REPORT],
   ['changes', { name: 'the file of changes', setting: { setting: 'changes' } }],
+  ['differences', DIFFERENCES],
+  ['partialDifferences', DIFFERENCES],
   ['reportHtml', { ...REPORT, name: 'the page of the report' }],
 ] as const;
 type OutputFile = (typeof OUTPUT_FILES)[number][1];

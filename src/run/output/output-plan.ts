@@ -38,6 +38,8 @@ export interface RenderedAnswer {
   readonly after: string;
   /** The name of the brand, where names are compared; empty or absent: there is none. */
   readonly name?: string;
+  /** Values for the columns to fill, as JSON; absent: there are none, or the brand is in doubt. */
+  readonly fill?: string;
 }
 
 /** The settings that say what is written. */
@@ -57,10 +59,23 @@ export interface OutputPlan extends OutputSettings {
   readonly hasUnreadable: boolean;
   /** CSV: whether rows with surplus cells were read. They are cut; `brand_raw` has them whole. */
   readonly hasSurplus: boolean;
+  /** CSV: whether rows lack last cells, which the output gets. */
+  readonly hasShort: boolean;
+  /** Columns of the input, or new ones after them, that get values of the brand. */
+  readonly fills: readonly FilledColumn[];
   /** Whether `brand_name_match` says how well the row's name fits that of the brand. */
   readonly matchesNames: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
+}
+
+/** One column to fill. `at`: its position, from 0; new ones stand last. */
+export interface FilledColumn {
+  readonly name: string;
+  readonly field: string;
+  readonly at: number;
+  readonly isOver: boolean;
+  readonly isNew: boolean;
 }
 
 export interface Renderer {

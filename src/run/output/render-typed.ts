@@ -28,8 +28,9 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
 
   const record = (cells: readonly TypedCell[], ours: string, carried: string) => {
-    const own = cells.length === 0 ? '' : `${JSON.stringify(cells).slice(1, -1)},`;
-    return `[${own}${ours}${hasRaw ? `,${JSON.stringify(carried || null)}` : ''}]\n`;
+    const own = JSON.stringify(cells).slice(1, -1);
+    const raw = hasRaw ? JSON.stringify(carried || null) : '';
+    return `[${[own, ours, raw].filter((part) => part !== '').join()}]\n`;
   };
 
   const renderer: Renderer = {
@@ -71,7 +72,7 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
 export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
   const schema = plan.input.parquet?.schema;
   const user = userCellsOf(plan).kept.map((same, at) =>
-    schema === undefined
+    schema?.[same] === undefined
       ? { type: types[at] ?? 'text', isUtc: false }
       : { same, int96: types[at] === 'moment' ? ('MICROS' as const) : ('NANOS' as const) },
   );
@@ -104,7 +105,9 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
       }
     }
   }
-  return seen.map(commonType);
+  // Values of a brand may be of another type.
+  const isFilled = (at: number) => plan.fills.some(({ name }) => name === plan.allColumns[at]);
+  return user.kept.map((at, nth) => (isFilled(at) ? 'text' : commonType(seen[nth] ?? new Set())));
 }
 
 /** Returns the first user's cell longer than `most`, of header and unreadable rows too, or null. */

@@ -4,9 +4,11 @@ import { addMember } from '../../core/json-text.js';
 import { isJson, isTyped, jsonKey, uniqueNames } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
+import { hasNoColumns } from '../../settings/column-value.js';
 import { columnsFor, isoTime, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { escapeFormula, escapeRecord, sanitizeCell, splitRecord, writeCells } from './csv-record.js';
 import { rawMember, refusal, withoutOurs } from './earlier-key.js';
+import { createFiller, fillValuesOf } from './fill.js';
 import {
   type AnswerView,
   brandOf,
@@ -27,14 +29,24 @@ export function createRenderer(plan: OutputPlan): Renderer {
     : plan.format === 'csv'
       ? createCsvRenderer(plan)
       : createJsonRenderer(plan);
-  if (plan.minQuality === null && !plan.matchesNames) return renderer;
+  const fill = createFiller(plan);
+  if (plan.minQuality === null && !plan.matchesNames && fill === null) return renderer;
   return {
     ...renderer,
     answer(view) {
-      const answer = renderer.answer(withDoubt(view, plan));
-      if (!plan.matchesNames || view.status !== 'matched') return answer;
-      const { name } = brandOf(view);
-      return { ...answer, name: typeof name === 'string' ? name : '' };
+      const judged = withDoubt(view, plan);
+      const answer = renderer.answer(judged);
+      if (view.status !== 'matched') return answer;
+      const { name } = plan.matchesNames ? brandOf(view) : {};
+      return {
+        ...answer,
+        ...(typeof name === 'string' && { name }),
+        ...(fill !== null && judged.error === null && { fill: fillValuesOf(view, plan) }),
+      };
+    },
+    row(raw, answer, duplicateOf, nameMatch = null) {
+      const filled = fill === null ? raw : fill(raw, answer.fill, nameMatch).raw;
+      return renderer.row(filled, answer, duplicateOf, nameMatch);
     },
   };
 }
@@ -54,14 +66,15 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
   const columns = columnsFor(plan.fields, plan.prefix, plan.matchesNames);
   const ofRow = rowColumnsIn(columns);
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
-  const joint = user.width > 0 ? delimiter : '';
+  const joint = user.width > 0 && columns.length > 0 ? delimiter : '';
 
   const renderer: Renderer = {
     header() {
       if (!plan.outputHeader) return null;
       const names = columns.map((column) => plan.prefix + column.name);
       if (hasRaw) names.push(plan.prefix + RAW_COLUMN);
-      return user.header + joint + writeCells(names, delimiter) + lineEnd;
+      const ours = names.length === 0 ? '' : writeCells(names, delimiter);
+      return user.header + (user.width > 0 && names.length > 0 ? delimiter : '') + ours + lineEnd;
     },
     answer(view) {
       const brand = brandOf(view);
@@ -120,10 +133,12 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   const { columns, rawHeader } = plan.input;
   const cut = new Set(plan.replacedColumns);
   const rawPosition = rawPositionIn(plan);
-  const { hasSurplus } = plan;
+  const { hasSurplus, hasShort } = plan;
   const read = (raw: string) => {
-    if (cut.size === 0 && !hasSurplus) return [raw, ''] as const;
+    if (cut.size === 0 && !hasSurplus && !hasShort) return [raw, ''] as const;
     const cells = splitRecord(raw, delimiter);
+    // Our cells must stand under our headers.
+    while (cells.length < columns.length) cells.push('');
     const kept = cells.filter((_cell, at) => at < columns.length && !cut.has(at));
     const carried = cells.length > columns.length ? writeCells([raw], delimiter) : (cells[rawPosition] ?? '');
     return [kept.join(delimiter), carried] as const;
@@ -185,6 +200,7 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
   }
 
   function spliced({ line, carried }: Base, ours: string): string {
+    if (hasNoColumns(plan.fields) && carried === null) return line + lineEnd;
     const whole = carried === null ? ours : addMember(ours, rawMember(carried));
     const added = whole === null ? null : addMember(line, whole);
     return (added ?? unread(line, ours)) + lineEnd;

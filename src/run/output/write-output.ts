@@ -5,9 +5,11 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
-import { type ListedRow, lineOf, listRow, readRow, reasonInCell } from '../scan/row-spool.js';
+import { type ListedRow, lineOf, listRow, rawOf, readRow, reasonInCell } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
+import { escapeFormula, sanitizeCell, writeCells } from './csv-record.js';
+import { createFiller, FillCounts } from './fill.js';
 import { createRowRenderer, type JoinedRow, joinRow, nameMatchOf, RowRanking } from './join-rows.js';
 import { nameDoubtOf } from './name-match.js';
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
@@ -63,6 +65,11 @@ export function writeOutput(request: WriteRequest) {
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape, types);
     releasers.push(() => errors.discard());
+    const fill = createFiller(plan);
+    const fillCounts = new FillCounts(plan);
+    const differencesName = isComplete ? names.differences : names.partialDifferences;
+    const differences = differencesName === null ? null : await createDifferences(differencesName, plan);
+    releasers.push(() => differences?.discard());
 
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
@@ -84,8 +91,12 @@ export function writeOutput(request: WriteRequest) {
         if (joined.status === 'not_found' || joined.status === 'failed')
           listRow(listed[joined.status], asListed(joined, request));
         const matched = joined.status === 'matched' ? joined : null;
-        const named = matched && plan.matchesNames ? answers.rendered(matched.index) : null;
+        const named = matched && (plan.matchesNames || fill) ? answers.rendered(matched.index) : null;
         const nameMatch = named && nameMatchOf(record, named);
+        if (named !== null && fill !== null) {
+          const found = fillCounts.add(fill(rawOf(record), named.fill, nameMatch));
+          for (const cell of found) await differences?.add(record.number, cell);
+        }
         const nameDoubt = nameDoubtOf(nameMatch, named?.name ?? '');
         if (nameMatch !== null) nameCounts.compared += 1;
         if (nameDoubt !== null) nameCounts.low += 1;
@@ -121,9 +132,17 @@ export function writeOutput(request: WriteRequest) {
     });
     assertCounts();
     await errors.commit();
+    await differences?.commit();
     if (isComplete && names.partial !== target) await rm(names.partial, { force: true });
-    const file = errors.count > 0 ? names.errors : null;
-    return { output: target, errors: file, counts, names: nameCounts, listed, readBack };
+    if (isComplete && names.partialDifferences !== null) await rm(names.partialDifferences, { force: true });
+    const file = errors.written.count > 0 ? names.errors : null;
+    const { columns, misfits } = fillCounts;
+    const fills = fill && {
+      columns,
+      misfits,
+      file: differences && differences.written.count > 0 ? differencesName : null,
+    };
+    return { output: target, errors: file, counts, names: nameCounts, listed, readBack, fills };
   });
 }
 
@@ -237,23 +256,45 @@ async function createErrorsFile(
   const renderer = createRenderer(plan);
   const header = renderer.header();
   const output = await openTable(target, plan, header !== null, { ...options, stdout: null }, types);
-  let count = 0;
-
-  async function add(line: string): Promise<void> {
-    if (count++ === 0 && header !== null) await output.write(header);
-    await output.write(line);
-  }
-
+  const { add, ...file } = optionalFile(target, output, header);
   return {
-    get count() {
-      return count;
-    },
+    ...file,
     row: (raw: string, view: AnswerView, nameMatch: number | null) =>
       add(renderer.row(raw, renderer.answer(view), null, nameMatch)),
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),
+  };
+}
+
+/** Opens the file of cells that differ from the brand. Throws FailFileError `output-unwritable`. */
+async function createDifferences(target: string, { escapeFormulas }: OutputPlan) {
+  const output = await createOutput(target, { gzip: false, bom: false, stdout: null });
+  const { add, ...file } = optionalFile(target, output, 'row,column,theirs,brand\n');
+  return {
+    ...file,
+    add(row: number, { column, theirs, brands }: ReturnType<FillCounts['add']>[number]) {
+      const cells = [column, theirs, brands].map((cell) =>
+        escapeFormula(sanitizeCell(cell), escapeFormulas === 'none' ? 'none' : 'ours'),
+      );
+      return add(`${row},${writeCells(cells, ',')}\n`);
+    },
+  };
+}
+
+type OpenOutput = Awaited<ReturnType<typeof createOutput>>;
+
+/** A file that exists only with records. */
+function optionalFile(target: string, output: OpenOutput, header: string | null) {
+  const written = { count: 0 };
+  return {
+    written,
+    async add(record: string): Promise<void> {
+      if (written.count === 0 && header !== null) await output.write(header);
+      written.count += 1;
+      await output.write(record);
+    },
     /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
     async commit(): Promise<void> {
-      if (count > 0) return output.commit();
+      if (written.count > 0) return output.commit();
       await output.discard();
       // A pipe or a device is not an earlier run's: root would remove even /dev/null.
       const earlier = await stat(target).catch(() => null);

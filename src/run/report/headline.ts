@@ -2,6 +2,7 @@
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
+import type { Document } from '../documents.js';
 import type { ChangesReport } from '../output/changes.js';
 import { UNREPORTED } from '../words/say-reason.js';
 import type { Mark } from './kit/parts.js';
@@ -57,6 +58,15 @@ export function changesText(
 /** `12 of 980 compared with the brand's are below 0.75`. */
 export function namesText({ compared, low, threshold }: NonNullable<RunReport['nameMatch']>): string {
   return `${countText(low)} of ${countText(compared)} compared with the brand's are below ${threshold}`;
+}
+
+/** `12 filled, 80 agree, 3 differ`: the cells of one column that `--fill` names. */
+export function fillText({
+  filled,
+  kept,
+  differing,
+}: NonNullable<Document<'report'>['fills']>['columns'][number]): string {
+  return `${countText(filled)} filled, ${countText(kept)} agree, ${countText(differing)} differ`;
 }
 
 /** `19 more, in flight when their worker ended; they may be sent again`. */

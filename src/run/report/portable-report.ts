@@ -13,11 +13,12 @@ export interface Place {
 
 /** `report`: its path. Names of files are made for the report's folder, that of the input too. */
 export function portableReport(made: RunReport, report: string, place?: Place): RunReport {
-  const { files, input, changes } = made;
+  const { files, input, changes, fills } = made;
   const nameOf = (path: string) => fileFrom(report, path, place).name;
   return {
     ...made,
     input: { ...input, name: lastPart(input.name) },
+    fills: fills && { ...fills, file: fills.file && nameOf(fills.file) },
     changes: changes && { ...changes, file: nameOf(changes.file) },
     files: { output: nameOf(files.output), errors: files.errors && nameOf(files.errors) },
   };

@@ -20,6 +20,7 @@ import {
   CausesSection,
   ChangesSection,
   FilesSection,
+  FillsSection,
   hasBrands,
   NamesSection,
   OutcomesSection,
@@ -63,6 +64,7 @@ export function renderPage(data: PageData): string {
         </div>
         <BrandsSection data={data} />
         <RowsSection report={report} />
+        <FillsSection report={report} />
         <NamesSection report={report} />
         <ChangesSection report={report} />
         <CausesSection report={report} />

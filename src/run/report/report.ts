@@ -89,6 +89,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
         ? null
         : { column: scan.nameColumn, ...written.names, threshold: LOW_NAME_MATCH },
     changes: result.changed,
+    fills: written.fills,
     files: { output: written.output, errors: written.errors },
     accounting: {
       recordsRead: scan.rows.count,

@@ -4,7 +4,7 @@ import { countOf, countText, momentText, shareText } from '../../core/figures.js
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RunStop } from '../../engine/stores/run-reasons.js';
 import { sayStop } from '../words/say-reason.js';
-import { namesText } from './headline.js';
+import { fillText, namesText } from './headline.js';
 import { Histogram } from './kit/chart.js';
 import { Bar, Card, Dot, type Fact, Facts, Table } from './kit/parts.js';
 import type { PageData } from './portable-report.js';
@@ -252,6 +252,24 @@ export function ChangesSection({ report: { changes } }: { report: RunReport }) {
       <p class="note">
         Each brand is in <bdi>{file}</bdi>.
       </p>
+    </Card>
+  );
+}
+
+/** What became of the user's own columns; nothing where none was to be filled. */
+export function FillsSection({ report: { fills } }: { report: RunReport }) {
+  if (fills === null) return null;
+  const rows: Fact[] = fills.columns.map((column) => [column.column, fillText(column)]);
+  if (fills.misfits > 0)
+    rows.push(['Rows that do not fit the table', `${countText(fills.misfits)} not filled`]);
+  return (
+    <Card id="fills" title="Your columns">
+      <Facts rows={rows} name="files" />
+      {fills.file !== null && (
+        <p class="note">
+          The cells that differ are in <bdi>{fills.file}</bdi>.
+        </p>
+      )}
     </Card>
   );
 }

@@ -129,10 +129,7 @@ export async function scanInput(
         addExcluded('unreadable', row, problem, row.raw);
         continue;
       }
-      // Our cells must land under our headers, so that a short record is made as long as the
-      // others.
-      const { shortBy = 0, surplus = 0 } = row;
-      const raw = shortBy === 0 ? row.raw : row.raw + shape.delimiter.repeat(shortBy);
+      const { raw, shortBy = 0, surplus = 0 } = row;
       if (shortBy > 0) counts.short += 1;
       if (surplus > 0) counts.long += 1;
       // The user's own value under our key stops the run before anything is spent.

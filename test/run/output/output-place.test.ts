@@ -53,6 +53,8 @@ describe('before anything is spent', () => {
     reportHtml: at('out.report.html'),
     gzip: false,
     changes: null,
+    differences: null,
+    partialDifferences: null,
     ...some,
   });
   const check = (some: Partial<OutputNames>) => assertPlaces(at('input.csv'), namesWith(some));

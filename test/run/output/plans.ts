@@ -35,6 +35,8 @@ export function planFor(changes: Partial<OutputPlan> = {}): OutputPlan {
     replacedColumns: [],
     hasUnreadable: false,
     hasSurplus: false,
+    hasShort: false,
+    fills: [],
     matchesNames: false,
     allColumns: input.columns,
     ...changes,

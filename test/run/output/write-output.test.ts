@@ -99,6 +99,7 @@ async function write(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
+    hasShort: scan.counts.short > 0,
     matchesNames: scan.nameColumn !== null,
     allColumns: scan.columns,
     ...some.plan,
@@ -347,7 +348,8 @@ it('writes to standard output on request, and does not read that back', async ()
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false, changes: null };
+  const none = { changes: null, differences: null, partialDifferences: null };
+  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false, ...none };
   const { result } = await write('website\nacme.com\n', ANSWERED, {
     request: { stdout, names: { ...names, errors: join(await temporaryFolder(), 'errors.csv') } },
   });

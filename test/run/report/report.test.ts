@@ -38,6 +38,7 @@ it('has one shape', () => {
     version: 1,
     stopped: null,
     changes: null,
+    fills: null,
     nameMatch: null,
     next: 'some rows failed: run the same command again to retry only those',
     listed: { not_found: [], failed: [{ line: 9, value: 'acme.com', reason: 'gone' }], invalid: [] },

@@ -1,0 +1,295 @@
+/**
+ * `--fill` and `--fill-over`: values of the brand in columns of the user's own. A row is edited in
+ * the format of the input, as text, so that every other byte of it stays.
+ */
+import { NeverStartError } from '../../core/errors.js';
+import { addMember, cellOfJson, type Member, membersOf } from '../../core/json-text.js';
+import { nearest } from '../../core/nearest.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { isJson, isTyped, jsonKey } from '../../core/table.js';
+import { readTyped, type TypedCell, textOfCell } from '../../core/typed-cell.js';
+import { columnIsOurs, columnLabel, findColumn } from '../../input/identify/find-column.js';
+import { comparable } from '../../settings/column-value.js';
+import type { Settings } from '../../settings/settings.js';
+import type { Scan } from '../scan/scan.js';
+import { columnOf } from './columns.js';
+import { cellText, escapeFormula, sanitizeCell, splitRecord, writeCells } from './csv-record.js';
+import { LOW_NAME_MATCH } from './name-match.js';
+import { type AnswerView, brandOf, type FilledColumn, type OutputPlan } from './output-plan.js';
+import { formatsOf } from './render-typed.js';
+
+/**
+ * What became of a cell. `filled`: it was blank. `kept`: it says what the brand says. `differing`:
+ * it says something else. null: the brand has no value, or is in doubt.
+ */
+type FillResult = null | {
+  readonly type: 'filled' | 'kept' | 'differing';
+  readonly theirs: string;
+  readonly brands: string;
+};
+
+interface FilledRow {
+  readonly raw: string;
+  /** By column; null for a row with too few or too many cells, which may stand in wrong columns. */
+  readonly results: readonly FillResult[] | null;
+}
+
+type FillSettings = Pick<Settings, 'fill' | 'fillOver'>;
+
+/**
+ * Returns the plan with the columns to fill, new ones added to those of the input. Throws
+ * NeverStartError `column-unknown`, `column-doubtful`, `column-ours` and `usage-invalid`.
+ */
+export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, scan: Scan): OutputPlan {
+  const { input, allColumns, replacedColumns, prefix } = plan;
+  const given = isJson(input.format) ? [...new Set([...input.columns, ...allColumns])] : input.columns;
+  const fills: FilledColumn[] = [];
+  const added: string[] = [];
+  const requests = [
+    ...fill.map((request) => ({ ...request, key: 'fill' as const })),
+    ...fillOver.map((request) => ({ ...request, key: 'fillOver' as const })),
+  ];
+  for (const { column: name, field, key } of requests) {
+    const refuse = (what: string, todo: Phrase) =>
+      new NeverStartError({
+        code: 'usage-invalid',
+        what,
+        subject: phrase`${{ setting: key }} ${name}=${field}`,
+        todo,
+      });
+    const columns = [...given, ...added];
+    const at = isNew(name, columns)
+      ? columns.push(name) - 1
+      : findColumn(columns, { name, kind: null }, key).column;
+    if (replacedColumns.includes(at)) throw columnIsOurs(columns, at, key);
+    if (name.startsWith(prefix) || name === jsonKey(prefix))
+      throw refuse('its name is that of a column that every run adds', 'choose another name');
+    if (scan.chosen.choices.some(({ column }) => column === at))
+      throw refuse('this column is looked up', 'choose another column');
+    if (fills.some((other) => other.at === at))
+      throw refuse('the column is filled twice', 'name each column once');
+    const element = input.parquet?.schema[at];
+    if (element !== undefined && element.converted_type !== 'UTF8' && element.logical_type?.type !== 'STRING')
+      throw refuse(
+        `column ${columnLabel(columns, at)} of the Parquet file holds ${element.type}, not text`,
+        'fill a column of text, or choose a new name for one',
+      );
+    const isAdded = at === given.length + added.length;
+    if (isAdded) {
+      if (scan.counts.long > 0)
+        throw refuse(
+          'rows with too many cells leave no place for a new column',
+          phrase`choose a column of the file, or set ${{ set: { ragged: 'invalid' } }}`,
+        );
+      added.push(name);
+    }
+    fills.push({
+      name: columns[at] ?? name,
+      field,
+      at,
+      isOver: key === 'fillOver',
+      isNew: isAdded,
+    });
+  }
+  return { ...plan, fills, ...withColumns({ ...plan, input: { ...input, columns: given } }, added) };
+}
+
+/** Whether the file has no column of this name, nor one that is probably meant. */
+function isNew(name: string, columns: readonly string[]): boolean {
+  const plain = comparable(name);
+  return !/^(?:position:)?\d+$/.test(plain) && nearest(plain, columns.map(comparable)) === undefined;
+}
+
+function withColumns(
+  { input, allColumns }: OutputPlan,
+  added: readonly string[],
+): Pick<OutputPlan, 'input' | 'allColumns'> {
+  const { rawHeader, delimiter } = input;
+  const header =
+    rawHeader === null || added.length === 0
+      ? rawHeader
+      : isTyped(input.format)
+        ? JSON.stringify([...readTyped(rawHeader), ...added])
+        : rawHeader + delimiter + writeCells(added, delimiter);
+  return {
+    input: { ...input, columns: [...input.columns, ...added], rawHeader: header },
+    allColumns: [...allColumns, ...added],
+  };
+}
+
+/** The values of a brand for the columns to fill, as JSON. */
+export function fillValuesOf(view: AnswerView, { fills, prefix }: OutputPlan): string {
+  const brand = brandOf(view);
+  const values = fills.map(({ field }) => {
+    const column = columnOf(field, prefix);
+    const cell = column.typed(view, brand);
+    return typeof cell === 'object' ? column.cell(view, brand) || null : cell;
+  });
+  return JSON.stringify(values);
+}
+
+type FillValue = string | number | boolean | null;
+
+/**
+ * Returns what fills a row, or null where nothing is to be filled. `values`: those of
+ * {@link fillValuesOf}; absent for a row without a brand, or with one in doubt.
+ */
+export function createFiller(plan: OutputPlan) {
+  const { fills } = plan;
+  if (fills.length === 0) return null;
+  const editor = editorOf(plan);
+  const hasNew = fills.some(({ isNew }) => isNew);
+  return (raw: string, values: string | undefined, nameMatch: number | null): FilledRow => {
+    const isDoubtful = nameMatch !== null && nameMatch < LOW_NAME_MATCH;
+    const brands = values === undefined || isDoubtful ? [] : (JSON.parse(values) as FillValue[]);
+    const row = editor(raw);
+    if (row === null) return { raw, results: null };
+    let isChanged = hasNew;
+    const results = fills.map(({ at, isOver }, nth): FillResult => {
+      const value = brands[nth] ?? null;
+      if (value === null || value === '') return null;
+      const theirs = row.read(at);
+      const written = row.written(value);
+      const type =
+        theirs.trim() === '' ? 'filled' : comparable(theirs) === comparable(written) ? 'kept' : 'differing';
+      if (type === 'filled' || (type === 'differing' && isOver)) {
+        row.set(at, value);
+        isChanged = true;
+      }
+      return { type, theirs, brands: written };
+    });
+    return { raw: isChanged ? row.text() : raw, results };
+  };
+}
+
+/** A row whose cells can be set. `written`: the text that a value becomes. */
+interface EditableRow {
+  read(at: number): string;
+  written(value: NonNullable<FillValue>): string;
+  set(at: number, value: NonNullable<FillValue>): void;
+  text(): string;
+}
+
+/** null: the row has too few or too many cells. */
+function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
+  const { input, escapeFormulas, fills } = plan;
+  const width = input.columns.length;
+  const ownWidth = width - fills.filter(({ isNew }) => isNew).length;
+  if (isJson(input.format)) return (raw) => editableObject(raw, input.columns);
+  if (isTyped(input.format)) return (raw) => editableCells(raw, plan);
+  const { delimiter } = input;
+  return (raw) => {
+    const cells = splitRecord(raw, delimiter);
+    if (cells.length !== ownWidth) return null;
+    while (cells.length < width) cells.push('');
+    const written = (value: NonNullable<FillValue>) =>
+      escapeFormula(sanitizeCell(String(value)), escapeFormulas);
+    return {
+      read: (at) => cellText(cells[at] ?? ''),
+      written,
+      set(at, value) {
+        cells[at] = writeCells([written(value)], delimiter);
+      },
+      text: () => cells.join(delimiter),
+    };
+  };
+}
+
+function editableCells(raw: string, plan: OutputPlan): EditableRow {
+  const cells = readTyped(raw);
+  const formats = formatsOf(plan.input);
+  while (cells.length < plan.input.columns.length) cells.push(null);
+  return {
+    read: (at) => textOfCell(cells[at] ?? null, formats),
+    written: (value) => textOfCell(value, formats),
+    set(at, value) {
+      const before = cells[at] ?? null;
+      cells[at] = plan.input.parquet === undefined ? styled(value, before) : String(value);
+    },
+    text: () => JSON.stringify(cells),
+  };
+}
+
+/** The value with the number format of the cell that it replaces; text stays text. */
+function styled(given: NonNullable<FillValue>, before: TypedCell): TypedCell {
+  const isText =
+    typeof before === 'string' || (typeof before === 'object' && before !== null && 's' in before);
+  const value = isText ? String(given) : given;
+  const f = typeof before === 'object' && before !== null && 'f' in before ? before.f : undefined;
+  if (f === undefined || typeof value === 'boolean') return value;
+  return typeof value === 'number' ? { n: value, f } : { s: value, f };
+}
+
+function editableObject(raw: string, columns: readonly string[]): EditableRow {
+  let text = raw;
+  return {
+    read: (at) => cellOfJson(valueIn(text, columns[at] ?? '') ?? 'null'),
+    written: String,
+    set(at, value) {
+      const name = columns[at] ?? '';
+      const isString = valueIn(text, name)?.startsWith('"') === true;
+      text = withMember(text, name, JSON.stringify(isString ? String(value) : value));
+    },
+    text: () => text,
+  };
+}
+
+/** The member of this name, or of an inner object that the name leads to: `company.website`. */
+function findMember(text: string, name: string): { readonly member: Member; readonly rest: string } | null {
+  const members = membersOf(text) ?? [];
+  const own = members.findLast(({ key }) => key === name);
+  if (own !== undefined) return { member: own, rest: '' };
+  const outer = members.findLast(
+    ({ key, valueStart }) => name.startsWith(`${key}.`) && text[valueStart] === '{',
+  );
+  return outer === undefined ? null : { member: outer, rest: name.slice(outer.key.length + 1) };
+}
+
+function valueIn(text: string, name: string): string | null {
+  const found = findMember(text, name);
+  if (found === null) return null;
+  const value = text.slice(found.member.valueStart, found.member.valueEnd);
+  return found.rest === '' ? value : valueIn(value, found.rest);
+}
+
+function withMember(text: string, name: string, value: string): string {
+  const found = findMember(text, name);
+  if (found === null) return addMember(text, `${JSON.stringify(name)}:${value}`) ?? text;
+  const { valueStart, valueEnd } = found.member;
+  const inner = found.rest === '' ? value : withMember(text.slice(valueStart, valueEnd), found.rest, value);
+  return text.slice(0, valueStart) + inner + text.slice(valueEnd);
+}
+
+/** What became of the cells of a run: by column, and the rows that do not fit the table. */
+export class FillCounts {
+  readonly columns: {
+    readonly column: string;
+    readonly field: string;
+    filled: number;
+    kept: number;
+    differing: number;
+  }[];
+  misfits = 0;
+
+  constructor({ fills }: OutputPlan) {
+    this.columns = fills.map(({ name, field }) => ({
+      column: name,
+      field,
+      filled: 0,
+      kept: 0,
+      differing: 0,
+    }));
+  }
+
+  /** Returns the cells that differ. */
+  add({ results }: FilledRow) {
+    if (results === null) this.misfits += 1;
+    return (results ?? []).flatMap((result, nth) => {
+      const column = this.columns[nth];
+      if (result === null || column === undefined) return [];
+      column[result.type] += 1;
+      const { type, theirs, brands } = result;
+      return type === 'differing' ? [{ column: column.column, theirs, brands }] : [];
+    });
+  }
+}

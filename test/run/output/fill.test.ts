@@ -1,0 +1,156 @@
+/** `--fill`: a brand's values in the user's own columns, and every other byte as it was. */
+import { describe, expect, it, test } from 'vitest';
+import type { TableShape } from '../../../src/core/table.js';
+import { createFiller, FillCounts, fillValuesOf, planFills } from '../../../src/run/output/fill.js';
+import type { OutputPlan } from '../../../src/run/output/output-plan.js';
+import { createRenderer } from '../../../src/run/output/render.js';
+import type { Scan } from '../../../src/run/scan/scan.js';
+import { CSV_SHAPE, JSON_SHAPE, MATCHED, NOT_FOUND, planFor } from './plans.js';
+
+const XLSX: TableShape = {
+  ...CSV_SHAPE,
+  format: 'xlsx',
+  delimiter: '',
+  rawHeader: '["id","website"]',
+  typed: { codes: ['General', '@'], is1904: false, sheet: 'Sheet1' },
+};
+
+/** The plan of these fills, in a file whose second column is looked up. */
+function filling(input: TableShape, fills: string[], { over = [] as string[], long = 0 } = {}) {
+  const requests = (texts: string[]) =>
+    texts.map((text) => {
+      const [column = '', field = ''] = text.split('=');
+      return { column, field };
+    });
+  const scan = { chosen: { choices: [{ column: 1 }] }, counts: { long } } as unknown as Scan;
+  return planFills(planFor({ input }), { fill: requests(fills), fillOver: requests(over) }, scan);
+}
+
+function fill(plan: OutputPlan, raw: string, nameMatch: number | null = null) {
+  const filled = createFiller(plan)?.(raw, fillValuesOf(MATCHED, plan), nameMatch);
+  return [filled?.raw, filled?.results?.map((result) => result?.type ?? null).join() ?? 'misfit'];
+}
+
+describe('a record of a CSV file', () => {
+  const of = (columns: string[]) => ({ ...CSV_SHAPE, columns, rawHeader: columns.join() });
+  const shape = of(['id', 'website', 'city', 'year']);
+  test.each([
+    ['a blank cell', '1,acme.com,,x', 'city=city', '1,acme.com,Fairfield,x', 'filled'],
+    ['white space', '1,acme.com,"  ",x', 'city=city', '1,acme.com,Fairfield,x', 'filled'],
+    [
+      'other cells as they stood',
+      '"1",acme.com,, "x" ',
+      'city=city',
+      '"1",acme.com,Fairfield, "x" ',
+      'filled',
+    ],
+    ['a value that needs quotes', '1,acme.com,,', 'city=name', '1,acme.com,"Acme, Inc.",', 'filled'],
+    ['a number', '1,acme.com,,', 'year=company.foundedYear', '1,acme.com,,1949', 'filled'],
+    ['the same value', '1,acme.com," fairfield",', 'city=city', '1,acme.com," fairfield",', 'kept'],
+    ['another value', '1,acme.com,Springfield,', 'city=city', '1,acme.com,Springfield,', 'differing'],
+    ['NA, which is a value', '1,acme.com,NA,', 'city=city', '1,acme.com,NA,', 'differing'],
+    ['a value that the brand lacks', '1,acme.com,,', 'city=company.location.subregion', '1,acme.com,,', ''],
+    ['a column by its position', '1,acme.com,,', 'position:3=city', '1,acme.com,Fairfield,', 'filled'],
+    ['a new column', '1,acme.com,,', 'region=company.location.region', '1,acme.com,,,Americas', 'filled'],
+    ['a row with too few cells', '1,acme.com', 'city=city', '1,acme.com', 'misfit'],
+    ['a row with too many cells', '1,acme.com,,,more', 'city=city', '1,acme.com,,,more', 'misfit'],
+  ])('%s', (_what, raw, request, filled, type) => {
+    expect(fill(filling(shape, [request]), raw)).toEqual([filled, type]);
+  });
+
+  it('is replaced where that is asked for, and the difference counts', () => {
+    const plan = filling(shape, [], { over: ['city=city'] });
+    expect(fill(plan, '1,acme.com,Springfield,')).toEqual(['1,acme.com,Fairfield,', 'differing']);
+    expect(fill(plan, '1,acme.com,Fairfield,')).toEqual(['1,acme.com,Fairfield,', 'kept']);
+  });
+
+  it('keeps its cells where the name is that of another company', () => {
+    expect(fill(filling(shape, ['city=city']), '1,acme.com,,', 0.5)).toEqual(['1,acme.com,,', '']);
+  });
+
+  it('gets a formula escaped, and says the same the second time', () => {
+    const plan = filling(shape, ['city=name']);
+    const values = JSON.stringify(['=cmd()']);
+    const once = createFiller(plan)?.('1,acme.com,,', values, null).raw ?? '';
+    expect(once).toBe("1,acme.com,'=cmd(),");
+    expect(createFiller(plan)?.(once, values, null).results?.[0]?.type).toBe('kept');
+  });
+
+  it('has the new column after those of the user, in rows without a brand too', () => {
+    const renderer = createRenderer({
+      ...filling(shape, ['region=company.location.region']),
+      fields: ['name'],
+    });
+    const row = (view: typeof MATCHED) => renderer.row('1,acme.com,,', renderer.answer(view), null);
+    expect(renderer.header()).toMatch(/^id,website,city,year,region,brand_status,/);
+    expect(row(MATCHED)).toMatch(/^1,acme\.com,,,Americas,matched,/);
+    expect(row(NOT_FOUND)).toMatch(/^1,acme\.com,,,,not_found,/);
+  });
+
+  it('is not filled by a brand of low quality', () => {
+    const renderer = createRenderer({ ...filling(shape, ['city=city']), minQuality: 0.95 });
+    expect(renderer.row('1,acme.com,,', renderer.answer(MATCHED), null)).toMatch(/^1,acme\.com,,,matched/);
+  });
+});
+
+test.each([
+  ['an absent key', '{"id":1}', 'city', '{"id":1,"city":"Fairfield"}'],
+  ['null', '{ "city" : null , "n":1.10}', 'city', '{ "city" : "Fairfield" , "n":1.10}'],
+  ['an inner key', '{"at":{"city":"","x":1}}', 'at.city', '{"at":{"city":"Fairfield","x":1}}'],
+  ['a key with a point', '{"at.city":"","at":{}}', 'at.city', '{"at.city":"Fairfield","at":{}}'],
+])('a JSON object is filled: %s', (_what, raw, column, filled) => {
+  const input = { ...JSON_SHAPE, columns: ['id', 'website', 'city', 'at.city'] };
+  expect(fill(filling(input, [`${column}=city`]), raw)).toEqual([filled, 'filled']);
+});
+
+test.each([
+  ['null', '[1,"a",null]', '[1,"a",1949]', 'filled'],
+  ['a text stays one', '[1,"a"," "]', '[1,"a","1949"]', 'filled'],
+  ['the format of a cell', '[1,"a",{"s":" ","f":1}]', '[1,"a",{"s":"1949","f":1}]', 'filled'],
+  ['a formatted number that differs', '[1,"a",{"n":"5","f":1}]', '[1,"a",{"n":"5","f":1}]', 'differing'],
+])('a row of a workbook is filled: %s', (_what, raw, filled, type) => {
+  const input = { ...XLSX, columns: ['id', 'website', 'year'], rawHeader: '["id","website","year"]' };
+  expect(fill(filling(input, ['year=company.foundedYear']), raw)).toEqual([filled, type]);
+});
+
+describe('what cannot be filled is refused before anything is spent', () => {
+  const columns = ['id', 'website', 'city', 'city', 'country'];
+  const shape = { ...CSV_SHAPE, columns, rawHeader: columns.join() };
+  const parquet: TableShape = {
+    ...XLSX,
+    format: 'parquet',
+    columns: ['id', 'website'],
+    parquet: { schema: [{ name: 'id', type: 'INT64' }] },
+  };
+  test.each<[string, TableShape, string[], string]>([
+    ['two columns of one name', shape, ['city=city'], 'column-doubtful'],
+    ['a slip of the pen', shape, ['contry=country'], 'column-unknown'],
+    ['the column that is looked up', shape, ['website=domain'], 'usage-invalid'],
+    ['one column twice', shape, ['country=country', 'country=name'], 'usage-invalid'],
+    ['a name that a run adds', shape, ['brand_name=name'], 'usage-invalid'],
+    ['a position that is not there', shape, ['position:9=name'], 'column-unknown'],
+    ['a column of numbers in a Parquet file', parquet, ['id=name'], 'usage-invalid'],
+  ])('%s', (_what, input, fills, code) => {
+    expect(() => filling(input, fills)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('a new column beside rows with surplus cells', () => {
+    const refused = expect.objectContaining({ code: 'usage-invalid' });
+    expect(() => filling(shape, ['region=country'], { long: 1 })).toThrow(refused);
+  });
+});
+
+it('counts by column what became of the cells', () => {
+  const input = { ...CSV_SHAPE, columns: ['id', 'website', 'city'], rawHeader: 'id,website,city' };
+  const plan = filling(input, ['city=city']);
+  const counts = new FillCounts(plan);
+  const filler = createFiller(plan);
+  const differing = ['1,a.com,', '2,a.com,Fairfield', '3,a.com,Rome', '4,a.com'].flatMap((raw) =>
+    filler === null ? [] : counts.add(filler(raw, fillValuesOf(MATCHED, plan), null)),
+  );
+  expect(differing).toEqual([{ column: 'city', theirs: 'Rome', brands: 'Fairfield' }]);
+  expect(counts).toEqual({
+    columns: [{ column: 'city', field: 'city', filled: 1, kept: 1, differing: 1 }],
+    misfits: 1,
+  });
+});
