@@ -94,7 +94,7 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
     else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
   }
   const merged = { ...settings, ...(changes as Partial<Settings>) };
-  throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
+  throwProblems(findFieldProblems(merged, (setting) => `in ${setting} of ${file.path}`));
   return merged;
 }
 

@@ -37,8 +37,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   if (found.command !== 'config')
     problems.push(
       ...findBroken(settings, found),
-      ...findFieldProblems(settings, phrase`in ${{ setting: 'fields' }}`),
-      ...findFillProblems(settings),
+      ...findFieldProblems(settings, (setting) => phrase`in ${{ setting }}`),
     );
   return { loaded: { settings, origins }, problems };
 }
@@ -88,24 +87,27 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   }
 }
 
-/** Fields that no brand has: their columns would be blank. `place`: where they were given. */
-export function findFieldProblems(
-  { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
-  place: Phrase,
-): Problem[] {
-  return (hasNoColumns(fields) ? [] : (fields ?? [])).flatMap((field) => {
-    const unknown = findUnknownField(field, prefix);
-    if (unknown === null) return [];
-    const insist = `write +${field} for a field that the service has added`;
-    const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
-    return usageProblem('no such field of a brand', phrase`${quote(field)} ${place}`, todo);
-  });
-}
+type FieldSettings = Pick<Settings, 'fields' | 'fill' | 'fillOver' | 'prefix'>;
 
-function findFillProblems({ fill, fillOver, prefix }: Settings): Problem[] {
-  const problemsIn = (requests: Settings['fill'], setting: 'fill' | 'fillOver') =>
-    findFieldProblems({ fields: requests.map(({ field }) => field), prefix }, phrase`in ${{ setting }}`);
-  return [...problemsIn(fill, 'fill'), ...problemsIn(fillOver, 'fillOver')];
+/** Fields that no brand has: their cells would be blank. `placeOf`: where a setting was given. */
+export function findFieldProblems(
+  { fields, fill, fillOver, prefix }: FieldSettings,
+  placeOf: (setting: 'fields' | 'fill' | 'fillOver') => Phrase,
+): Problem[] {
+  const named = {
+    fields: hasNoColumns(fields) ? [] : (fields ?? []),
+    fill: fill.map(({ field }) => field),
+    fillOver: fillOver.map(({ field }) => field),
+  };
+  return (['fields', 'fill', 'fillOver'] as const).flatMap((setting) =>
+    named[setting].flatMap((field) => {
+      const unknown = findUnknownField(field, prefix);
+      if (unknown === null) return [];
+      const insist = `write +${field} for a field that the service has added`;
+      const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
+      return usageProblem('no such field of a brand', phrase`${quote(field)} ${placeOf(setting)}`, todo);
+    }),
+  );
 }
 
 const NEEDS_TOKEN: readonly CommandName[] = [...LOOKING_UP, 'ledger check'];

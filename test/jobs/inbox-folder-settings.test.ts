@@ -73,6 +73,11 @@ describe('the settings of a folder', () => {
     expect(apply(values, base(flags))).toMatchObject(expected);
   });
 
+  it('may not name fields that no brand has', () => {
+    expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
+    expect(refusal({ fill: ['x=nmae'] })).toContain('no such field of a brand: "nmae" in fill of');
+  });
+
   it.each([
     'baseUrl',
     'tokenFile',
