@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_830,
-  'brand-api': 785,
-  settings: 2_795,
-  notify: 355,
-  input: 8_415,
-  'local-service': 1_695,
-  ledger: 1_782,
-  engine: 9_085,
-  worker: 2_210,
-  run: 10_435,
-  app: 1_005,
-  jobs: 4_905,
-  library: 1_760,
+  core: 2_775,
+  'brand-api': 780,
+  settings: 2_890,
+  notify: 350,
+  input: 8_105,
+  'local-service': 1_680,
+  ledger: 1_690,
+  engine: 8_840,
+  worker: 2_090,
+  run: 10_595,
+  app: 980,
+  jobs: 4_470,
+  library: 1_510,
   dashboard: 6_465,
-  commands: 2_785,
+  commands: 2_655,
   roots: 355,
 };
-const CEILING_OF_ALL = 57_602;
+const CEILING_OF_ALL = 56_190;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
