@@ -10,7 +10,7 @@ import { sentenceOf } from '../core/figures.js';
 import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
-import { answerText, type Cookies, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
+import { answerText, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */
@@ -74,13 +74,8 @@ export function answerError(context: Context, error: BrandEnrichError): Response
 }
 
 const LONGEST_FORM = 16_384;
-const NOTICE_MS = 30_000;
 
-export function addActions(
-  app: GatedApp,
-  actions: readonly Action[],
-  { log, cookies }: { readonly log: Log; readonly cookies: Cookies },
-): void {
+export function addActions(app: GatedApp, actions: readonly Action[], log: Log): void {
   for (const { path, ask, carryOut, readRun } of actions) {
     app.post(path, async (context) => {
       if (!(lengthOf(context) <= LONGEST_FORM))
@@ -112,14 +107,14 @@ export function addActions(
           const isUnknown = readRun !== undefined && run === null;
           return context.json({ version: DOCUMENT_VERSION, ...(run ?? done) }, isUnknown ? 202 : 200);
         }
-        await keepNotice(context, cookies, sentence);
+        session.notice = sentence;
         // To the place on the dashboard where it was pressed.
         return context.redirect(next === '/' && back.startsWith('/#') ? back : next, 303);
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
         log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');
         if (isProgram) return answerError(context, error);
-        await keepNotice(context, cookies, sentenceOf(error.inWords('keys').message));
+        session.notice = sentenceOf(error.inWords('keys').message);
         return context.redirect(back, 303);
       }
     });
@@ -163,15 +158,4 @@ export function mayAct(context: Context, session: Session, token: string | null)
   if (session.type === 'cookie') return token === session.formToken;
   const { req } = context;
   return req.header('origin') === undefined && req.header('sec-fetch-site') === undefined;
-}
-
-function keepNotice(context: Context, cookies: Cookies, sentence: string): Promise<void> {
-  return cookies.set(context, 'notice', sentence.slice(0, 1_000), NOTICE_MS);
-}
-
-/** What the last action did, once; null: there is nothing to say. */
-export async function takeNotice(context: Context, cookies: Cookies): Promise<string | null> {
-  const notice = await cookies.read(context, 'notice');
-  if (notice !== null) cookies.clear(context, 'notice');
-  return notice;
 }

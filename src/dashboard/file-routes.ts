@@ -16,7 +16,7 @@ import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { PATIENCE_MS } from './file-actions.js';
 import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
-import { type GatedApp, sendPage, type Viewer } from './gate.js';
+import { type GatedApp, sendPage, viewerOf } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { type FileLook, isRunBehind, type RunLook } from './look-at-run.js';
 import { filePath, renderNotice } from './plain-pages.js';
@@ -54,10 +54,9 @@ const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothin
 type Seen = FileView | typeof NO_RUN | typeof NO_FILE | typeof NO_ANSWER;
 const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray(seen);
 
-/** Adds them to an app behind the gate. `viewerOf`: with the notice of the last action. */
+/** Adds them to an app behind the gate. */
 export function addFileRoutes(
   app: GatedApp,
-  viewerOf: (context: Context) => Promise<Viewer>,
   { look, lookAtRun, lookAtFile, finder, plans, caps, terms, results, now }: FileRoutes,
 ): void {
   const refuse = (context: Context, refusal: readonly [string, string]) =>
@@ -90,10 +89,10 @@ export function addFileRoutes(
     return { file: null, run, caps: null, closed: null, isPaused: false, now: now(), result: null };
   }
 
-  async function showPlan(context: Context, upload: Draft) {
+  async function showPlan(context: Parameters<typeof viewerOf>[0], upload: Draft) {
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
-    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
+    return sendPage(context, renderUpload({ upload, choice, plan }, viewerOf(context)));
   }
 
   app.get('/files/:id', async (context) => {
@@ -103,7 +102,7 @@ export function addFileRoutes(
     if (draft !== null && isAsked) return showPlan(context, draft);
     const seen = await seeFile(id, new URL(context.req.url).searchParams);
     if (isRefused(seen)) return refuse(context, seen);
-    return sendPage(context, renderFile(seen, await viewerOf(context), terms));
+    return sendPage(context, renderFile(seen, viewerOf(context), terms));
   });
   app.get('/runs/:id', async (context) => {
     const { id } = context.req.param();
@@ -113,7 +112,7 @@ export function addFileRoutes(
     const job = seen.run?.shown.run.job ?? '';
     // A run with a file here is shown with it.
     if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
-    return sendPage(context, renderFile(seen, await viewerOf(context), terms));
+    return sendPage(context, renderFile(seen, viewerOf(context), terms));
   });
   for (const [path, see] of [
     ['/parts/files/:id', seeFile],

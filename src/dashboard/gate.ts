@@ -1,9 +1,9 @@
 /** Before every page: security headers, host name check, sign-in, sessions. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
-import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
 import pLimit from 'p-limit';
@@ -22,7 +22,6 @@ export interface GateOptions {
   readonly password: string;
   /** The random token of the sign-in link; null: there is no link. */
   readonly linkToken: string | null;
-  readonly cookies: Cookies;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,12 +33,19 @@ export interface Session {
   readonly user: string;
   /** In every form of the session: another page cannot know it. */
   readonly formToken: string;
+  /** What the last action did, until a page shows it; null without one. */
+  notice: string | null;
 }
 
 /** For whom a page is made. */
-export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
-  /** What their last action did; null: nothing is said. */
-  readonly notice: string | null;
+export type Viewer = Readonly<Pick<Session, 'user' | 'formToken' | 'notice'>>;
+
+/** Returns who looks at a page, with the notice of the last action, which is shown once. */
+export function viewerOf(context: Context<{ Variables: { session: Session } }>): Viewer {
+  const session = context.get('session');
+  const viewer = { ...session };
+  session.notice = null;
+  return viewer;
 }
 
 export type GatedApp = Hono<{ Variables: { session: Session } }>;
@@ -68,8 +74,8 @@ const FOREIGN_HOST =
 
 /** Returns an app whose pages, added later, only a signed-in person or program reaches. */
 export function createGate(options: GateOptions): GatedApp {
-  const { host, url: ownUrl, linkToken, cookies } = options;
-  const { isBusy, check, enter } = createSignIn(options);
+  const { host, url: ownUrl, linkToken } = options;
+  const { isBusy, check } = createPasswordCheck(options);
   const sessions = createSessions(options);
   const app: GatedApp = new Hono();
   const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
@@ -101,20 +107,18 @@ export function createGate(options: GateOptions): GatedApp {
     const form = new URLSearchParams(await context.req.text());
     const next = ownPath(form.get('next') ?? undefined);
     const refused = await check(context, form.get('password') ?? '', next);
-    return refused ?? enter(context, next, form.get('user') ?? '');
+    return refused ?? sessions.enter(context, next, form.get('user') ?? '');
   });
   app.post('/sign-out', async (context) => {
     if (!isOwnOrigin(context, ownUrl)) return context.text(FOREIGN, 403);
-    const session = await sessions.read(context);
-    if (session !== null) sessions.end(session);
-    cookies.clear(context, 'session');
+    sessions.end(context);
     return context.redirect('/sign-in', 303);
   });
 
   app.use(async (context, next) => {
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
-    const session = await sessions.read(context);
+    const session = sessions.read(context);
     if (token !== null && context.req.method === 'GET') {
       const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
@@ -129,13 +133,12 @@ export function createGate(options: GateOptions): GatedApp {
           ? sendPage(context, renderSignIn(path, words), 401)
           : context.text(`${words}\n`, 401);
       }
-      if (name !== '' || !wantsPage(context)) return enter(context, path, name);
+      if (name !== '' || !wantsPage(context)) return sessions.enter(context, path, name);
       // The log says who did what, so people give their name first.
       return sendPage(context, renderSignIn(path, null, token));
     }
     if (session !== null) {
-      const { user, formToken } = session;
-      context.set('session', { type: 'cookie', user, formToken });
+      context.set('session', session);
       trustRequest((context.env as HttpBindings).incoming);
       return next();
     }
@@ -144,7 +147,8 @@ export function createGate(options: GateOptions): GatedApp {
       if (given !== undefined) {
         const refused = await check(context, given.password, '/');
         if (refused !== null) return refused;
-        context.set('session', { type: 'basic', user: nameOf(given.username), formToken: '' });
+        const user = nameOf(given.username);
+        context.set('session', { type: 'basic', user, formToken: '', notice: null });
         trustRequest((context.env as HttpBindings).incoming);
         return next();
       }
@@ -159,8 +163,8 @@ export function createGate(options: GateOptions): GatedApp {
   return app;
 }
 
-/** What a person or a program has to know to be let in. */
-function createSignIn({ password, cookies, clock, log }: GateOptions) {
+/** Compares what a person or a program says with the password. */
+function createPasswordCheck({ password, clock, log }: GateOptions) {
   const wrongOnes = pLimit(1);
   const warn = oncePerMinute(clock, (facts, others) =>
     log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
@@ -182,36 +186,35 @@ function createSignIn({ password, cookies, clock, log }: GateOptions) {
     return refuse(context, next, 'Wrong password.', 401, 'password-wrong');
   }
 
-  /** Goes on to `path` with a new session. */
-  async function enter(context: Context, path: string, user: string): Promise<Response> {
-    const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
-    await cookies.set(context, 'session', content, SESSION_MS);
-    return context.redirect(path, 303);
-  }
-
-  return { isBusy, check, enter };
+  return { isBusy, check };
 }
 
-/** Sessions that cookies name: read until they end, by themselves or by their person. */
-function createSessions({ cookies, clock }: GateOptions) {
-  /** Sessions that people ended, and when they would have ended by themselves. */
-  const signedOut = new Map<string, number>();
-  const formKey = cookies.keyFor('form');
-  const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
+/** Sessions of this process by the random text of their cookie, until a week or their person ends them. */
+function createSessions({ clock, url }: GateOptions) {
+  const open = new Map<string, { readonly session: Session; readonly until: number }>();
+  const secure = url?.startsWith('https:') === true;
+  const common = { httpOnly: true, sameSite: 'Strict', path: '/', secure } as const;
+  const keyOf = (context: Context) => getCookie(context, cookieName(context)) ?? '';
 
   return {
     /** Returns the session of the cookie, or null without one or after its end. */
-    async read(context: Context) {
-      const content = await cookies.read(context, 'session');
-      const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];
-      if (content === null || user === undefined) return null;
-      if (Number(until) <= clock.now() || signedOut.has(id)) return null;
-      return { id, until: Number(until), user, formToken: formTokenOf(content) };
+    read(context: Context): Session | null {
+      const found = open.get(keyOf(context));
+      return found !== undefined && clock.now() < found.until ? found.session : null;
     },
-    end({ id, until }: { readonly id: string; readonly until: number }): void {
+    /** Goes on to `path` with a new session. */
+    enter(context: Context, path: string, user: string): Response {
       const now = clock.now();
-      for (const [each, end] of signedOut) if (end <= now) signedOut.delete(each);
-      signedOut.set(id, until);
+      for (const [key, { until }] of open) if (until <= now) open.delete(key);
+      const key = randomPassword();
+      const session = { user: nameOf(user), formToken: randomPassword(), notice: null };
+      open.set(key, { session: { type: 'cookie', ...session }, until: now + SESSION_MS });
+      setCookie(context, cookieName(context), key, { ...common, maxAge: SESSION_MS / 1_000 });
+      return context.redirect(path, 303);
+    },
+    end(context: Context): void {
+      open.delete(keyOf(context));
+      deleteCookie(context, cookieName(context), common);
     },
   };
 }
@@ -292,46 +295,13 @@ export function randomPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-function randomId(): string {
-  return randomBytes(12).toString('base64url');
-}
-
 /** In a time that does not depend on how much of it is right. */
 function isSame(text: string, other: string): boolean {
   const digestOf = (each: string) => createHash('sha256').update(each).digest();
   return timingSafeEqual(digestOf(text), digestOf(other));
 }
 
-/**
- * `session`: who is signed in. `notice`: what the last action did; others choose words of it, such
- * as the names of files.
- */
-export type CookiePurpose = 'session' | 'notice';
-
-export type Cookies = ReturnType<typeof createCookies>;
-
-/** `isSecure`: browsers send them over TLS alone. */
-export function createCookies({ key, isSecure }: { readonly key: Buffer; readonly isSecure: boolean }) {
-  /** What was signed for one purpose is worth nothing for another. */
-  const keyFor = (purpose: string) => createHmac('sha256', key).update(purpose).digest();
-  const common = { httpOnly: true, sameSite: 'Strict', path: '/', secure: isSecure } as const;
-  return {
-    keyFor,
-    async set(context: Context, purpose: CookiePurpose, text: string, keptMs: number): Promise<void> {
-      const options = { ...common, maxAge: Math.floor(keptMs / 1_000) };
-      await setSignedCookie(context, cookieName(context, purpose), text, keyFor(purpose), options);
-    },
-    /** Returns null without a cookie, or if another process signed it. */
-    async read(context: Context, purpose: CookiePurpose): Promise<string | null> {
-      return (await getSignedCookie(context, keyFor(purpose), cookieName(context, purpose))) || null;
-    },
-    clear(context: Context, purpose: CookiePurpose): void {
-      deleteCookie(context, cookieName(context, purpose), common);
-    },
-  };
-}
-
 /** Browsers share the cookies of a host among its ports. */
-function cookieName(context: Context, purpose: CookiePurpose): string {
-  return `brand-enrich-${purpose}-${new URL(context.req.url).port || '80'}`;
+function cookieName(context: Context): string {
+  return `brand-enrich-session-${new URL(context.req.url).port || '80'}`;
 }

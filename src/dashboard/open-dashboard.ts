@@ -1,8 +1,6 @@
 /** The dashboard for `up`: page, parts, and the same as JSON. */
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
-import type { Context } from 'hono';
 import { systemClock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';
@@ -18,18 +16,17 @@ import type { AccountNames } from '../run/enrich-request.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
-import { type Action, addActions, logForged, takeNotice } from './actions.js';
+import { type Action, addActions, logForged } from './actions.js';
 import { fileActions } from './file-actions.js';
 import { addFileRoutes } from './file-routes.js';
 import {
   answerText,
-  createCookies,
   createGate,
   type GatedApp,
   type GateOptions,
   randomPassword,
   sendPage,
-  type Viewer,
+  viewerOf,
 } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createFileLook, createRunLook } from './look-at-run.js';
@@ -131,10 +128,10 @@ export async function openDashboard(context: DashboardContext) {
     ),
     log,
     look,
-    addPages(app, viewerOf) {
+    addPages(app) {
       // First: pages of runs would take the names.
       addRunDocuments(app, readRun);
-      addFileRoutes(app, viewerOf, {
+      addFileRoutes(app, {
         ...uploads,
         look,
         lookAtRun,
@@ -173,12 +170,12 @@ function onNewestData(actions: readonly Action[], expire: () => void): Action[] 
   }));
 }
 
-export interface DashboardServerOptions extends Omit<GateOptions, 'cookies'> {
+export interface DashboardServerOptions extends GateOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
-  /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
-  readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
+  /** Adds further pages. Default: none. */
+  readonly addPages?: (app: GatedApp) => void;
   readonly actions: readonly Action[];
   /** Is called with bugs. */
   readonly onError: (error: Error) => void;
@@ -187,23 +184,18 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'cookies'> {
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port, look, actions, log, onError } = options;
-  const isSecure = options.url?.startsWith('https:') === true;
-  const cookies = createCookies({ key: randomBytes(32), isSecure });
-  const app = createGate({ ...options, cookies });
+  const app = createGate(options);
   app.use(logForged(log, options.clock));
   const policy = "default-src 'none'";
-  const viewerOf = async (context: Context) => {
-    return { ...context.get('session'), notice: await takeNotice(context, cookies) };
-  };
   app.get('/', async (context) => {
-    return sendPage(context, renderDashboard(await look(), await viewerOf(context)));
+    return sendPage(context, renderDashboard(await look(), viewerOf(context)));
   });
   app.get('/parts', async (context) => {
     const viewer = { ...context.get('session'), notice: null };
     return sendPage(context, { html: renderParts(await look(), viewer), policy });
   });
-  options.addPages?.(app, viewerOf);
-  addActions(app, actions, { log, cookies });
+  options.addPages?.(app);
+  addActions(app, actions, log);
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look()));

@@ -43,22 +43,19 @@ export const signIn = (password: string, next = '/') => ({
 });
 export const cookieOf = ({ headers }: Answer) => headers['set-cookie']?.[0] ?? '';
 
-/** All cookies that an answer sets, to send back. */
-export const cookiesOf = ({ headers }: Answer) => ({
-  cookie: (headers['set-cookie'] ?? '')
-    .toString()
-    .split(/,(?=brand)/)
-    .map((each) => each.split(';', 1)[0])
-    .join('; '),
-});
-
 /** The session's cookie alone. */
 export const sessionOf = (answer: Answer) => ({ cookie: cookieOf(answer).split(';', 1)[0] ?? '' });
 
 /** A new session of this user: its cookie, and the token of its forms. */
 export async function sessionFor(served: ServedDashboard, user: string) {
   const body = new URLSearchParams({ user, password: PASSWORD }).toString();
-  const headers = cookiesOf(await ask(served, '/sign-in', { ...signIn(PASSWORD), body }));
+  const headers = sessionOf(await ask(served, '/sign-in', { ...signIn(PASSWORD), body }));
   const { text } = await ask(served, '/', { headers });
   return { ...headers, token: /name="form-token" content="([^"]+)"/.exec(text)?.[1] ?? '' };
+}
+
+/** What the next page says that the last action did. */
+export async function noticeOf(served: ServedDashboard, cookie: string): Promise<string | undefined> {
+  const { text } = await ask(served, '/', { headers: { cookie } });
+  return /<p class="banner calm" role="status">([^<]*)/.exec(text)?.[1];
 }

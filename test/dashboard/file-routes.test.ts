@@ -36,7 +36,7 @@ async function served(
   const parts = { ...ROUTES, look, lookAtRun, lookAtFile, finder, engine, plans: { ...ROUTES.plans, plan } };
   const dashboard = await startDashboard({
     actions: fileActions(parts),
-    addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
+    addPages: (app) => addFileRoutes(app, parts),
   });
   /** The path goes out as it is: `fetch` would resolve its dots. */
   const get = (path: string, method = 'GET', body = '') =>

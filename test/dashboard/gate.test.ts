@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { ownPath, SESSION_MS } from '../../src/dashboard/gate.js';
 import { ask, basic, cookieOf, PAGE, sessionOf, signIn } from './asking.js';
-import { LINK_TOKEN, PASSWORD, type ServedDashboard, startCrowded, startDashboard } from './served.js';
+import { LINK_TOKEN, PASSWORD, startCrowded, startDashboard } from './served.js';
 
 const PATHS = ['/', '/status.json', '/runs/x', '/files/x', '/x'];
 
@@ -161,27 +161,15 @@ it.each([
 });
 
 describe('a session', () => {
-  /** Name, expiry and signature of the cookie after signing in. */
-  async function signedIn(served: ServedDashboard) {
-    const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD)));
-    const [, name = '', until = '', signature = ''] = /^([^=]+)=(\d+)\.([^;]+)/.exec(cookie) ?? [];
-    return { name, until, signature };
-  }
-  const statusWith = async (served: ServedDashboard, cookie: string) =>
-    (await ask(served, '/', { headers: { cookie } })).status;
-
-  it('of another process is refused', async () => {
+  it('is that of its cookie, at the process that gave it, and of no other text', async () => {
     const [served, other] = [await startDashboard(), await startDashboard()];
-    const [{ name }, { until, signature }] = [await signedIn(served), await signedIn(other)];
-    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(401);
-  });
-
-  it('cannot be extended by changing its expiry', async () => {
-    const served = await startDashboard();
-    const { name, until, signature } = await signedIn(served);
-    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(200);
-    expect(await statusWith(served, `${name}=${Number.MAX_SAFE_INTEGER}.${signature}`)).toBe(401);
-    expect(await statusWith(served, `${name}=`)).toBe(401);
+    const statusWith = async (cookie: string) => (await ask(served, '/', { headers: { cookie } })).status;
+    const { cookie } = sessionOf(await ask(served, '/sign-in', signIn(PASSWORD)));
+    const [name] = cookie.split('=');
+    const foreign = sessionOf(await ask(other, '/sign-in', signIn(PASSWORD))).cookie.split('=')[1];
+    expect(await statusWith(cookie)).toBe(200);
+    for (const text of [foreign, '', cookie.slice(0, -1).split('=')[1], '__proto__'])
+      expect(await statusWith(`${name}=${text}`)).toBe(401);
   });
 
   it.each(['', 'Bearer abc', 'Basic', 'Basic !!!', `Basic ${Buffer.from('nobody').toString('base64')}`])(

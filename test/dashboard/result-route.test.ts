@@ -20,7 +20,7 @@ it.each<[string, RunView | null | 'unavailable', string | null]>([
 ])('%s', async (_, seen, name) => {
   const lookAtRun = async () => seen;
   const served = await startDashboard({
-    addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, { ...ROUTES, lookAtRun }),
+    addPages: (app) => addFileRoutes(app, { ...ROUTES, lookAtRun }),
   });
   const answer = await ask(served, '/runs/r-1/result', { headers: { ...PAGE, ...basic(PASSWORD) } });
   if (name === null) {

@@ -88,7 +88,7 @@ async function serve() {
   const served = await startDashboard({
     view: await look(),
     actions: [...runActions({ ...parts, look, readRun: async () => null }), ...fileActions(parts)],
-    addPages: (app, viewerOf) => addFileRoutes(app, viewerOf, parts),
+    addPages: (app) => addFileRoutes(app, parts),
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts, runs: withJob(parts.runs ?? data.runs) };

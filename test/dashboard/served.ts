@@ -72,8 +72,8 @@ export const ROUTES = {
 
 /** The pages of these uploads, without plans. */
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
-  return (app, viewerOf) => {
-    addFileRoutes(app, viewerOf, { ...ROUTES, finder: createFileFinder(uploads.roots) });
+  return (app) => {
+    addFileRoutes(app, { ...ROUTES, finder: createFileFinder(uploads.roots) });
     addUploads(app, { ...ROUTES, engine: NO_ORDERS, uploads, log: silentLog() });
   };
 }

@@ -19,7 +19,7 @@ import { createUploads } from '../../src/jobs/uploads.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
-import { ask, basic, cookieOf, sessionFor } from './asking.js';
+import { ask, basic, noticeOf, sessionFor } from './asking.js';
 import { PASSWORD, ROUTES, type ServedDashboard, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
@@ -407,7 +407,7 @@ describe('on a full disk', () => {
       const body = new URLSearchParams({ token, confirmed: 'yes', ...fields }).toString();
       const answer = await ask(served, path, { method: 'POST', headers: { ...FORM, cookie }, body });
       expect(answer.status).toBe(303);
-      return decodeURIComponent(cookieOf(answer));
+      return noticeOf(served, cookie);
     };
     const drafts = createFileFinder([root]).listDrafts;
     return { root, disk, drafts, served, press };
