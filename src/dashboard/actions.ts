@@ -13,11 +13,12 @@ import type { Document } from '../run/documents.js';
 import { answerText, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
-/** The values of its path, and the fields of its form. */
 interface ActionInput {
   /** Who does it: the name under which the session signed in. */
   readonly user: string;
-  readonly params: Readonly<Record<string, string>>;
+  /** The `:id` of its path, or empty without one. */
+  readonly id: string;
+  /** Those of its form. */
   readonly fields: URLSearchParams;
 }
 
@@ -31,6 +32,25 @@ export interface Action {
   readonly carryOut: (input: ActionInput) => Promise<Done>;
   /** What a program reads then; null: it is not known now. Absent: what was done. */
   readonly readRun?: (input: ActionInput) => Promise<Document<'run'> | null>;
+}
+
+/** Makes an action on something that is found anew for the question, and for what is done. */
+export function actionOn<T>(
+  path: string,
+  find: (input: ActionInput) => Promise<T>,
+  {
+    ask,
+    carryOut,
+  }: {
+    readonly ask?: (found: T, input: ActionInput) => Promise<Question>;
+    readonly carryOut: (found: T, input: ActionInput) => Promise<Done>;
+  },
+): Action {
+  return {
+    path,
+    ...(ask && { ask: async (input) => ask(await find(input), input) }),
+    carryOut: async (input) => carryOut(await find(input), input),
+  };
 }
 
 export interface Done {
@@ -87,7 +107,7 @@ export function addActions(app: GatedApp, actions: readonly Action[], log: Log):
       const session = context.get('session');
       if (!mayAct(context, session, fields.get('token')))
         return answerText(context, FORGED, 403, 'form-foreign');
-      const input = { user: session.user, params: context.req.param() as Record<string, string>, fields };
+      const input = { user: session.user, id: context.req.param('id') ?? '', fields };
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       const back = ownPath(fields.get('back') ?? undefined);
       const isProgram = session.type === 'basic';

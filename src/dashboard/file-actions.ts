@@ -11,7 +11,7 @@ import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
 import { discard, dismiss, type GivenCaps, goOn, startFile } from '../jobs/start-file.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { isMoreThan, requestsLeft } from '../run/lookups/spending.js';
-import { type Action, noEngine, RefusedAction } from './actions.js';
+import { type Action, actionOn, noEngine, RefusedAction } from './actions.js';
 import { filePath } from './plain-pages.js';
 import { accountWith, costLine, STORED } from './run-actions.js';
 import type { MoneyTerms } from './run-page.js';
@@ -31,14 +31,14 @@ export const PATIENCE_MS = 3_000;
 
 export function fileActions({ plans, engine, finder, caps, terms }: FileActionContext): Action[] {
   /** One that was sent, or a failed file. */
-  async function findDraft(id: string): Promise<Draft> {
+  async function findDraft({ id }: { readonly id: string }): Promise<Draft> {
     const draft = await finder.findDraft(id);
     if (draft !== null) return draft;
     const gone = 'this file was started or discarded, or is no longer there';
     throw new RefusedAction('not-found', gone, id, 'see the runs on the dashboard');
   }
 
-  async function findFailed(id: string): Promise<FoundFile> {
+  async function findFailed({ id }: { readonly id: string }): Promise<FoundFile> {
     const file = await finder.find(id);
     if (file?.place === 'failed') return file;
     throw new RefusedAction('not-found', 'this file is no longer among the failed ones', id);
@@ -61,7 +61,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
    * `asked`: requests that a waiting file may send now; null where that is not known. Throws where
    * it may not go on.
    */
-  async function findWaiting(id: string, fields: URLSearchParams) {
+  async function findWaiting({ id, fields }: { readonly id: string; readonly fields: URLSearchParams }) {
     const file = await finder.find(id);
     if (file?.file == null || !(hasGoOn(file.waitsFor) || isUndecided(file.waitsFor)))
       throw new RefusedAction('not-now', 'this file does not wait for that any more', id);
@@ -86,10 +86,8 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
   }
 
   return [
-    {
-      path: '/files/:id/start',
-      async carryOut({ user, params: { id = '' }, fields }) {
-        const draft = await findDraft(id);
+    actionOn('/files/:id/start', findDraft, {
+      async carryOut(draft, { user, fields }) {
         const choice = choiceOf(fields);
         const read = fields.get(SHOWN_READING);
         const isChanged = read !== null && read !== readingText(choice);
@@ -108,19 +106,15 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
         const where = draft.place === 'failed' ? 'is tried again' : 'is started';
         return { path: filePath(job), sentence: `${name} ${where}: ${startedText(found)}.`, subject: name };
       },
-    },
-    {
-      path: '/files/:id/discard',
-      async carryOut({ params: { id = '' } }) {
-        const draft = await findDraft(id);
+    }),
+    actionOn('/files/:id/discard', findDraft, {
+      async carryOut(draft) {
         await discard(draft);
         return { path: '/', sentence: `${draft.file} was discarded.`, subject: draft.file };
       },
-    },
-    {
-      path: '/files/:id/again',
-      async ask({ params: { id = '' } }) {
-        const failed = await findFailed(id);
+    }),
+    actionOn('/files/:id/again', findFailed, {
+      async ask(failed) {
         return {
           title: `Try ${failed.file ?? basename(failed.folder)} again?`,
           lines: [
@@ -131,37 +125,30 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
           yes: 'Try again',
         };
       },
-      async carryOut({ user: by, params: { id = '' } }) {
-        const { root, folder } = await findFailed(id);
+      async carryOut({ root, folder }, { user: by }) {
         const { id: job, file } = await startFile(engine, root, folder, Date.now(), { by });
         return { path: filePath(job), sentence: `${file} is tried again`, subject: file };
       },
-    },
-    {
-      path: '/files/:id/dismiss',
-      async carryOut({ params: { id = '' } }) {
-        const { root, folder } = await findFailed(id);
+    }),
+    actionOn('/files/:id/dismiss', findFailed, {
+      async carryOut({ root, folder }) {
         const file = await dismiss(folder);
-        const sentence = `${file} is put away; it stays in ${root}/failed`;
-        return { path: '/', sentence, subject: file };
+        return { path: '/', sentence: `${file} is put away; it stays in ${root}/failed`, subject: file };
       },
-    },
-    {
-      path: '/files/:id/go-on',
-      async ask({ params: { id = '' }, fields }) {
-        const { file, given, run, asked } = await findWaiting(id, fields);
+    }),
+    actionOn('/files/:id/go-on', findWaiting, {
+      async ask({ file, given, run, asked }) {
         const cost = run === null ? UNKNOWN : await costLine(engine, run, terms);
         const isPart = run !== null && asked !== null && asked < partsOf(run).left;
         const part = isPart ? [`At most ${countText(asked)} of them are looked up now.`] : [];
         const lines = [cost, ...part, capLine(given), STORED];
         return { title: `Go on with ${file.file}?`, lines, yes: 'Go on' };
       },
-      async carryOut({ params: { id = '' }, fields }) {
-        const { file: waiting, given } = await findWaiting(id, fields);
-        const { file } = await goOn(waiting.root, waiting.folder, given);
-        return { path: filePath(waiting.id), sentence: `${file} goes on${capsText(given)}`, subject: file };
+      async carryOut({ file: { id, root, folder }, given }) {
+        const { file } = await goOn(root, folder, given);
+        return { path: filePath(id), sentence: `${file} goes on${capsText(given)}`, subject: file };
       },
-    },
+    }),
   ];
 }
 

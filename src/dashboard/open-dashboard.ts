@@ -33,7 +33,7 @@ import { createFileLook, createRunLook } from './look-at-run.js';
 import { addRunDocuments, createRunReader } from './program-routes.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
-import { type AccountAsker, accountActions, runActions } from './run-actions.js';
+import { type AccountAsker, accountAction, runActions } from './run-actions.js';
 import { scheduleActions } from './schedule-actions.js';
 import { discardAllAction, startAllAction } from './sent-files.js';
 import { addUploads, type UploadParts } from './upload-routes.js';
@@ -122,7 +122,7 @@ export async function openDashboard(context: DashboardContext) {
         ...scheduleActions(book, engine, look),
         discardAllAction(finder),
         startAllAction({ ...uploads, finder, engine }),
-        ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
+        ...(context.asker == null ? [] : [accountAction(engine, context.asker, terms, log)]),
       ],
       newest.expire,
     ),

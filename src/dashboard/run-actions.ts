@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.js';
 import {
   ALL_SPENDING,
   isHeld,
+  type OrderEnd,
   type Pause,
   pausedText,
   type RunRecord,
@@ -20,7 +21,7 @@ import { liftHold } from '../run/lookups/match-check.js';
 import { accountOfRun, estimateSpending } from '../run/lookups/spending.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
-import { type Action, type Done, noEngine, RefusedAction } from './actions.js';
+import { type Action, actionOn, type Done, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunLook, RunView } from './look-at-run.js';
 import { filePath, type Question, runPath } from './plain-pages.js';
@@ -38,9 +39,10 @@ export interface RunActionContext {
   readonly uploads: Uploads;
 }
 
-interface RunStep extends Pick<Action, 'path'> {
+interface RunStep {
   readonly ask?: (seen: RunView) => Promise<Question>;
-  readonly carryOut: (seen: RunView, user: string) => Promise<Done>;
+  /** Returns what was done; without a path, the page of the run shows it. */
+  readonly carryOut: (seen: RunView, user: string) => Promise<Partial<Done> & Pick<Done, 'sentence'>>;
 }
 
 export function runActions(context: RunActionContext): Action[] {
@@ -58,7 +60,7 @@ export function runActions(context: RunActionContext): Action[] {
   }
 
   /** The run, if this can be done with it now. */
-  async function openTo(action: RunAction, asked = ''): Promise<RunView> {
+  async function openTo(action: RunAction, asked: string): Promise<RunView> {
     const id = await runIdOf(asked);
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
@@ -69,72 +71,69 @@ export function runActions(context: RunActionContext): Action[] {
     return seen;
   }
 
-  const readRun: Action['readRun'] = async ({ params: { id = '' } }) => {
-    const run = await context.readRun(id);
-    return run === 'unavailable' ? null : run;
-  };
-
-  async function assertEngine(): Promise<void> {
-    if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
+  async function lookAtEngine(): Promise<DashboardView> {
+    const view = await look();
+    if (view.outageNoticedAt !== null) throw noEngine('spending of all runs');
+    return view;
   }
 
-  async function findPause(owner: string | null): Promise<Pause> {
-    await assertEngine();
+  async function findPause({ fields }: { readonly fields: URLSearchParams }): Promise<Pause> {
+    await lookAtEngine();
+    const owner = fields.get('owner');
     const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
     if (found === undefined) throw new RefusedAction('not-now', 'it is not paused', owner ?? '');
     return found;
   }
 
-  /** null: those of another account are not known here. */
-  const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
-    settings.account === data?.account ? terms : null;
+  /** What a run can cost; the terms of another account are not known here. */
+  const costOf = (run: RunRecord, { data }: DashboardView) =>
+    costLine(engine, run, run.settings.account === data?.account ? terms : null);
 
-  const costOf = async (run: RunRecord) => costLine(engine, run, termsOf(run, await look()));
+  async function resumeQuestion(title: string, run: RunRecord, yes: string): Promise<Question> {
+    return { title, lines: [await costOf(run, await look()), STORED], yes };
+  }
+
+  async function order(ended: Promise<OrderEnd>, { id }: RunRecord, sentence: string) {
+    if ((await ended) !== 'done') throw new RefusedAction('not-now', 'this run has ended', id);
+    return { sentence };
+  }
 
   const steps: Readonly<Record<RunAction, RunStep>> = {
     pause: {
-      path: '/runs/:id/pause',
-      async carryOut({ shown: { run }, job }, user) {
-        if ((await pause(engine, { run: run.id }, user)) !== 'done') throw hasEnded(run.id);
-        const path = job === null ? runPath(run.id) : filePath(run.job);
-        return { path, sentence: `${run.label.name} is paused: nothing more is sent for it` };
-      },
+      carryOut: ({ shown: { run } }, user) =>
+        order(
+          pause(engine, { run: run.id }, user),
+          run,
+          `${run.label.name} is paused: nothing more is sent for it`,
+        ),
     },
     resume: {
-      path: '/runs/:id/resume',
-      async ask({ shown: { run } }) {
-        return { title: `Resume ${run.label.name}?`, lines: [await costOf(run), STORED], yes: 'Resume' };
-      },
-      async carryOut({ shown: { run }, job }) {
-        if ((await resume(engine, run.owner)) !== 'done') throw hasEnded(run.id);
+      ask: ({ shown: { run } }) => resumeQuestion(`Resume ${run.label.name}?`, run, 'Resume'),
+      async carryOut({ shown: { run } }) {
+        const done = await order(resume(engine, run.owner), run, `${run.label.name} is resumed`);
         const isHeldUp = (await look()).data?.ledger?.isPaused;
-        return {
-          path: job === null ? runPath(run.id) : filePath(run.job),
-          sentence: `${run.label.name} is resumed${isHeldUp ? ', but all spending is paused' : ''}`,
-        };
+        return isHeldUp ? { sentence: `${done.sentence}, but all spending is paused` } : done;
       },
     },
     cancel: {
-      path: '/runs/:id/cancel',
       async ask({ shown }) {
         const { run } = shown;
         const goesOn = isAtWork(shown) && run.paused === null ? [GOES_ON] : [];
         const lines = [leftLine(run), ENDS, ...goesOn];
         return { title: `Cancel ${run.label.name}?`, lines, yes: 'Cancel the run', isFinal: true };
       },
-      async carryOut({ shown: { run } }, user) {
-        if ((await cancel(engine, { run: run.id }, user)) !== 'done') throw hasEnded(run.id);
-        const sentence = `${run.label.name} is cancelled; its paid answers stay stored`;
-        return { path: runPath(run.id), sentence };
-      },
+      carryOut: ({ shown: { run } }, user) =>
+        order(
+          cancel(engine, { run: run.id }, user),
+          run,
+          `${run.label.name} is cancelled; its paid answers stay stored`,
+        ),
     },
     rest: {
-      path: '/runs/:id/rest',
-      async ask({ shown: { run } }) {
+      ask({ shown: { run } }) {
         // The cap was that of the trial.
         const uncapped = isHeld(run) ? run : { ...run, settings: { ...run.settings, maxRequests: null } };
-        const title = `Look up the rest of ${run.label.name}?`;
-        return { title, lines: [await costOf(uncapped), STORED], yes: 'Look up the rest' };
+        return resumeQuestion(`Look up the rest of ${run.label.name}?`, uncapped, 'Look up the rest');
       },
       async carryOut({ shown: { run }, job }) {
         if (job !== null) {
@@ -144,12 +143,10 @@ export function runActions(context: RunActionContext): Action[] {
         if (!isHeld(run)) throw new RefusedAction('not-now', 'its file does not wait any more', run.id);
         await liftHold(engine, run);
         const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
-        const sentence = `The rest of ${run.label.name} is looked up ${when}`;
-        return { path: runPath(run.id), sentence };
+        return { sentence: `The rest of ${run.label.name} is looked up ${when}` };
       },
     },
     again: {
-      path: '/runs/:id/again',
       async carryOut({ shown: { run }, job }) {
         if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', run.id);
         const { upload, fields } = await sendAgain(uploads, job);
@@ -159,62 +156,54 @@ export function runActions(context: RunActionContext): Action[] {
     },
   };
 
-  const actionOf = ([name, { path, ask, carryOut }]: [RunAction, RunStep]): Action => ({
-    path,
+  const actionOf = ([name, { ask, carryOut }]: [RunAction, RunStep]): Action => ({
+    ...actionOn(`/runs/:id/${name}`, ({ id }) => openTo(name, id), {
+      ...(ask && { ask }),
+      async carryOut(seen, { user }) {
+        const { id } = seen.shown.run;
+        return { path: runPath(id), ...(await carryOut(seen, user)), subject: id };
+      },
+    }),
     // What is sent again is another file.
-    ...(name !== 'again' && { readRun }),
-    ...(ask && { ask: async ({ params }) => ask(await openTo(name, params.id)) }),
-    async carryOut({ params, user }) {
-      const seen = await openTo(name, params.id);
-      return { ...(await carryOut(seen, user)), subject: seen.shown.run.id };
-    },
+    ...(name !== 'again' && {
+      async readRun({ id }) {
+        const run = await context.readRun(id);
+        return run === 'unavailable' ? null : run;
+      },
+    }),
   });
 
   return [
     ...(Object.entries(steps) as [RunAction, RunStep][]).map(actionOf),
-    {
-      path: '/pauses/resume',
-      async ask({ fields }) {
-        const { label, ...order } = await findPause(fields.get('owner'));
+    actionOn('/pauses/resume', findPause, {
+      async ask({ label, ...order }) {
         const lines = [`It is ${pausedText(order)}.`, STORED];
         return { title: `Resume ${label.name}?`, lines, yes: 'Resume' };
       },
-      async carryOut({ fields }) {
-        const { owner, label } = await findPause(fields.get('owner'));
+      async carryOut({ owner, label }) {
         await resume(engine, owner);
         return { path: '/', sentence: `${label.name} is resumed`, subject: owner };
       },
-    },
-    {
-      path: '/pause',
-      async carryOut({ user }) {
-        await assertEngine();
+    }),
+    actionOn('/pause', lookAtEngine, {
+      async carryOut(_, { user }) {
         await pause(engine, ALL_SPENDING, user);
         return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
       },
-    },
-    {
-      path: '/resume',
-      async ask() {
-        await assertEngine();
-        const view = await look();
+    }),
+    actionOn('/resume', lookAtEngine, {
+      async ask(view) {
         const alive = view.data === null ? [] : judgeRuns(view.data).filter(isAtWork);
-        const runs = alive.map(({ run }) => run);
-        const costs = await Promise.all(runs.map((run) => costLine(engine, run, termsOf(run, view))));
-        const lines = runs.map((run, index) => `${run.label.name}: ${costs[index]}`);
+        const costs = alive.map(async ({ run }) => `${run.label.name}: ${await costOf(run, view)}`);
         const none = 'No run is active. Schedules and inbox files can spend again.';
-        return {
-          title: 'Resume spending?',
-          lines: [...(lines.length === 0 ? [none] : lines), STORED],
-          yes: 'Resume spending',
-        };
+        const lines = alive.length === 0 ? [none] : await Promise.all(costs);
+        return { title: 'Resume spending?', lines: [...lines, STORED], yes: 'Resume spending' };
       },
       async carryOut() {
-        await assertEngine();
         await resume(engine, ALL_SPENDING.owner);
         return { path: '/', sentence: 'Spending is allowed again' };
       },
-    },
+    }),
   ];
 }
 
@@ -224,32 +213,27 @@ export interface AccountAsker {
   readonly settings: RunSettings;
 }
 
-/** One request beyond the limit. */
-export function accountActions(
+/** Returns the check of the account: one request beyond the limit. */
+export function accountAction(
   engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
   { worker, settings }: AccountAsker,
   { overagePrice, currency }: MoneyTerms,
   log: Log,
-): Action[] {
-  return [
-    {
-      path: CHECK_PATH,
-      async ask() {
-        const plan = await planCheck(engine, settings, null);
-        const price = moneyText(overagePrice, currency, 'price');
-        const lines = [
-          `One request, for ${plan.text}, goes beyond the limit: it costs at most ${price}.`,
-          'Its answer is stored. It can be done once an hour.',
-        ];
-        return { title: 'Check the quota?', lines, yes: 'Check' };
-      },
-      async carryOut({ user }) {
-        const plan = await planCheck(engine, settings, null);
-        const end = await carryOutCheck(worker, plan, user, log);
-        return { path: '/', sentence: checkText(plan, end), subject: plan.text };
-      },
+): Action {
+  return actionOn(CHECK_PATH, () => planCheck(engine, settings, null), {
+    async ask({ text }) {
+      const price = moneyText(overagePrice, currency, 'price');
+      const lines = [
+        `One request, for ${text}, goes beyond the limit: it costs at most ${price}.`,
+        'Its answer is stored. It can be done once an hour.',
+      ];
+      return { title: 'Check the quota?', lines, yes: 'Check' };
     },
-  ];
+    async carryOut(plan, { user }) {
+      const end = await carryOutCheck(worker, plan, user, log);
+      return { path: '/', sentence: checkText(plan, end), subject: plan.text };
+    },
+  });
 }
 
 const DONE: Readonly<Record<RunAction, string>> = {
@@ -274,7 +258,6 @@ const unknownRun = (id: string) =>
     id,
     'the dashboard lists those that there are',
   );
-const hasEnded = (id: string) => new RefusedAction('not-now', 'this run has ended', id);
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);

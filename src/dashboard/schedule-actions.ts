@@ -9,7 +9,7 @@ import {
   type ScheduleBook,
   type ScheduleState,
 } from '../jobs/schedules/schedule-book.js';
-import { type Action, noEngine, RefusedAction } from './actions.js';
+import { type Action, actionOn, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 
 /** Due times stay as they are: those of a paused schedule are skipped. */
@@ -18,14 +18,14 @@ export function scheduleActions(
   engine: OrderStores,
   look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
 ): Action[] {
-  async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
-    if ((await look()).outageNoticedAt !== null) throw noEngine(name);
-    const state = chooseSchedule(await book.list(), name);
-    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', name);
+  async function find({ id }: { readonly id: string }): Promise<ScheduleState> {
+    if ((await look()).outageNoticedAt !== null) throw noEngine(id);
+    const state = chooseSchedule(await book.list(), id);
+    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', id);
     return state;
   }
-  async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {
-    const state = await find(params);
+  async function findReady(input: { readonly id: string }): Promise<ScheduleState> {
+    const state = await find(input);
     const { name, host } = state;
     const obstacle = obstacleOf(state);
     if (obstacle === null) return state;
@@ -40,11 +40,10 @@ export function scheduleActions(
     const [what, todo] = refusals[obstacle.why];
     throw new RefusedAction('not-now', what, subject, todo);
   }
+  const done = (subject: string, words: string) => ({ path: '/', sentence: `${subject} ${words}`, subject });
   return [
-    {
-      path: '/schedules/:name/run',
-      async ask({ params }) {
-        const { name, host, schedule, nextAt } = await ready(params);
+    actionOn('/schedules/:id/run', findReady, {
+      async ask({ name, host, schedule, nextAt }) {
         const tz = schedule?.tz ?? 'UTC';
         const what = schedule === null ? `what ${host} defines` : `\`${schedule.line}\``;
         const next =
@@ -59,37 +58,28 @@ export function scheduleActions(
           yes: 'Run now',
         };
       },
-      async carryOut({ params }) {
-        const state = await ready(params);
-        const { name, host } = state;
+      async carryOut(state) {
         await book.runNow(state);
-        return { path: '/', sentence: `${name} runs now on ${host}.`, subject: name };
+        return done(state.name, `runs now on ${state.host}.`);
       },
-    },
-    {
-      path: '/schedules/:name/pause',
-      async carryOut({ params, user }) {
-        const state = await find(params);
+    }),
+    actionOn('/schedules/:id/pause', find, {
+      async carryOut(state, { user }) {
         const { name } = state;
-        const owner = scheduleOwner(keyOf(state));
-        await pause(engine, { owner, label: { host: null, name } }, user);
-        return { path: '/', sentence: `${name} is paused: its next runs are skipped`, subject: name };
+        await pause(engine, { owner: scheduleOwner(keyOf(state)), label: { host: null, name } }, user);
+        return done(name, 'is paused: its next runs are skipped');
       },
-    },
-    {
-      path: '/schedules/:name/resume',
-      async ask({ params }) {
-        const { name } = await find(params);
+    }),
+    actionOn('/schedules/:id/resume', find, {
+      async ask({ name }) {
         const lines = ['It runs again when it is due. A run that was paused continues within seconds.'];
         return { title: `Resume ${name}?`, lines, yes: 'Resume' };
       },
-      async carryOut({ params }) {
-        const state = await find(params);
-        const { name } = state;
+      async carryOut(state) {
         await resume(engine, scheduleOwner(keyOf(state)));
-        return { path: '/', sentence: `${name} is resumed`, subject: name };
+        return done(state.name, 'is resumed');
       },
-    },
+    }),
   ];
 }
 

@@ -4,7 +4,7 @@ import { countOf, moneyText } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Draft, FileFinder } from '../jobs/find-files.js';
 import { discard } from '../jobs/start-file.js';
-import { type Action, RefusedAction } from './actions.js';
+import { type Action, actionOn, RefusedAction } from './actions.js';
 import { type FileActionContext, startDraft } from './file-actions.js';
 import { DISCARD_PATH, START_ALL_PATH, UNTIL } from './upload-card.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
@@ -18,61 +18,55 @@ const FILE = 'file';
 const CANNOT_START = 'none of them can be started as it is';
 
 interface Ready {
-  readonly upload: Draft;
+  readonly draft: Draft;
   readonly found: Found;
 }
 
 export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine' | 'finder'>): Action {
   const { finder, plans } = parts;
-
-  async function readyAmong(shown: readonly Draft[]) {
-    const planned = await Promise.all(
-      shown.map(async (upload) => ({
-        upload,
-        found: (await withinDeadline(plans.plan(upload, {}), PATIENCE_MS))?.found ?? null,
-      })),
-    );
-    const ready = planned.filter((each): each is Ready => (each.found?.plan.rows.total ?? 0) > 0);
-    return { ready, others: shown.filter((upload) => !ready.some((each) => each.upload === upload)) };
-  }
-
   return {
     path: START_ALL_PATH,
     async ask({ fields }) {
-      const shown = await shownUploads(finder, fields);
-      const { ready, others } = await readyAmong(shown);
+      const shown = await shownDrafts(finder, fields);
+      const planned = await Promise.all(
+        shown.map(async (draft) => {
+          const made = await withinDeadline(plans.plan(draft, {}), PATIENCE_MS);
+          return { draft, found: made?.found ?? null };
+        }),
+      );
+      const isReady = (each: (typeof planned)[number]): each is Ready =>
+        (each.found?.plan.rows.total ?? 0) > 0;
+      const ready = planned.filter(isReady);
+      const others = planned.filter((each) => !isReady(each)).map(({ draft }) => draft);
       if (ready.length === 0)
         throw new RefusedAction('not-now', CANNOT_START, namesOf(others), 'open each to see why');
+      const costs = ready.map(
+        ({ draft, found }) => `${draft.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
+      );
       return {
         title: `Start ${countOf(ready.length, 'file')}?`,
         lines: [
           `Together ${totalText(ready)}. What is in two of them is paid for once.`,
-          ...ready
-            .slice(0, NAMED)
-            .map(
-              ({ upload, found }) => `${upload.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
-            ),
-          ...(ready.length > NAMED ? [`And ${countOf(ready.length - NAMED, 'other')}.`] : []),
+          ...costs.slice(0, NAMED),
+          ...(costs.length > NAMED ? [`And ${countOf(costs.length - NAMED, 'other')}.`] : []),
           ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
         ],
         yes: ready.length === 1 ? 'Start it' : `Start all ${ready.length}`,
-        fields: ready.map(({ upload, found }) => [
-          FILE,
-          `${upload.id} ${found.plan.spending?.maxCost ?? ''}`,
-        ]),
+        fields: ready.map(({ draft, found }) => [FILE, `${draft.id} ${found.plan.spending?.maxCost ?? ''}`]),
       };
     },
     async carryOut({ user, fields }) {
+      const asked = fields.getAll(FILE);
       let count = 0;
-      for (const text of fields.getAll(FILE)) {
+      for (const text of asked) {
         const [id = '', cost = ''] = text.split(' ');
-        const upload = await finder.findDraft(id);
+        const draft = await finder.findDraft(id);
         // One that costs more by now stays, with its plan.
-        if (upload !== null && typeof (await startDraft(parts, upload, {}, cost, user)) !== 'string')
+        if (draft !== null && typeof (await startDraft(parts, draft, {}, cost, user)) !== 'string')
           count += 1;
       }
-      const asked = fields.getAll(FILE).length;
-      const left = asked === count ? '' : `; ${countOf(asked - count, 'other is', 'others are')} left`;
+      const left =
+        asked.length === count ? '' : `; ${countOf(asked.length - count, 'other is', 'others are')} left`;
       const sentence = `${countOf(count, 'file is', 'files are')} started${left}.`;
       return { path: '/', sentence, subject: String(count) };
     },
@@ -101,17 +95,14 @@ function namesOf(shown: readonly Draft[]): string {
 }
 
 /** The files that the page showed. */
-async function shownUploads(finder: FileFinder, fields: URLSearchParams): Promise<Draft[]> {
+async function shownDrafts(finder: FileFinder, fields: URLSearchParams): Promise<Draft[]> {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
   return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);
 }
 
 export function discardAllAction(finder: FileFinder): Action {
-  return {
-    path: DISCARD_PATH,
-    async ask({ fields }) {
-      const shown = await shownUploads(finder, fields);
-      if (shown.length === 0) return null;
+  return actionOn(DISCARD_PATH, ({ fields }) => shownDrafts(finder, fields), {
+    async ask(shown) {
       return {
         title: `Discard ${countOf(shown.length, 'file')}?`,
         lines: [`They were sent and not started: ${namesOf(shown)}.`],
@@ -119,16 +110,16 @@ export function discardAllAction(finder: FileFinder): Action {
         isFinal: true,
       };
     },
-    async carryOut({ fields }) {
+    async carryOut(shown) {
       let count = 0;
-      for (const upload of await shownUploads(finder, fields)) {
+      for (const draft of shown) {
         // One that somebody has started since stays.
-        if ((await finder.findDraft(upload.id)) === null) continue;
-        await discard(upload);
+        if ((await finder.findDraft(draft.id)) === null) continue;
+        await discard(draft);
         count += 1;
       }
       const sentence = `${countOf(count, 'file was', 'files were')} discarded.`;
       return { path: '/', sentence, subject: String(count) };
     },
-  };
+  });
 }

@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { accountSection, CHECK_PATH } from '../../src/dashboard/account-section.js';
-import { accountActions } from '../../src/dashboard/run-actions.js';
+import { accountAction } from '../../src/dashboard/run-actions.js';
 import type { Engine } from '../../src/engine/engine.js';
 import type { RunRecord } from '../../src/engine/stores/run-store.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
@@ -13,7 +13,7 @@ import { ledgerState } from '../run/ledger-state.js';
 import { dashboardData } from './views.js';
 
 const HOUR_MS = 3_600_000;
-const INPUT = { params: {}, fields: new URLSearchParams(), user: 'ada' };
+const INPUT = { id: '', fields: new URLSearchParams(), user: 'ada' };
 
 function scene(account: Partial<LedgerState> = {}, noted = 'newest') {
   const settings = runSettings({ plan: 'paid' });
@@ -35,8 +35,7 @@ function scene(account: Partial<LedgerState> = {}, noted = 'newest') {
     },
   } as unknown as LookupWorker;
   const terms = { overagePrice: '0.1', currency: 'EUR' };
-  const [check] = accountActions(engine, { worker, settings }, terms, log);
-  if (check === undefined) throw new Error('there is no action');
+  const check = accountAction(engine, { worker, settings }, terms, log);
   return { check, asked, lines };
 }
 

@@ -19,19 +19,19 @@ async function withActions() {
   const actions: Action[] = [
     {
       path: '/runs/:id/resume',
-      ask: async ({ params }) => ({
-        title: `Resume ${params.id}?`,
+      ask: async ({ id }) => ({
+        title: `Resume ${id}?`,
         lines: ['It may cost 3.00.'],
         yes: 'Resume',
       }),
-      async carryOut({ params: { id = '' } }) {
+      async carryOut({ id }) {
         done.push(`resume ${id}`);
         return { path: '/', sentence: `${id} goes on`, subject: id };
       },
     },
     {
       path: '/runs/:id/pause',
-      async carryOut({ params: { id = '' } }) {
+      async carryOut({ id }) {
         if (id === 'r-none') throw new RefusedAction('not-found', 'no such run', id, 'choose another');
         if (id === 'r-ended') throw new RefusedAction('not-now', 'it has ended', id, 'choose another');
         if (id === 'r-away') throw noEngine(id);

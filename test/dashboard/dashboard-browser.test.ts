@@ -101,15 +101,15 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const done: string[] = [];
     const { page, served } = await show(dashboardView(), {}, [
       {
-        path: '/schedules/:name/run',
-        ask: async ({ params }) => ({
-          title: `Run ${params.name} now?`,
+        path: '/schedules/:id/run',
+        ask: async ({ id }) => ({
+          title: `Run ${id} now?`,
           lines: ['It can cost money.'],
           yes: 'Run now',
         }),
-        async carryOut({ params: { name = '' } }) {
-          done.push(name);
-          return { path: '/', sentence: `${name} runs now.` };
+        async carryOut({ id }) {
+          done.push(id);
+          return { path: '/', sentence: `${id} runs now.` };
         },
       },
     ]);
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
         },
       });
       const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
-        press('/schedules/:name/pause', () => {
+        press('/schedules/:id/pause', () => {
           isPaused = true;
         }),
         press('/pause', () => {

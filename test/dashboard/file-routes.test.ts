@@ -313,7 +313,7 @@ it('a waiting file does not go on, now or later, while the engine does not answe
   });
   const goOn = actions.find(({ path }) => path.endsWith('/go-on'));
   const fields = new URLSearchParams({ maxRequests: '6' });
-  const asked = goOn?.carryOut({ user: 'ada', params: { id: 'j-0000000000000001' }, fields });
+  const asked = goOn?.carryOut({ user: 'ada', id: 'j-0000000000000001', fields });
   await expect(asked).rejects.toMatchObject({ why: 'engine-unreachable' });
   answer(null);
   await expect(readRecord(folder)).resolves.toMatchObject({ parked });

@@ -42,7 +42,7 @@ function actionsOn(
   const lookAtRun = createRunLook({ engine, look, finder: NO_FILES });
   const { uploads } = noUploads();
   const actions = runActions({ engine, look, lookAtRun, readRun, terms: TERMS, uploads });
-  const input = (id = ID) => ({ user: 'ada', params: { id }, fields: new URLSearchParams() });
+  const input = (id = ID) => ({ user: 'ada', id, fields: new URLSearchParams() });
   const find = (path: string) => {
     const action = actions.find((each) => each.path === path);
     if (action === undefined) throw new Error(`no action ${path}`);

@@ -18,7 +18,7 @@ function actionOn(
 ) {
   const [action] = scheduleActions(book, NO_ORDERS, async () => ({ outageNoticedAt }));
   if (action?.ask === undefined) throw new Error('it does not ask');
-  const input = { ...NOTHING_SENT, user: 'ada', params: { name } };
+  const input = { ...NOTHING_SENT, user: 'ada', id: name };
   return { ask: () => action.ask?.(input), carryOut: () => action.carryOut(input) };
 }
 

@@ -26,7 +26,7 @@ it('discards after a question, and keeps what came later or was started', async 
   await startFile(NO_ORDERS, root, started.folder, NOW, { settings: {}, by: 'Ada' });
 
   const { ask, carryOut } = discardAllAction(finder);
-  const asked = { user: 'Ada', params: {}, fields };
+  const asked = { user: 'Ada', id: '', fields };
   expect(await ask?.(asked)).toEqual({
     title: 'Discard 2 files?',
     lines: ['They were sent and not started: b.csv, a.csv.'],

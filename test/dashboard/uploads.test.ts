@@ -314,7 +314,7 @@ describe('a start', () => {
     const [start] = actionsOf(plans, root);
     const press = (shown: string) => {
       const fields = new URLSearchParams({ 'shown-cost': shown });
-      return start?.carryOut({ user: 'ada', params: { id: upload.id }, fields });
+      return start?.carryOut({ user: 'ada', id: upload.id, fields });
     };
     expect(await press('0')).toMatchObject({
       path: `/files/${upload.id}`,
@@ -340,7 +340,7 @@ describe('a failed file', () => {
     await writeFile(join(folder, 'reason.txt'), 'Unclear.\n');
     const [start, discard] = actionsOf(PLANS, scene.root);
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
-    const asked = { user: 'ada', params: { id: derivedId(JOB) }, fields };
+    const asked = { user: 'ada', id: derivedId(JOB), fields };
     /** Those of the file at the place to which it moved. */
     const settings = async () => {
       const [folder = ''] = await readdir(join(scene.root, 'waiting'));
