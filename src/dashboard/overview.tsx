@@ -1,8 +1,8 @@
-/** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
+/** The top of the page: one word, what needs a person, and what hinders the work. */
 import { Counter } from '../core/counter.js';
 import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
 import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';
-import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../ledger/policy.js';
+import { type Hold, holdOf, inFlightOf, seesRaisedQuota } from '../ledger/policy.js';
 import { findsNothing, isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
 import type { Mark } from '../run/report/kit/parts.js';
 import { countOfFaults } from './files-section.js';
@@ -30,7 +30,7 @@ export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: 
   const hold = data.ledger && holdOf(data.ledger);
   if (hold !== null) return HOLD_MARKS[hold];
   if (serviceOutage !== null) return ['Service unavailable', 'warn'];
-  if (silenceOf(data)?.isLong) return ['No answers', 'warn'];
+  if (silenceOf(data) !== null) return ['No answers', 'warn'];
   if (judgeRuns(data).some(isAtWork)) return ['Working', 'good'];
   return data.inboxes.some(isClosed) ? ['Inbox closed', 'bad'] : ['Idle', 'calm'];
 }
@@ -41,10 +41,10 @@ const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
 const SILENT_MS = 30_000;
 
 /**
- * How long the service has been silent; null while nothing is asked. An answer from before the run
- * that asks says nothing: then it is the time since that began, and `hasAnswered` is false.
+ * How long the service has been silent, or null while it answers or nothing is asked. An answer from
+ * before the run that asks says nothing: then it is the time since that began.
  */
-export function silenceOf(data: DashboardData) {
+function silenceOf(data: DashboardData) {
   const { ledger, storeNow, account } = data;
   const asking = judgeRuns(data).filter(
     ({ run, standing }) => standing === 'running' && run.settings.account === account,
@@ -52,8 +52,8 @@ export function silenceOf(data: DashboardData) {
   if (ledger === null || inFlightOf(ledger) === 0 || asking.length === 0) return null;
   const startedAt = Math.min(...asking.map(({ run }) => run.asOf));
   const answeredAt = ledger.answeredAt ?? 0;
-  const ms = Math.max(0, storeNow - Math.max(answeredAt, startedAt));
-  return { ms, hasAnswered: answeredAt >= startedAt, isLong: ms >= SILENT_MS };
+  const ms = storeNow - Math.max(answeredAt, startedAt);
+  return ms < SILENT_MS ? null : { ms, hasAnswered: answeredAt >= startedAt, asked: inFlightOf(ledger) };
 }
 
 /** What a person should look at. `path`: where it is. */
@@ -131,7 +131,7 @@ function waitOf({ state: { why, capMark } }: WaitingFile): string | null {
   return why === 'limit' && capMark !== null ? 'at a cap' : WAITS[why];
 }
 
-/** What needs a person, as links, and the current work in one sentence. */
+/** What needs a person, as links. */
 export function Headline({ view }: { view: DashboardView }) {
   const { data, uploads } = view;
   const needs = data === null ? [] : needsOf({ data, uploads });
@@ -152,24 +152,8 @@ export function Headline({ view }: { view: DashboardView }) {
           {data === null ? 'The engine has not answered yet.' : 'Nothing needs your attention.'}
         </p>
       )}
-      {data !== null && <p class="now">{headlineOf(data)}</p>}
     </div>
   );
-}
-
-export function headlineOf(data: DashboardData): string {
-  const alive = judgeRuns(data).filter(isAtWork).length;
-  const work = alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active');
-  const left = data.ledger && roomOf(data.ledger);
-  const room =
-    left === null
-      ? ''
-      : ` and ${left === 0 ? 'no lookup is' : countOf(left, 'lookup is', 'lookups are')} left`;
-  const silence = silenceOf(data);
-  const sentence = `${work}${room}.`;
-  if (silence === null || (!silence.hasAnswered && !silence.isLong)) return sentence;
-  const { ms, hasAnswered } = silence;
-  return `${sentence} ${hasAnswered ? `Last answer ${agoText(0, ms)}` : `No answer for ${spanText(ms)}`}.`;
 }
 
 export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender }) {
@@ -212,13 +196,13 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
 
 function SilenceBanner({ data }: { data: DashboardData }) {
   const silence = silenceOf(data);
-  if (!silence?.isLong) return null;
-  const { ms, hasAnswered } = silence;
+  if (silence === null) return null;
+  const { ms, hasAnswered, asked } = silence;
   const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
   return (
     <p class="banner warn">
-      The service {what}; {countOf(data.ledger ? inFlightOf(data.ledger) : 0, 'lookup')} without an answer
-      yet. After the time set as <code>timeout</code> they count as used.
+      The service {what}; {countOf(asked, 'lookup')} without an answer yet. After the time set as{' '}
+      <code>timeout</code> they count as used.
     </p>
   );
 }

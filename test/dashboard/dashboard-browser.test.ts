@@ -261,22 +261,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('shows the account and its days without JavaScript', { tags: ['long'] }, async () => {
-    const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
-    const chart = page.getByRole('img', { name: /^Lookups used in this period by day/ });
-    const [plot, used, projected] = await Promise.all(
-      ['svg', '.used', '.projected'].map((each) => chart.locator(each).boundingBox()),
-    );
-    // The projection goes on and up from the line of the days to the end.
-    const right = ({ x = 0, width = 0 } = {}) => x + width;
-    expect(Math.abs(right(used ?? {}) - (projected?.x ?? 9))).toBeLessThan(3);
-    expect(Math.abs(right(projected ?? {}) - right(plot ?? {}))).toBeLessThan(3);
-    expect(projected?.y).toBeLessThan(used?.y ?? 0);
-    const bar = await page.locator('.account-bar').boundingBox();
-    expect(bar?.width).toBeGreaterThan(300);
-    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-  });
-
   it('on a phone a file is sent first, and the Tab key follows what is seen', LONG, async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
@@ -404,7 +388,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     served.show(dashboardView());
     await renew(page);
     await page.getByText('610 matched').last().waitFor();
-    expect(await page.locator('.chart').isVisible()).toBe(true);
+    expect(await page.locator('.pair .bar').isVisible()).toBe(true);
     expect(complaints).toEqual([]);
     await page.route('**/parts', (route) => route.abort());
     await renew(page);

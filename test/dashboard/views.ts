@@ -192,7 +192,6 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       held: 60,
       others: 1_220,
       answeredAt: NOW - 1_000,
-      days: DAYS,
     }),
     queue: { waiting: 17, active: 3, delayed: 2 },
     pauses: [],
@@ -237,12 +236,6 @@ const MARCH = waitingFile('limit', {
   reason: 'maxRequests 40 is reached for this run.',
   state: { why: 'limit', capMark: '40' },
 });
-
-/** Quiet weekends, and nothing seen on the first two days. */
-const DAYS = [0, 0, 900, 2_400, 3_600, 4_700, 4_710, 4_710, 5_900, 6_800, 7_300, 8_200, 8_900, 8_900, 8_910]
-  .concat(9_300, 10_000, 10_400, 11_000, 11_160)
-  .map((used, at) => ({ day: `2026-11-${String(at + 1).padStart(2, '0')}`, used }))
-  .filter(({ used }) => used > 0);
 
 const RUNS: readonly RunRecord[] = [
   runRecord({

@@ -7,7 +7,7 @@ import { Table } from './parts.js';
 type Scale = Readonly<ReturnType<typeof scaleTo>>;
 
 /** To `highest` or just above, in at most `steps` steps of 1, 2 or 5 times a power of 10. */
-export function scaleTo(highest: number, steps: number) {
+function scaleTo(highest: number, steps: number) {
   const least = Math.max(1, highest / steps);
   const power = 10 ** Math.floor(Math.log10(least));
   const step = power * ([1, 2, 5].find((each) => each * power >= least) ?? 10);
@@ -15,7 +15,7 @@ export function scaleTo(highest: number, steps: number) {
 }
 
 /** `label`: alternative text. `below`: words under it. `children`: SVG of 100 by 100. */
-export function Chart({
+function Chart({
   label,
   unit,
   scale,
@@ -42,7 +42,7 @@ export function Chart({
 }
 
 /** Of 100, to two decimals. */
-export function percentOf(part: number, whole: number): number {
+function percentOf(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 100;
 }
 
