@@ -1,14 +1,19 @@
-/** Renews changed parts of an open page. Without it the whole page reloads. */
-const PARTS = document.querySelector('meta[name=parts]').content;
+/** Of every page that is open for long: renews it, keeps the focus, sends files, says what a start costs. */
+
+/** Seconds; NaN: the page stays as it is. Without a script it reloads as a whole. */
+const RENEWED_EVERY = Number(document.querySelector('meta[name=renew]')?.content);
 let renewedAt = Date.now();
 let isAsking = false;
 
 const part = (name) => document.querySelector(`[data-part="${name}"]`);
+const isEmpty = (page) => page.querySelector('[data-empty]') !== null;
 
 function take(text) {
   const fresh = new DOMParser().parseFromString(text, 'text/html');
-  const isEmpty = (page) => page.querySelector('[data-empty]') !== null;
-  if (isEmpty(document) !== isEmpty(fresh)) return location.reload();
+  if (isEmpty(document) !== isEmpty(fresh)) {
+    remember(document.activeElement);
+    return location.reload();
+  }
   fresh.querySelectorAll('[data-part]').forEach((next) => {
     const old = part(next.dataset.part);
     if (!old || isInUse(old)) return;
@@ -28,7 +33,7 @@ function take(text) {
 }
 
 const controlsIn = (place) => [
-  ...place.querySelectorAll('a, button, input:not([type=hidden]), summary, [tabindex]'),
+  ...(place?.querySelectorAll('a, button, input:not([type=hidden]), summary, [tabindex]') ?? []),
 ];
 
 // The same for a control before and after.
@@ -45,29 +50,13 @@ function nameOf(control) {
   ].join('|');
 }
 
-const FIELDS = 'input:not([type=hidden]), select, textarea';
-
-// Whether a button is held down, or a form filled in: its part stays until it is sent or emptied.
+// Whether a button is held down, or a field filled in: its part stays until it is sent or emptied.
 function isInUse(place) {
+  const fields = [...place.querySelectorAll('input:not([type=hidden])')];
   return (
     place.matches(':active') ||
-    [...place.querySelectorAll(FIELDS)].some((field) => field === document.activeElement || isChanged(field))
+    fields.some((field) => field === document.activeElement || field.value !== field.defaultValue)
   );
-}
-
-function isChanged(field) {
-  const { options, files } = field;
-  if (options)
-    return (
-      field.selectedIndex !==
-      Math.max(
-        0,
-        [...options].findIndex((each) => each.defaultSelected),
-      )
-    );
-  return files
-    ? files.length > 0
-    : field.value !== field.defaultValue || field.checked !== field.defaultChecked;
 }
 
 async function renew() {
@@ -75,8 +64,8 @@ async function renew() {
   isAsking = true;
   let silence = '';
   try {
-    const patience = AbortSignal.timeout(10000);
-    const response = await fetch(PARTS, { signal: patience, cache: 'no-store', redirect: 'error' });
+    const signal = AbortSignal.timeout(10000);
+    const response = await fetch(location.href, { signal, cache: 'no-store', headers: { 'x-renew': '1' } });
     if (response.status === 401) location.reload();
     if (!response.ok) throw new Error(String(response.status));
     const text = await response.text();
@@ -93,49 +82,182 @@ async function renew() {
   isAsking = false;
 }
 
-// A form loads a page: the focus comes back to what was pressed, else to what took its place, else
-// to the content.
+if (RENEWED_EVERY > 0) {
+  document.addEventListener('visibilitychange', renew);
+  setInterval(renew, RENEWED_EVERY * 1000);
+}
+
+// What is pressed may load a page: the focus comes back to it, else to what took its place, else to
+// where the address leads, or to what the page is about.
 const PRESSED = 'brand-enrich-pressed';
 
 // Of an item in a list: what it is about.
 const itemOf = (control) => control?.closest('li')?.querySelector('.run-name')?.textContent;
 
-document.addEventListener('submit', ({ target, submitter }) => {
-  const control = submitter ?? target.querySelector('button');
-  if (!control) return;
+function remember(control) {
+  const place = { name: nameOf(control), item: itemOf(control) };
   const { pathname } = location;
-  const partName = control.closest('[data-part]')?.dataset.part;
-  const place = { pathname, name: nameOf(control), item: itemOf(control), part: partName };
-  sessionStorage.setItem(PRESSED, JSON.stringify(place));
+  sessionStorage.setItem(
+    PRESSED,
+    JSON.stringify({ ...place, pathname, part: control.closest('[data-part]')?.dataset.part }),
+  );
+}
+
+document.addEventListener('submit', ({ target, submitter }) =>
+  remember(submitter ?? target.querySelector('button') ?? target),
+);
+// A link to another view of the same page, such as another column of the file.
+document.addEventListener('click', ({ target }) => {
+  const link = target.closest('a[href]');
+  if (link?.pathname === location.pathname && link.hash === '') remember(link);
 });
 
 function returnFocus() {
-  const { pathname, name, item, part: partName } = JSON.parse(sessionStorage.getItem(PRESSED) ?? '{}');
+  const pressed = JSON.parse(sessionStorage.getItem(PRESSED));
   sessionStorage.removeItem(PRESSED);
-  if (pathname === undefined) return;
-  if (pathname !== location.pathname) return focusContent();
-  const same = controlsIn(document).find((each) => nameOf(each) === name);
-  const near = partName === undefined ? [] : controlsIn(part(partName) ?? document.createElement('p'));
+  if (pressed === null) return;
+  const { pathname, name, item, part: partName } = pressed;
+  const isHere = pathname === location.pathname;
+  const all = isHere ? controlsIn(document) : [];
+  const near = isHere ? controlsIn(partName && part(partName)) : [];
   const next = near.find((each) => item !== undefined && each.matches('button') && itemOf(each) === item);
-  const control = same ?? next ?? near[0];
-  if (control) control.focus();
-  else focusContent();
-}
-
-// Unless something of the page has the focus, or its address says where to go.
-function focusContent() {
-  const main = document.querySelector('main');
-  if (!main || location.hash || document.activeElement !== document.body) return;
-  main.focus({ preventScroll: true });
+  const control = all.find((each) => nameOf(each) === name) ?? next ?? near[0];
+  if (control) return control.focus();
+  // A page may have given the focus to a button of its own.
+  if (document.activeElement !== document.body) return;
+  const place = document.getElementById(location.hash.slice(1)) ?? document.querySelector('h1');
+  place.tabIndex = -1;
+  place.focus({ preventScroll: true });
 }
 
 // Browsers go to the fragment of an address until then.
 if (document.readyState === 'complete') returnFocus();
 else addEventListener('load', returnFocus);
 
-document.addEventListener('visibilitychange', renew);
-setInterval(renew, 5000);
-
 // What the last action did has been read by then, and is old: a trial that it began may be over.
 const SAID_MS = 15_000;
 setTimeout(() => document.querySelector('.banner[role=status]')?.remove(), SAID_MS);
+
+const upload = document.getElementById('upload');
+if (upload) offerUpload(upload);
+const words = document.querySelector('.start output');
+if (words) sayCost(words, document.getElementById('plan-form'));
+
+/** Sends files that were chosen, or dropped anywhere on the page; of one, opens its plan. */
+function offerUpload(form) {
+  const headers = { 'x-form-token': document.querySelector('meta[name=form-token]').content };
+  const [input, bar] = ['input[type=file]', 'progress'].map((each) => form.querySelector(each));
+  const status = document.getElementById('upload-status');
+  const fault = document.getElementById('upload-fault');
+  const LOST = 'The connection was lost, and nothing was kept. Send the file again.';
+  let isSending = false;
+  form.hidden = false;
+
+  function say(text, isFault) {
+    status.textContent = isFault ? '' : text;
+    fault.textContent = isFault ? text : '';
+    fault.hidden = !isFault;
+  }
+
+  // fetch reports no progress.
+  const transfer = (file, query) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `/uploads${query}`);
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      request.upload.onprogress = ({ loaded, total }) => {
+        bar.value = total > 0 ? loaded / total : 0;
+      };
+      request.onload = () =>
+        request.status === 201
+          ? resolve(JSON.parse(request.responseText).path)
+          : reject(new Error(request.responseText));
+      request.onerror = () => reject(new Error(LOST));
+      request.send(file);
+    });
+
+  /** The path of its plan. Throws; `isLast`: the next file would not arrive either. */
+  async function sendOne(file) {
+    const query = `?${new URLSearchParams({ name: file.name, inbox: form.elements.inbox.value })}`;
+    const last = (text) => Object.assign(new Error(text), { isLast: true });
+    // Asked first, because browsers do not read an answer while they send.
+    const asked = fetch(`/uploads/check${query}&size=${file.size}`, { method: 'POST', headers });
+    const answer = await asked.catch(() => {
+      throw last(LOST);
+    });
+    if (answer.status === 401) throw last('Your session has ended: reload the page and sign in.');
+    if (!answer.ok) throw new Error(await answer.text());
+    bar.hidden = false;
+    return transfer(file, query);
+  }
+
+  async function send(files) {
+    if (isSending) return;
+    isSending = input.disabled = true;
+    const isOne = files.length === 1;
+    const faults = [];
+    let path = '/';
+    for (const [at, file] of files.entries()) {
+      say(`Sending ${file.name}${isOne ? '' : `, ${at + 1} of ${files.length}`}`);
+      try {
+        path = await sendOne(file);
+      } catch ({ message, isLast }) {
+        faults.push(isOne ? message : `${file.name}: ${message}`);
+        if (isLast) break;
+      }
+    }
+    bar.hidden = true;
+    isSending = input.disabled = false;
+    input.value = '';
+    if (faults.length > 0) return say(faults.join('\n'), true);
+    remember(form);
+    if (isOne) return location.assign(path);
+    location.hash = 'sent';
+    location.reload();
+  }
+
+  input.addEventListener('change', () => send([...input.files]));
+
+  const isFile = ({ dataTransfer }) => dataTransfer !== null && [...dataTransfer.types].includes('Files');
+  const show = (isOver) => document.body.classList.toggle('dropping', isOver);
+  document.addEventListener('dragover', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    show(true);
+  });
+  document.addEventListener('dragleave', ({ relatedTarget }) => {
+    if (relatedTarget === null) show(false);
+  });
+  document.addEventListener('drop', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    show(false);
+    const items = [...event.dataTransfer.items].filter(({ kind }) => kind === 'file');
+    if (items.some((item) => item.webkitGetAsEntry?.()?.isDirectory))
+      say('This is a folder. Drop the files in it.', true);
+    else send(items.map((item) => item.getAsFile()));
+  });
+}
+
+/** Says beside "Start" what it costs at most by the fields as they are now. */
+function sayCost(words, form) {
+  const planned = words.textContent;
+  const most = Number(words.dataset.most);
+  const READING = ['pick', 'kind', 'sheet', 'skipLines', 'header', 'only', 'only-is', 'only-value'];
+  const readingNow = () => JSON.stringify(READING.map((name) => new FormData(form).getAll(name)));
+  const read = readingNow();
+
+  const say = () => {
+    const { try: trial, maxRequests } = form.elements;
+    const tried = trial?.checked ? Number(trial.value) : most;
+    const now = Math.min(most, tried, Number(maxRequests?.value || most));
+    const why = now === tried ? ' at first' : ', by its cap';
+    const capped = `at most ${now.toLocaleString('en')} paid lookup${now === 1 ? '' : 's'}${why}`;
+    if (readingNow() !== read) words.textContent = 'shows the changed plan first';
+    else words.textContent = now === most ? planned : capped;
+  };
+
+  document.addEventListener('input', say);
+  // A browser that comes back to the page fills its fields again.
+  addEventListener('pageshow', say);
+}

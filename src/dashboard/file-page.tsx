@@ -9,26 +9,16 @@ import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
 import { brandsText } from '../run/report/headline.js';
-import { htmlOf } from '../run/report/kit/page.js';
 import { Card, Title } from '../run/report/kit/parts.js';
 import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
 import { FailedActions } from './files-section.js';
 import type { Viewer } from './gate.js';
 import type { RunView } from './look-at-run.js';
 import { Banners } from './overview.js';
-import {
-  ActionButton,
-  DASHBOARD_SCRIPT,
-  filePath,
-  Moment,
-  NoticeBanner,
-  type Page,
-  runPath,
-  Top,
-} from './plain-pages.js';
-import { livePage } from './render-dashboard.js';
-import { RowsCard, rowsQuery, type ShownRows } from './rows-card.js';
+import { ActionButton, filePath, Moment, NoticeBanner, runPath, Top } from './plain-pages.js';
+import { RowsCard, type ShownRows } from './rows-card.js';
 import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
+import { PlanCards, planHeadline, type ShownDraft } from './upload-page.js';
 import { WaitingCard } from './waiting-card.js';
 
 /** What is known of a file; one of `file` and `run` is there. */
@@ -47,6 +37,8 @@ export interface FileView {
   readonly now: number;
   /** Rows of its result, or null where they cannot be shown. */
   readonly result: ShownRows | null;
+  /** Its plan if it can be started, and is not started or is read differently; else null. */
+  readonly draft: ShownDraft | null;
 }
 
 /** Where a file of a job is downloaded; the report's links to the others are relative. */
@@ -58,24 +50,14 @@ function pathOf({ file, run }: FileView): string {
   return file === null ? runPath(run?.shown.run.id ?? '') : filePath(file.id);
 }
 
-export function renderFile(seen: FileView, viewer: Viewer, terms: MoneyTerms): Page {
-  const parts = `/parts${pathOf(seen)}${seen.result === null ? '' : rowsQuery(seen.result.asked)}`;
-  const title = `${nameOf(seen)}: brand-enrich`;
-  return livePage(title, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
-}
-
-export function renderFileParts(seen: FileView, viewer: Viewer, terms: MoneyTerms): string {
-  return htmlOf(bodyOf(seen, viewer, terms));
-}
-
-function nameOf({ file, run }: FileView): string {
+export function nameOf({ file, run }: FileView): string {
   return file?.file ?? run?.shown.run.label.name ?? basename(file?.folder ?? '');
 }
 
-function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
-  const { file, run, now } = seen;
+/** The page of a file in its state: not started, queued, at work, waiting, or ended. */
+export function fileBody(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
+  const { file, run, draft } = seen;
   const state = stateOf(seen);
-  const stand = run?.view.data?.at ?? run?.view.now ?? now;
   return (
     <>
       <header>
@@ -87,65 +69,102 @@ function bodyOf(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
           <bdi>{nameOf(seen)}</bdi>
         </Title>
         <p class="headline" data-part="headline">
-          <Headline seen={seen} state={state} />
+          {draft === null ? <Headline seen={seen} state={state} /> : planHeadline(draft.plan)}
         </p>
         <NoticeBanner notice={viewer.notice} />
         {run !== null && <Banners view={run.view} viewer={viewer} />}
         <p class="banner bad" id="silent" hidden />
-        <div class="actions" data-part="actions">
-          {file !== null && <Download file={file} />}
-          {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
-          {run === null && file !== null && seen.isPaused && (
-            <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', file.id]]}>
-              Resume
-            </ActionButton>
-          )}
-          {file?.place === 'failed' && file.file !== null && (
-            <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
-          )}
-        </div>
+        {draft === null && <Actions seen={seen} viewer={viewer} />}
       </header>
       <main id="main" tabindex={-1}>
-        {run !== null && <RunFigures seen={run} terms={terms} />}
-        <div data-part="reason">
-          <Reason seen={seen} />
-        </div>
-        <div data-part="caps">
-          {file !== null && !run?.shown.run.cancelled && (
-            <WaitingCard
-              file={file}
-              run={run?.shown.run ?? null}
-              caps={seen.caps}
-              currency={terms.currency}
-              viewer={viewer}
-            />
-          )}
-        </div>
-        {seen.result !== null && file !== null && <RowsCard path={filePath(file.id)} {...seen.result} />}
-        {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
-        {isBefore(seen, state) ? (
-          <section class="card" data-empty="true">
-            <p class="empty">Nothing is spent before its run begins.</p>
-          </section>
+        {draft === null ? (
+          <StateCards seen={seen} state={state} viewer={viewer} terms={terms} />
         ) : (
-          <Card id="files" title="Files" isPart>
-            {file === null || file.place === 'processing' ? (
-              <p class="empty">{run && noFilesText(run)}</p>
-            ) : (
-              <FileList file={file} />
-            )}
-          </Card>
+          <PlanCards shown={draft} viewer={viewer} />
         )}
-        {run !== null && <RunCards seen={run} terms={terms} hasRows={seen.result !== null} />}
       </main>
       <footer class="foot">
-        <p class="note" data-part="stand">
-          As of <Moment at={stand} now={run?.view.now ?? now} />.{run !== null && ` Run ${run.shown.run.id}.`}
-          {file?.sentBy !== undefined && ` Sent by ${file.sentBy}.`}
-          {file?.startedBy !== undefined && ` Started by ${file.startedBy}.`}
-        </p>
+        <Foot seen={seen} viewer={viewer} />
       </footer>
     </>
+  );
+}
+
+interface Shown {
+  readonly seen: FileView;
+  readonly viewer: Viewer;
+}
+
+function Actions({ seen, viewer }: Shown) {
+  const { file, run } = seen;
+  return (
+    <div class="actions" data-part="actions">
+      {file !== null && <Download file={file} />}
+      {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
+      {run === null && file !== null && seen.isPaused && (
+        <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', file.id]]}>
+          Resume
+        </ActionButton>
+      )}
+      {file?.place === 'failed' && file.file !== null && (
+        <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
+      )}
+    </div>
+  );
+}
+
+function StateCards({ seen, state, viewer, terms }: Shown & { state: FileState; terms: MoneyTerms }) {
+  const { file, run, result, caps } = seen;
+  const record = run?.shown.run ?? null;
+  return (
+    <>
+      {run !== null && <RunFigures seen={run} terms={terms} />}
+      <div data-part="reason">
+        <Reason seen={seen} />
+      </div>
+      <div data-part="caps">
+        {file !== null && !record?.cancelled && (
+          <WaitingCard {...{ file, caps, viewer }} run={record} currency={terms.currency} />
+        )}
+      </div>
+      {result !== null && file !== null && <RowsCard path={filePath(file.id)} {...result} />}
+      {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
+      {isBefore(seen, state) ? (
+        <section class="card" data-empty="true">
+          <p class="empty">Nothing is spent before its run begins.</p>
+        </section>
+      ) : (
+        <Card id="files" title="Files" isPart>
+          {file === null || file.place === 'processing' ? (
+            <p class="empty">{run && noFilesText(run)}</p>
+          ) : (
+            <FileList file={file} />
+          )}
+        </Card>
+      )}
+      {run !== null && <RunCards seen={run} terms={terms} hasRows={result !== null} />}
+    </>
+  );
+}
+
+function Foot({ seen: { file, run, draft, now }, viewer }: Shown) {
+  if (draft !== null)
+    return (
+      <p class="note">
+        {sizeText(draft.draft.size)}.{' '}
+        {draft.draft.place === 'drafts'
+          ? 'A file that is not started is removed after a day.'
+          : 'A file that is not started stays among the failed ones.'}{' '}
+        Logged under the name <bdi>{viewer.user}</bdi>.
+      </p>
+    );
+  return (
+    <p class="note" data-part="stand">
+      As of <Moment at={run?.view.data?.at ?? run?.view.now ?? now} now={run?.view.now ?? now} />.
+      {run !== null && ` Run ${run.shown.run.id}.`}
+      {file?.sentBy !== undefined && ` Sent by ${file.sentBy}.`}
+      {file?.startedBy !== undefined && ` Started by ${file.startedBy}.`}
+    </p>
   );
 }
 

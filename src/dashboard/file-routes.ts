@@ -4,26 +4,19 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import {
-  type Draft,
-  type FileFinder,
-  type FoundFile,
-  openJobFile,
-  readRowCounts,
-} from '../jobs/find-files.js';
+import { type FileFinder, type FoundFile, openJobFile, readRowCounts } from '../jobs/find-files.js';
 import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { PATIENCE_MS } from './file-actions.js';
-import { downloadPath, type FileView, renderFile, renderFileParts } from './file-page.js';
-import { type GatedApp, sendPage, viewerOf } from './gate.js';
+import { downloadPath, type FileView, fileBody, nameOf } from './file-page.js';
+import { type GatedApp, type GatedContext, sendLive, sendPage } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { type FileLook, isRunBehind, type RunLook } from './look-at-run.js';
 import { filePath, renderNotice } from './plain-pages.js';
 import { type ResultRows, rowsAsked } from './result-rows.js';
 import type { MoneyTerms } from './run-page.js';
 import { READ } from './upload-choices.js';
-import { renderUpload } from './upload-page.js';
 
 export interface FileRoutes {
   readonly look: () => Promise<Pick<DashboardView, 'data'>>;
@@ -51,7 +44,7 @@ const NO_RESULT = [
 ] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
-type Seen = FileView | typeof NO_RUN | typeof NO_FILE | typeof NO_ANSWER;
+type Seen = FileView | typeof NO_FILE | typeof NO_ANSWER;
 const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray(seen);
 
 /** Adds them to an app behind the gate. */
@@ -61,8 +54,15 @@ export function addFileRoutes(
 ): void {
   const refuse = (context: Context, refusal: readonly [string, string]) =>
     sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
+  const nothing = { run: null, caps: null, closed: null, isPaused: false, result: null, draft: null };
 
   async function seeFile(id: string, query: URLSearchParams): Promise<Seen> {
+    const draft = await finder.findDraft(id);
+    if (draft !== null && (draft.place === 'drafts' || query.has(READ))) {
+      const choice = choiceOf(query);
+      const plan = (await withinDeadline(plans.plan(draft, choice), PATIENCE_MS)) ?? null;
+      return { ...nothing, file: draft, draft: { draft, choice, plan }, now: now() };
+    }
     const seen = await lookAtFile(id);
     const { file, run } = seen;
     if (file === null) return NO_FILE;
@@ -73,6 +73,7 @@ export function addFileRoutes(
     const rows = await results.read(file, asked.status);
     return {
       file,
+      draft: null,
       result: rows === null ? null : { rows, asked, counts: await readRowCounts(file) },
       run: run === 'unavailable' || isRunBehind(seen) ? null : run,
       caps: hasGoOn(file.waitsFor) || isUndecided(file.waitsFor) ? await caps.read(file) : null,
@@ -82,51 +83,29 @@ export function addFileRoutes(
     };
   }
 
-  async function seeRun(id: string): Promise<Seen> {
-    const run = await lookAtRun(id);
-    if (run === null) return NO_RUN;
-    if (run === 'unavailable') return NO_ANSWER;
-    return { file: null, run, caps: null, closed: null, isPaused: false, now: now(), result: null };
-  }
-
-  async function showPlan(context: Parameters<typeof viewerOf>[0], upload: Draft) {
-    const choice = choiceOf(new URL(context.req.url).searchParams);
-    const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
-    return sendPage(context, renderUpload({ upload, choice, plan }, viewerOf(context)));
-  }
-
-  app.get('/files/:id', async (context) => {
-    const { id } = context.req.param();
-    const draft = await finder.findDraft(id);
-    const isAsked = draft?.place === 'drafts' || context.req.query(READ) !== undefined;
-    if (draft !== null && isAsked) return showPlan(context, draft);
-    const seen = await seeFile(id, new URL(context.req.url).searchParams);
+  function show(context: GatedContext, seen: Seen) {
     if (isRefused(seen)) return refuse(context, seen);
-    return sendPage(context, renderFile(seen, viewerOf(context), terms));
-  });
+    const { draft } = seen;
+    // A form that a person fills in stays as it is.
+    const renewed = draft === null ? undefined : draft.plan === null ? 1 : null;
+    const title = `${nameOf(seen)}: brand-enrich`;
+    return sendLive(context, title, (viewer) => fileBody(seen, viewer, terms), renewed);
+  }
+
+  app.get('/files/:id', async (context) =>
+    show(context, await seeFile(context.req.param('id'), new URL(context.req.url).searchParams)),
+  );
   app.get('/runs/:id', async (context) => {
     const { id } = context.req.param();
     if (isJobId(id)) return context.redirect(filePath(id));
-    const seen = await seeRun(id);
-    if (isRefused(seen)) return refuse(context, seen);
-    const job = seen.run?.shown.run.job ?? '';
+    const run = await lookAtRun(id);
+    if (run === null) return refuse(context, NO_RUN);
+    if (run === 'unavailable') return refuse(context, NO_ANSWER);
+    const { job } = run.shown.run;
     // A run with a file here is shown with it.
     if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
-    return sendPage(context, renderFile(seen, viewerOf(context), terms));
+    return show(context, { ...nothing, file: null, run, now: now() });
   });
-  for (const [path, see] of [
-    ['/parts/files/:id', seeFile],
-    ['/parts/runs/:id', seeRun],
-  ] as const)
-    app.get(path, async (context) => {
-      const seen = await see(context.req.param('id'), new URL(context.req.url).searchParams);
-      if (isRefused(seen)) return refuse(context, seen);
-      const viewer = { ...context.get('session'), notice: null };
-      return sendPage(context, {
-        html: renderFileParts(seen, viewer, terms),
-        policy: "default-src 'none'",
-      });
-    });
   // A stopped run has a partial file.
   app.get('/runs/:id/result', async (context) => {
     const seen = await lookAtRun(context.req.param('id'));

@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Child } from 'hono/jsx';
 import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
 import pLimit from 'p-limit';
@@ -12,8 +13,9 @@ import { trustRequest } from '../core/listen-http.js';
 import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { Document } from '../run/documents.js';
+import { htmlOf } from '../run/report/kit/page.js';
 import { isOwnHost } from '../settings/address-values.js';
-import { type Page, renderSignIn } from './plain-pages.js';
+import { livePage, type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
   readonly host: string;
@@ -40,15 +42,11 @@ export interface Session {
 /** For whom a page is made. */
 export type Viewer = Readonly<Pick<Session, 'user' | 'formToken' | 'notice'>>;
 
-/** Returns who looks at a page, with the notice of the last action, which is shown once. */
-export function viewerOf(context: Context<{ Variables: { session: Session } }>): Viewer {
-  const session = context.get('session');
-  const viewer = { ...session };
-  session.notice = null;
-  return viewer;
+interface Signed {
+  Variables: { session: Session };
 }
-
-export type GatedApp = Hono<{ Variables: { session: Session } }>;
+export type GatedApp = Hono<Signed>;
+export type GatedContext = Context<Signed>;
 
 const LONGEST_NAME = 60;
 const NAMELESS = 'unnamed';
@@ -247,6 +245,27 @@ function hasCredentials({ req }: Context): boolean {
 export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
   context.header('content-security-policy', page.policy);
   return context.html(page.html, status);
+}
+
+/**
+ * Sends a page that is open for long: as a whole, or its body alone to its own script, which renews
+ * it. The notice of the last action is shown once. `renewed`: as of `livePage`.
+ */
+export function sendLive(
+  context: GatedContext,
+  title: string,
+  bodyOf: (viewer: Viewer) => Child,
+  renewed?: number | null,
+) {
+  const session = context.get('session');
+  if (context.req.header('x-renew') !== undefined)
+    return sendPage(context, {
+      html: htmlOf(bodyOf({ ...session, notice: null })),
+      policy: "default-src 'none'",
+    });
+  const viewer = { ...session };
+  session.notice = null;
+  return sendPage(context, livePage(title, bodyOf(viewer), viewer, renewed));
 }
 
 /** Whether the answer is JSON, errors too. A program that orders something reads no page. */

@@ -19,19 +19,11 @@ import type { Settings } from '../settings/settings.js';
 import { type Action, addActions, logForged } from './actions.js';
 import { fileActions } from './file-actions.js';
 import { addFileRoutes } from './file-routes.js';
-import {
-  answerText,
-  createGate,
-  type GatedApp,
-  type GateOptions,
-  randomPassword,
-  sendPage,
-  viewerOf,
-} from './gate.js';
+import { answerText, createGate, type GatedApp, type GateOptions, randomPassword, sendLive } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createFileLook, createRunLook } from './look-at-run.js';
 import { addRunDocuments, createRunReader } from './program-routes.js';
-import { renderDashboard, renderParts } from './render-dashboard.js';
+import { dashboardBody } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
 import { type AccountAsker, accountAction, runActions } from './run-actions.js';
 import { scheduleActions } from './schedule-actions.js';
@@ -186,18 +178,14 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   const { host, port, look, actions, log, onError } = options;
   const app = createGate(options);
   app.use(logForged(log, options.clock));
-  const policy = "default-src 'none'";
   app.get('/', async (context) => {
-    return sendPage(context, renderDashboard(await look(), viewerOf(context)));
-  });
-  app.get('/parts', async (context) => {
-    const viewer = { ...context.get('session'), notice: null };
-    return sendPage(context, { html: renderParts(await look(), viewer), policy });
+    const view = await look();
+    return sendLive(context, 'brand-enrich dashboard', (viewer) => dashboardBody(view, viewer));
   });
   options.addPages?.(app);
   addActions(app, actions, log);
   app.get('/status.json', async (context) => {
-    context.header('content-security-policy', policy);
+    context.header('content-security-policy', "default-src 'none'");
     return context.json(statusOf(await look()));
   });
   app.notFound((context) => answerText(context, 'not found; the dashboard is at /', 404, 'not-found'));

@@ -14,7 +14,7 @@ const ICON =
 /** The style sheet of every page, and that of the dashboard's. */
 export const DASHBOARD_STYLE = STYLE + fileText('dashboard.css');
 
-export const [DASHBOARD_SCRIPT, UPLOAD_SCRIPT] = [fileText('dashboard.js'), fileText('upload.js')];
+export const DASHBOARD_SCRIPT = fileText('dashboard.js');
 
 function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -24,11 +24,7 @@ function fileText(name: string): string {
 export type Page = Readonly<ReturnType<typeof page>>;
 
 /** It sends requests only to its own origin, and no other page may frame it. */
-export function page(
-  title: string,
-  body: Child,
-  { head, scripts = [] }: { readonly head?: Child; readonly scripts?: readonly string[] } = {},
-) {
+function page(title: string, body: Child, head: Child = null, scripts: readonly string[] = []) {
   const more = ["connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"];
   const icon = <link rel="icon" href={ICON} />;
   return {
@@ -39,6 +35,27 @@ export function page(
     ),
     policy: policyOf({ scripts, style: hashSource(DASHBOARD_STYLE), more }),
   };
+}
+
+/**
+ * A page with the script. `renewed`: after how many seconds the script renews the parts that have
+ * `data-part`, or null for never; without JavaScript the whole page reloads a little later.
+ */
+export function livePage(title: string, body: Child, by: Sender, renewed: number | null = 5): Page {
+  const head = (
+    <>
+      <meta name="form-token" content={by.formToken} />
+      {renewed !== null && (
+        <>
+          <meta name="renew" content={`${renewed}`} />
+          <noscript>
+            <meta http-equiv="refresh" content={`${3 * renewed}`} />
+          </noscript>
+        </>
+      )}
+    </>
+  );
+  return page(title, body, head, [DASHBOARD_SCRIPT]);
 }
 
 export function runPath(id: string): string {

@@ -1,60 +1,17 @@
-/** The dashboard as HTML: page and body, whose `data-part` elements are renewed. Pure. */
-import type { Child } from 'hono/jsx';
+/** The page of the dashboard, whose `data-part` elements are renewed. Pure. */
 import { clockText } from '../core/figures.js';
-import { htmlOf } from '../run/report/kit/page.js';
 import { Title } from '../run/report/kit/parts.js';
 import { accountSection, CHECK_PATH } from './account-section.js';
 import { FilesSection } from './files-section.js';
 import type { Viewer } from './gate.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { Banners, Headline, verdictOf } from './overview.js';
-import {
-  ActionButton,
-  DASHBOARD_SCRIPT,
-  NoticeBanner,
-  type Page,
-  page,
-  type Sender,
-  SkipLink,
-  UPLOAD_SCRIPT,
-} from './plain-pages.js';
+import { ActionButton, NoticeBanner, type Sender, SkipLink } from './plain-pages.js';
 import { SchedulesSection } from './schedules-section.js';
 import { TechnicalSection } from './technical-section.js';
 import { UploadCard } from './upload-card.js';
 
-/** Without JavaScript the whole page reloads. */
-const PLAIN_REFRESH_SECONDS = 15;
-
-export function renderDashboard(view: DashboardView, viewer: Viewer): Page {
-  const scripts = [DASHBOARD_SCRIPT, UPLOAD_SCRIPT];
-  return livePage('brand-enrich dashboard', bodyOf(view, viewer), viewer, '/parts', scripts);
-}
-
-/** A page that renews what has `data-part` from the path `parts`. */
-export function livePage(
-  title: string,
-  body: Child,
-  viewer: Viewer,
-  parts: string,
-  scripts: readonly string[],
-): Page {
-  const head = (
-    <>
-      <meta name="form-token" content={viewer.formToken} />
-      <meta name="parts" content={parts} />
-      <noscript>
-        <meta http-equiv="refresh" content={String(PLAIN_REFRESH_SECONDS)} />
-      </noscript>
-    </>
-  );
-  return page(title, body, { head, scripts });
-}
-
-export function renderParts(view: DashboardView, viewer: Viewer): string {
-  return htmlOf(bodyOf(view, viewer));
-}
-
-function bodyOf(view: DashboardView, viewer: Viewer) {
+export function dashboardBody(view: DashboardView, viewer: Viewer) {
   const { user, notice } = viewer;
   const { data, host, now } = view;
   return (

@@ -16,7 +16,7 @@ export interface ShownRows {
 }
 
 /** The query of a page of rows; empty for the first one of all. */
-export function rowsQuery({ status, page }: RowsAsked): string {
+function rowsQuery({ status, page }: RowsAsked): string {
   const fields = { ...(status !== null && { status }), ...(page > 1 && { page: `${page}` }) };
   const text = `${new URLSearchParams(fields)}`;
   return text && `?${text}`;

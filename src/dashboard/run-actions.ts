@@ -40,6 +40,7 @@ export interface RunActionContext {
 }
 
 interface RunStep {
+  readonly path: string;
   readonly ask?: (seen: RunView) => Promise<Question>;
   /** Returns what was done; without a path, the page of the run shows it. */
   readonly carryOut: (seen: RunView, user: string) => Promise<Partial<Done> & Pick<Done, 'sentence'>>;
@@ -100,6 +101,7 @@ export function runActions(context: RunActionContext): Action[] {
 
   const steps: Readonly<Record<RunAction, RunStep>> = {
     pause: {
+      path: '/runs/:id/pause',
       carryOut: ({ shown: { run } }, user) =>
         order(
           pause(engine, { run: run.id }, user),
@@ -108,6 +110,7 @@ export function runActions(context: RunActionContext): Action[] {
         ),
     },
     resume: {
+      path: '/runs/:id/resume',
       ask: ({ shown: { run } }) => resumeQuestion(`Resume ${run.label.name}?`, run, 'Resume'),
       async carryOut({ shown: { run } }) {
         const done = await order(resume(engine, run.owner), run, `${run.label.name} is resumed`);
@@ -116,6 +119,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
     },
     cancel: {
+      path: '/runs/:id/cancel',
       async ask({ shown }) {
         const { run } = shown;
         const goesOn = isAtWork(shown) && run.paused === null ? [GOES_ON] : [];
@@ -130,6 +134,7 @@ export function runActions(context: RunActionContext): Action[] {
         ),
     },
     rest: {
+      path: '/runs/:id/rest',
       ask({ shown: { run } }) {
         // The cap was that of the trial.
         const uncapped = isHeld(run) ? run : { ...run, settings: { ...run.settings, maxRequests: null } };
@@ -138,7 +143,7 @@ export function runActions(context: RunActionContext): Action[] {
       async carryOut({ shown: { run }, job }) {
         if (job !== null) {
           const { file } = await goOn(job.root, job.folder);
-          return { path: filePath(job.id), sentence: `The rest of ${file} is looked up` };
+          return { sentence: `The rest of ${file} is looked up` };
         }
         if (!isHeld(run)) throw new RefusedAction('not-now', 'its file does not wait any more', run.id);
         await liftHold(engine, run);
@@ -147,6 +152,7 @@ export function runActions(context: RunActionContext): Action[] {
       },
     },
     again: {
+      path: '/runs/:id/again',
       async carryOut({ shown: { run }, job }) {
         if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', run.id);
         const { upload, fields } = await sendAgain(uploads, job);
@@ -156,12 +162,13 @@ export function runActions(context: RunActionContext): Action[] {
     },
   };
 
-  const actionOf = ([name, { ask, carryOut }]: [RunAction, RunStep]): Action => ({
-    ...actionOn(`/runs/:id/${name}`, ({ id }) => openTo(name, id), {
+  const actionOf = ([name, { path, ask, carryOut }]: [RunAction, RunStep]): Action => ({
+    ...actionOn(path, ({ id }) => openTo(name, id), {
       ...(ask && { ask }),
       async carryOut(seen, { user }) {
         const { id } = seen.shown.run;
-        return { path: runPath(id), ...(await carryOut(seen, user)), subject: id };
+        const path = seen.job === null ? runPath(id) : filePath(seen.job.id);
+        return { path, ...(await carryOut(seen, user)), subject: id };
       },
     }),
     // What is sent again is another file.

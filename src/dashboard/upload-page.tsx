@@ -1,75 +1,49 @@
-/** The page with the plan of an uploaded file. Pure. */
-import { readFileSync } from 'node:fs';
+/** The plan of a file that is not started: its first rows, its rows in question, its columns. Pure. */
 import { commonestOf } from '../core/counter.js';
-import { countOf, countText, durationText, sentenceOf, sizeText } from '../core/figures.js';
+import { countOf, countText, durationText, sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
 import type { Draft } from '../jobs/find-files.js';
 import type { Choice, UploadPlan } from '../jobs/plan-upload.js';
 import { REMOTE_RATE } from '../ledger/pace.js';
 import type { Plan } from '../run/plan-file.js';
-import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table, Title } from '../run/report/kit/parts.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, page, Top, UPLOAD_SCRIPT } from './plain-pages.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
-/** Makes a page reload, with and without script, once its headline has changed. */
-const FOLLOWING = {
-  head: (
-    <noscript>
-      <meta http-equiv="refresh" content="2" />
-    </noscript>
-  ),
-  scripts: [readFileSync(new URL('follow.js', import.meta.url), 'utf8')],
-};
-
-/** What is known of a file; `plan` null: it is still being read. */
-export interface ShownUpload {
-  readonly upload: Draft;
+/** What is known of a file that can be started; `plan` null: it is still being read. */
+export interface ShownDraft {
+  readonly draft: Draft;
   readonly choice: Choice;
   readonly plan: UploadPlan | null;
 }
 
-export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
-  const { upload, plan } = shown;
-  const body = (
+/** The rows and columns of a file as it would be read, what it costs, and how to choose otherwise. */
+export function PlanCards({ shown, viewer }: { shown: ShownDraft; viewer: Viewer }) {
+  const { plan } = shown;
+  return (
     <>
-      <header>
-        <Top>
-          File sent to the inbox <bdi>{upload.root}</bdi>
-        </Top>
-        <Title>
-          <bdi>{upload.file}</bdi>
-        </Title>
-        <p class="headline">
-          {plan === null ? 'The file is being read. Nothing is spent.' : headlineOf(plan)}
-        </p>
-        <NoticeBanner notice={viewer.notice} />
-      </header>
-      <main id="main" tabindex={-1}>
-        {plan !== null && <PlanParts shown={shown} plan={plan} viewer={viewer} />}
-        {plan?.found == null && <Discard upload={upload} viewer={viewer} />}
-      </main>
-      <footer class="foot">
-        <p class="note">
-          {sizeText(upload.size)}.{' '}
-          {upload.place === 'drafts'
-            ? 'A file that is not started is removed after a day.'
-            : 'A file that is not started stays among the failed ones.'}{' '}
-          Logged under the name <bdi>{viewer.user}</bdi>.
-        </p>
-      </footer>
+      {plan === null ? (
+        // The page asks for itself as a whole once there is a plan.
+        <section class="card" data-empty="true">
+          <p class="empty">Nothing is spent.</p>
+        </section>
+      ) : (
+        <PlanParts shown={shown} plan={plan} viewer={viewer} />
+      )}
+      {plan?.found == null && <Discard upload={shown.draft} viewer={viewer} />}
     </>
   );
-  return page(`${upload.file}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [UPLOAD_SCRIPT] });
 }
 
-function headlineOf({ found, refusal }: UploadPlan): string {
+/** What a file would be read as and cost at most, or why it cannot be read. */
+export function planHeadline(plan: UploadPlan | null): string {
+  if (plan === null) return 'The file is being read.';
+  const { found, refusal } = plan;
   if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
-  const { plan } = found;
-  const rows = countOf(plan.rows.total, 'row');
-  return `${rows}, ${kindsText(plan)}: ${costText(plan, found.settings.maxRequests)}.`;
+  const rows = countOf(found.plan.rows.total, 'row');
+  return `${rows}, ${kindsText(found.plan)}: ${costText(found.plan, found.settings.maxRequests)}.`;
 }
 
 /** `12 domains, 1 ticker`. */
@@ -81,8 +55,8 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
   return counted.join(', ') || 'nothing to look up';
 }
 
-function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPlan; viewer: Viewer }) {
-  const { upload, choice } = shown;
+function PlanParts({ shown, plan, viewer }: { shown: ShownDraft; plan: UploadPlan; viewer: Viewer }) {
+  const { draft: upload, choice } = shown;
   const { found, reading, refusal } = plan;
   return (
     <>

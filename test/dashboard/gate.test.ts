@@ -126,7 +126,7 @@ describe('the Host header', () => {
   });
 });
 
-it.each([...PATHS, '/parts', '/sign-in'])(
+it.each([...PATHS, '/sign-in'])(
   'sends %s with headers against caching, framing, sniffing, referrers',
   async (path) => {
     const served = await startDashboard();

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { Banners, needsOf, verdictOf } from '../../src/dashboard/overview.js';
-import { renderParts } from '../../src/dashboard/render-dashboard.js';
 import { CANCELLED } from '../../src/jobs/job-folder.js';
 import { htmlOf } from '../../src/run/report/kit/page.js';
 import { HALTS } from '../support/halts.js';
@@ -15,6 +14,7 @@ import {
   emptyView,
   inboxState,
   NOW,
+  renderParts,
   runRecord,
   scheduleState,
   VIEWER,
@@ -111,7 +111,7 @@ describe('what needs a person', () => {
   });
 
   it('is linked to where it is on the page, and said to be nothing when it is', () => {
-    const page = renderParts(crowdedView(), VIEWER);
+    const page = renderParts(crowdedView());
     const needs = page.slice(page.indexOf('<ul class="needs"'), page.indexOf('</ul>'));
     const links = [...needs.matchAll(/href="#(\w+)">([^<]+)/g)].map(([, id, text]) => [id, text]);
     expect(links).toEqual([
@@ -120,7 +120,7 @@ describe('what needs a person', () => {
       ['sent', '5 sent files are not started'],
     ]);
     for (const [id] of links) expect(page).toContain(`id="${id}"`);
-    expect(renderParts(emptyView(), VIEWER)).toContain('Nothing needs your attention.');
+    expect(renderParts(emptyView())).toContain('Nothing needs your attention.');
   });
 });
 

@@ -3,13 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
-import {
-  DASHBOARD_SCRIPT,
-  DASHBOARD_STYLE,
-  renderSignIn,
-  UPLOAD_SCRIPT,
-} from '../../src/dashboard/plain-pages.js';
-import { renderDashboard, renderParts } from '../../src/dashboard/render-dashboard.js';
+import { DASHBOARD_SCRIPT, DASHBOARD_STYLE, renderSignIn } from '../../src/dashboard/plain-pages.js';
 import {
   accountParts,
   crowdedView,
@@ -19,20 +13,20 @@ import {
   hostileView,
   inboxState,
   NOW,
+  renderDashboard,
+  renderParts,
   runRecord,
   scheduleState,
   troubledView,
-  VIEWER,
   waitingFile,
 } from './views.js';
 
 /** A line for each block, style and scripts left out. `REWRITE_GOLDEN=1` rewrites it. */
 it('matches the golden page, of a busy engine', async () => {
   const path = new URL('golden/page.html', import.meta.url);
-  const page = renderDashboard(dashboardView(), VIEWER)
+  const page = renderDashboard(dashboardView())
     .html.replace(DASHBOARD_STYLE, '/* style */')
     .replace(DASHBOARD_SCRIPT, '/* script */')
-    .replace(UPLOAD_SCRIPT, '/* upload script */')
     .replace(/>(?=<(?:body|div|dl|footer|form|header|h2|li|main|p|section|svg|table|title|tr)\b)/g, '>\n');
   if (process.env.REWRITE_GOLDEN) await writeFile(path, page);
   expect(page).toBe(await readFile(path, 'utf8'));
@@ -102,7 +96,7 @@ it.each<[string, DashboardView, string[]]>([
     ],
   ],
 ])('the page of %s says so', (_, view, words) => {
-  const text = renderParts(view, VIEWER)
+  const text = renderParts(view)
     .replaceAll('&#39;', "'")
     .replace(/<(?!\/?(?:a|code)\b)[^>]*>/g, ' ');
   const shown = text.replace(/<[^>]*>/g, '').replace(/[ \n]+/g, ' ');
@@ -110,18 +104,18 @@ it.each<[string, DashboardView, string[]]>([
 });
 
 it('says the outcomes of a run in words to who does not see its bar', () => {
-  expect(renderParts(dashboardView(), VIEWER)).toContain(
+  expect(renderParts(dashboardView())).toContain(
     'role="img" aria-label="610 matched, 120 already stored, 31 not found, 4 failed, 635 left"',
   );
 });
 
 it('marks a start and a reached quota for style and script', () => {
-  expect(renderParts(dashboardView({ data: null }), VIEWER)).toContain('data-empty="true"');
-  expect(renderParts(troubledView(), VIEWER)).toContain('<p class="banner bad">The service refused');
+  expect(renderParts(dashboardView({ data: null }))).toContain('data-empty="true"');
+  expect(renderParts(troubledView())).toContain('<p class="banner bad">The service refused');
 });
 
 it('has its sections in the order in which people look for them, machines last and folded', () => {
-  const page = renderParts(crowdedView(), VIEWER);
+  const page = renderParts(crowdedView());
   const headings = [...page.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, text]) => text?.trim());
   expect(headings).toEqual([
     'Enrich a file',
@@ -141,7 +135,7 @@ it('folds all schedules but three, those first that a person should look at', ()
     const schedules = Array.from({ length: count }, (_, at) =>
       scheduleState({ schedule: { name: `s-${at}` }, isHostOffline: at === 3 }),
     );
-    const page = renderParts(dashboardView({ data: dashboardData({ schedules }) }), VIEWER);
+    const page = renderParts(dashboardView({ data: dashboardData({ schedules }) }));
     const parts = page.slice(page.indexOf('data-part="schedules"')).split('<details id="more-schedules"');
     return parts.map((part) => [...part.matchAll(/<bdi>(s-\d)/g)].map(([, name]) => name).join(' '));
   };
@@ -154,7 +148,7 @@ it('folds all runs but five, and never one that is at work', () => {
     const runs = Array.from({ length: count }, (_, at) =>
       runRecord({ id: `r-${at}`, status: at < live ? 'running' : 'completed' }),
     );
-    const page = renderParts(dashboardView({ data: dashboardData({ runs, inboxes: [] }) }), VIEWER);
+    const page = renderParts(dashboardView({ data: dashboardData({ runs, inboxes: [] }) }));
     const [first = '', older = ''] = page.split('<details id="more-files"');
     return [first, older].map((part) => part.split('<li class="run">').length - 1);
   };
@@ -171,21 +165,21 @@ it('leaves out what has nothing to show: a projection, files, a column', () => {
     inboxes: [],
     schedules: [scheduleState({ ...schedule, runs: unbilled })],
   });
-  const page = renderParts(dashboardView({ data }), VIEWER);
+  const page = renderParts(dashboardView({ data }));
   expect(page).not.toMatch(/End of the period|<th[^>]*>Billed/);
-  expect(renderParts(dashboardView(), VIEWER)).toMatch(/<th[^>]*>Billed/);
+  expect(renderParts(dashboardView())).toMatch(/<th[^>]*>Billed/);
 });
 
 const PARTS = /data-part="([a-z]+)"/g;
 const partsOf = (text: string) => [...text.matchAll(PARTS)].map(([, name]) => name).sort();
 
 it('has the same parts whatever the data, so that each can be replaced on refresh', () => {
-  const busy = partsOf(renderParts(dashboardView(), VIEWER));
+  const busy = partsOf(renderParts(dashboardView()));
   expect(new Set(busy).size).toBe(busy.length);
-  expect(partsOf(renderParts(emptyView(), VIEWER))).toEqual(busy);
-  expect(partsOf(renderParts(troubledView(), VIEWER))).toEqual(busy);
+  expect(partsOf(renderParts(emptyView()))).toEqual(busy);
+  expect(partsOf(renderParts(troubledView()))).toEqual(busy);
   const nameless = dashboardData({ account: null, ledger: null, budget: null, queue: null });
-  expect(partsOf(renderParts(dashboardView({ data: nameless }), VIEWER))).toEqual(busy);
+  expect(partsOf(renderParts(dashboardView({ data: nameless })))).toEqual(busy);
 });
 
 it('names settings instead of flags, except in commands', () => {
@@ -202,7 +196,7 @@ it('names settings instead of flags, except in commands', () => {
     dashboardView({ data: dashboardData({ ...silent, runs, inboxes, storeNow: NOW + 40_000 }) }),
   ];
   for (const view of views) {
-    const text = renderParts(view, VIEWER).replace(/<code>.*?<\/code>|<[^>]+>/g, '');
+    const text = renderParts(view).replace(/<code>.*?<\/code>|<[^>]+>/g, '');
     expect(text.match(/.{30}-\u2060?-\u2060?[a-z].{10}|brand-enrich (?:pause|resume).*/g)).toBeNull();
   }
 });
@@ -215,7 +209,7 @@ it.each([
   const run = runRecord({ job: 'j-1', owner: 'j-1', status: 'stopped', tally: { stored: 7 } });
   const waiting = why === null ? [] : [waitingFile(why, { job: 'j-1' })];
   const data = dashboardData({ runs: [run], inboxes: [inboxState({ waiting })] });
-  const page = renderParts(dashboardView({ data }), VIEWER);
+  const page = renderParts(dashboardView({ data }));
   const [row = ''] = /<li class="run">.*?<\/li>/s.exec(page) ?? [];
   expect(row).toContain(`<span class="state warn">${word}</span>`);
   // Of stored answers alone it is not known how many are brands.
@@ -234,10 +228,7 @@ describe('the last cell of a run says where its result is', () => {
   ])('%s', (_, parts, result, words) => {
     const run = runRecord({ tally: { matched: 5 }, ...parts });
     const results = new Map(result === null ? [] : [[run.id, result as 'output']]);
-    const page = renderParts(
-      dashboardView({ data: dashboardData({ runs: [run], results, inboxes: [] }) }),
-      VIEWER,
-    );
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run], results, inboxes: [] }) }));
     const [, cell = ''] = /<span class="run-end">(.*?)<\/span>(?:<\/li>|<p)/s.exec(page) ?? [];
     expect(cell.replace(/<[^>]*>/g, '')).toBe(words);
   });
@@ -251,13 +242,13 @@ it('offers to resume what is paused, with and without a run; a schedule is resum
     { ...order, owner: 'schedule:q/nightly', label: { host: null, name: 'nightly' }, run: null },
     { ...order, owner: 'schedule:q/hourly', label: { host: 'etl-1', name: 'hourly.csv' }, run: 'r-4' },
   ];
-  const { html } = renderDashboard(dashboardView({ data: dashboardData({ pauses }) }), VIEWER);
+  const { html } = renderDashboard(dashboardView({ data: dashboardData({ pauses }) }));
   const offered = [...html.matchAll(/action="\/pauses\/resume".*?name="owner" value="([^"]+)"/g)];
   expect(offered.map(([, owner]) => owner)).toEqual(['j-1', 'j-2']);
 });
 
 describe('the security policy', () => {
-  const pages = [renderDashboard(dashboardView(), VIEWER), renderSignIn('/', 'wrong')];
+  const pages = [renderDashboard(dashboardView()), renderSignIn('/', 'wrong')];
 
   it.each(pages)('allows exactly the scripts and the style of the page', ({ html, policy }) => {
     const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -281,7 +272,7 @@ describe('the security policy', () => {
 });
 
 it('escapes all data', () => {
-  const page = renderParts(hostileView(`</script><script>alert(1)</script>"'<img src=x>`), VIEWER);
+  const page = renderParts(hostileView(`</script><script>alert(1)</script>"'<img src=x>`));
   expect(page).not.toContain('<script');
   expect(page).not.toContain('<img');
 });

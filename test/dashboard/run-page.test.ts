@@ -1,6 +1,6 @@
 /** The page of one run: what it says of state, money, speed and files, and what it offers. */
 import { describe, expect, it } from 'vitest';
-import { type FileView, renderFile, renderFileParts } from '../../src/dashboard/file-page.js';
+import type { FileView } from '../../src/dashboard/file-page.js';
 import { createLooks, createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
 import { actionsOf, headlineOf } from '../../src/dashboard/run-page.js';
 import type { RunRecord } from '../../src/engine/stores/run-store.js';
@@ -14,12 +14,11 @@ import {
   foundFile,
   NO_FILE,
   NOW,
+  renderFileParts,
   runAlone,
   runRecord,
-  VIEWER,
 } from './views.js';
 
-const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 const MINUTE = 60_000;
 
 const stoppedAt = (why: 'limit' | 'unmatched') => ({ type: 'halted', halt: HALTS[why] }) as const;
@@ -46,7 +45,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
   };
 }
 
-const partsOf = (view: RunView) => renderFileParts(runAlone(view), VIEWER, TERMS);
+const partsOf = (view: RunView) => renderFileParts(runAlone(view));
 const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
 
 describe('the headline', () => {
@@ -301,7 +300,7 @@ describe('the files', () => {
       ],
     });
     const run = seen(runRecord({ status: 'completed' }), { job: file });
-    const page = renderFileParts({ ...runAlone(run), file }, VIEWER, TERMS);
+    const page = renderFileParts({ ...runAlone(run), file });
     const path = '/files/j-done/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html" target="_blank">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
@@ -330,7 +329,7 @@ it.each<[string, Partial<FileView>, string[]]>([
   ],
 ])('a file %s and whose run is forgotten has its next step', (_, parts, words) => {
   const view = { ...NO_FILE, ...parts };
-  const page = renderFileParts(view, VIEWER, TERMS);
+  const page = renderFileParts(view);
   for (const each of words) expect(page).toContain(each);
   expect(page).not.toContain('Dismiss');
 });
@@ -338,7 +337,7 @@ it.each<[string, Partial<FileView>, string[]]>([
 it('a file that is done without a match asks about its column', () => {
   const rows = { matched: 0, not_found: 40, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
   const run = seen(runRecord({ status: 'completed' }), { rows });
-  const page = renderFileParts({ ...runAlone(run), file: foundFile() }, VIEWER, TERMS);
+  const page = renderFileParts({ ...runAlone(run), file: foundFile() });
   expect(page).toContain('None of the 40 rows has a brand. Are the column and its kind right?');
 });
 
@@ -360,8 +359,8 @@ it('escapes all data, and has the same parts whatever the data', () => {
     settings,
   });
   const view = seen(run, { newer: runRecord({ id: attack }) });
-  const page = renderFile(runAlone(view), { ...VIEWER, notice: attack }, TERMS).html;
-  expect(page.match(/<script/g)).toHaveLength(1);
+  const page = renderFileParts(runAlone(view), { user: attack, formToken: 'x', notice: attack });
+  expect(page).not.toContain('<script');
   expect(page).not.toContain('<img');
   const parts = (text: string) => [...text.matchAll(/data-part="([a-z]+)"/g)].map(([, name]) => name);
   expect(parts(partsOf(view))).toEqual(parts(partsOf(seen(runRecord({ tally })))));

@@ -1,9 +1,8 @@
 /** The state of runs as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
-import { renderParts } from '../../src/dashboard/render-dashboard.js';
 import { foundNothing } from '../../src/engine/stores/run-store.js';
 import { judgeRuns, partsOf, runHoldOf, standingOf } from '../../src/run/facts/judge-runs.js';
-import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
+import { dashboardData, dashboardView, NOW, renderParts, runRecord } from './views.js';
 
 describe('a run', () => {
   it.each([
@@ -111,7 +110,7 @@ describe('the note that nothing matched', () => {
   ] as const)('%s', (_, some, tally, isSaid) => {
     const run = runRecord({ identifiers: 40, ...some, tally });
     expect(foundNothing(run)).toBe(isSaid);
-    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }), VIEWER);
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }));
     expect(page.includes('Nothing matched')).toBe(isSaid);
   });
 });

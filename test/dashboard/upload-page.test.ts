@@ -1,9 +1,9 @@
 /** What the page of an upload says of its cost, whatever the account does later. */
 import { expect, it } from 'vitest';
-import { renderUpload, type ShownUpload } from '../../src/dashboard/upload-page.js';
+import type { ShownDraft } from '../../src/dashboard/upload-page.js';
 import { costText } from '../../src/dashboard/upload-start.js';
 import { choiceOf } from '../../src/jobs/plan-upload.js';
-import { VIEWER } from './views.js';
+import { foundFile, NO_FILE, renderFileParts } from './views.js';
 
 const ALL_OVERAGE = { requests: 25, maxCost: '2.5', overageRequests: 25 };
 const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
@@ -30,15 +30,15 @@ it.each<[string, NonNullable<Parameters<typeof costText>[0]['spending']> | null,
 
 /** The page of an upload with this plan. */
 function pageOf(choice: object, plan: object): string {
-  const upload = { id: 'a', place: 'drafts', file: 'a.csv', root: '/in', size: 9 };
+  const draft = foundFile({ place: 'drafts' });
   const reading = {
     sheets: [],
     format: 'csv',
     sheet: null,
     columns: [{ name: 'website', values: ['a.com'] }],
   };
-  const shown = { upload, choice, plan: { reading, ...plan } } as unknown as ShownUpload;
-  return String(renderUpload(shown, VIEWER).html);
+  const shown = { draft, choice, plan: { reading, ...plan } } as unknown as ShownDraft;
+  return renderFileParts({ ...NO_FILE, file: shown.draft, draft: shown });
 }
 
 it.each([

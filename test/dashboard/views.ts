@@ -1,7 +1,10 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
-import type { FileView } from '../../src/dashboard/file-page.js';
+import { type FileView, fileBody } from '../../src/dashboard/file-page.js';
+import type { Viewer } from '../../src/dashboard/gate.js';
 import type { DashboardData, DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import type { RunView } from '../../src/dashboard/look-at-run.js';
+import { livePage } from '../../src/dashboard/plain-pages.js';
+import { dashboardBody } from '../../src/dashboard/render-dashboard.js';
 import type { RunRecord, Tally } from '../../src/engine/stores/run-store.js';
 import type { FoundFile } from '../../src/jobs/find-files.js';
 import type { ParkState } from '../../src/jobs/job-folder.js';
@@ -9,12 +12,25 @@ import type { EndedRun, ScheduleState } from '../../src/jobs/schedules/schedule-
 import type { Schedule } from '../../src/jobs/schedules/schedule-files.js';
 import { projectPeriodEnd } from '../../src/ledger/projection.js';
 import { judgeAccount, judgeBudget } from '../../src/run/facts/judge-account.js';
+import { htmlOf } from '../../src/run/report/kit/page.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { stoppedBy } from '../support/halts.js';
 
 /** Who looks. */
-export const VIEWER = { user: 'Ada', formToken: 'form-token', notice: null };
+export const VIEWER: Viewer = { user: 'Ada', formToken: 'form-token', notice: null };
+
+/** The dashboard as a page, and what renews it. */
+export const renderDashboard = (view: DashboardView) =>
+  livePage('brand-enrich dashboard', dashboardBody(view, VIEWER), VIEWER);
+export const renderParts = (view: DashboardView) => htmlOf(dashboardBody(view, VIEWER));
+
+/** What the page of a file has between its head and its script. */
+export const renderFileParts = (
+  seen: FileView,
+  viewer = VIEWER,
+  terms = { overagePrice: '0.1', currency: 'EUR' },
+) => htmlOf(fileBody(seen, viewer, terms));
 
 export const NOW = Date.UTC(2026, 10, 20, 13, 25, 46);
 const MINUTE = 60_000;
@@ -155,6 +171,7 @@ export const NO_FILE = {
   isPaused: false,
   now: NOW,
   result: null,
+  draft: null,
 } satisfies FileView;
 
 /** A run that has no file here. */

@@ -21,9 +21,9 @@ async function postedPaths(): Promise<string[]> {
     Array.from(code.matchAll(/const (\w+) = '(\/[^']*)'/g), ([, name = '', path = '']) => [name, path]),
   );
   const paths = new Set<string>();
-  // Of `app.post`, and of an action, whose property stands alone on its line.
+  // Of `app.post` and `actionOn`, and of an action, whose property stands alone on its line.
   for (const [, quoted, name = ''] of code.matchAll(
-    /(?:app\.(?:post|put|patch|delete)\(|^ +path: )(?:'([^']+)'|([A-Z_]+)),/gm,
+    /(?:app\.(?:post|put|patch|delete)\(|actionOn\(|^ +path: )(?:'([^']+)'|([A-Z_]+)),/gm,
   ))
     paths.add(quoted ?? constants.get(name) ?? `${name} is not known here`);
   return [...paths].map((path) => path.replaceAll(/:\w+/g, 'x')).sort();

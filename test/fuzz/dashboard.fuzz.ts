@@ -84,10 +84,8 @@ async function fillFolders(folder: string): Promise<void> {
 
 const NAMES = wordsOf('list.csv list.enriched.csv reason.txt .hidden link.csv outside.csv .. .');
 const PATHS = [
-  ...wordsOf('/ /parts /status.json /sign-in /sign-in?next=/status.json'),
-  ...wordsOf(
-    '/runs/x /parts/runs/x /files/x /parts/files/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js',
-  ),
+  ...wordsOf('/ /status.json /sign-in /sign-in?next=/status.json'),
+  ...wordsOf('/runs/x /files/x /uploads?name=a.csv /uploads/check?name=a.csv /static/main.js'),
   ...[derivedId(JOB), derivedId(`up-${JOB}`), '..', '%2e%2e'].flatMap((id) => [
     `/files/${id}`,
     ...NAMES.map((name) => `/files/${id}/${name}`),

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DaemonContext } from '../../src/app/daemon-context.js';
 import { silentLog } from '../../src/core/log.js';
-import { renderUpload } from '../../src/dashboard/upload-page.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';
 import { runKey, runSettingsOf } from '../../src/run/enrich-request.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
-import { foundFile } from '../dashboard/views.js';
+import { foundFile, NO_FILE, renderFileParts } from '../dashboard/views.js';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { quickEngine } from '../support/engines.js';
@@ -127,9 +126,8 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     const choice = { where: [where] };
     const plan = await plans.plan(upload, choice);
     expect(plan).toMatchObject({ found: null, refusal: { subject: lack } });
-    const viewer = { user: 'ada', formToken: 't', notice: null };
-    const { html } = renderUpload({ upload, choice, plan }, viewer);
-    const form = /<form id="plan-form".*?<\/form>/s.exec(String(html))?.[0];
+    const shown = { ...NO_FILE, file: upload, draft: { draft: upload, choice, plan } };
+    const form = /<form id="plan-form".*?<\/form>/s.exec(renderFileParts(shown))?.[0];
     expect(form).toContain(`I${lack.slice(1)}: `);
     expect(form).toContain(
       `name="only-value" aria-label="the value" maxlength="200" value="${where === '=DE' ? 'DE' : ''}"`,

@@ -1,11 +1,10 @@
 /** The page of a run, as its dashboard shows it. */
 
-import { renderFileParts } from '../../../src/dashboard/file-page.js';
 import type { DashboardView } from '../../../src/dashboard/gather-dashboard.js';
 import { createRunLook } from '../../../src/dashboard/look-at-run.js';
 import type { RunRecord } from '../../../src/engine/stores/run-store.js';
 import { NO_FILES } from '../../dashboard/served.js';
-import { NOW, runAlone, VIEWER } from '../../dashboard/views.js';
+import { NOW, renderFileParts, runAlone } from '../../dashboard/views.js';
 import { ledgerState } from '../ledger-state.js';
 
 /** Of a run on the account `other`, the engine says what the view has of it. */
@@ -20,5 +19,5 @@ export async function pageOf(run: RunRecord, view: DashboardView): Promise<strin
   const engine = { runs: { get: async () => run }, ledger: { show: async () => ledger } } as never;
   const seen = await createRunLook({ engine, look: async () => view, finder: NO_FILES })(run.id);
   if (seen === null || seen === 'unavailable') throw new Error(`the run is ${seen}`);
-  return renderFileParts(runAlone(seen), VIEWER, { overagePrice: '0.1', currency: null });
+  return renderFileParts(runAlone(seen));
 }
