@@ -167,7 +167,7 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
           durationText((endedAt - run.asOf + (run.earlier?.tookMs ?? 0)) / 1_000),
           starts > 0 ? 'in all of its starts' : standing === 'finished' ? 'from start to end' : 'so far',
         ]
-      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
+      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed)],
   ];
   return <KeyFigures figures={figures} isPart />;
 }
@@ -180,15 +180,14 @@ function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): str
   return moneyText(costOf(requests, overagePrice), currency);
 }
 
-const rateOf = (perSecond: number) =>
-  perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond));
-const rateText = (perSecond: number) => `${rateOf(perSecond)} a second`;
+const rateText = (perSecond: number) =>
+  `${perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond))} a second`;
 
 /** About how long the rest takes; null: unknown. */
 function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
   const { left, whole } = partsOf(run);
-  if (whole === 0 || speed === null || speed.perSecond <= 0) return null;
-  return left === 0 ? '0 s' : durationText(left / speed.perSecond);
+  if (whole === 0 || speed === null || speed <= 0) return null;
+  return left === 0 ? '0 s' : durationText(left / speed);
 }
 
 /** Where the files of a run are, as far as this process knows. */
@@ -260,11 +259,11 @@ function MatchItem({ match: { identifier, name, score, color } }: { match: Shown
   );
 }
 
-function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
+function AboutCard({ seen: { view, shown, newer, storeNow }, terms }: Shown) {
   const { run, standing, inFlight, unreported, why } = shown;
   const { settings } = run;
   const lost = run.earlier?.unreported ?? 0;
-  const last = ledger?.answeredAt ?? null;
+  const last = view.data?.ledger?.answeredAt ?? null;
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
     // The headline of a paused run has them.
@@ -278,7 +277,7 @@ function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
     ],
     ['Started', ago(run.asOf)],
     standing !== 'dead' && ['Last sign of life', ago(run.heartbeatAt)],
-    ['Last answer to its account', last === null ? 'none yet' : ago(last)],
+    last !== null && ['Last answer to its account', ago(last)],
     ['Account', settings.account],
     ['Service', settings.service],
     newer !== null && ['Later start', <a href={runPath(newer.id)}>{newer.id}</a>],

@@ -1,7 +1,7 @@
 /** The page of one run: what it says of state, money, speed and files, and what it offers. */
 import { describe, expect, it } from 'vitest';
 import type { FileView } from '../../src/dashboard/file-page.js';
-import { createLooks, createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
+import { createRunLook, type RunView, speedOf } from '../../src/dashboard/look-at-run.js';
 import { actionsOf, headlineOf } from '../../src/dashboard/run-page.js';
 import type { RunRecord } from '../../src/engine/stores/run-store.js';
 import { judgeRuns } from '../../src/run/facts/judge-runs.js';
@@ -25,15 +25,13 @@ const stoppedAt = (why: 'limit' | 'unmatched') => ({ type: 'halted', halt: HALTS
 
 /** What is seen of a run; `ledger`: of its account. */
 function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
-  const ledger = parts.ledger ?? ledgerState({ now: NOW, quota: 20_000 });
-  const data = dashboardData({ runs: [run], ledger });
+  const data = dashboardData({ runs: [run] });
   const [shown] = judgeRuns(data);
   if (shown === undefined) throw new Error('not judged');
   return {
     view: dashboardView({ data }),
     shown,
     storeNow: NOW,
-    ledger,
     speed: null,
     newer: null,
     isOnOwnAccount: true,
@@ -146,7 +144,7 @@ it('is starting until its first request is sent', () => {
 it('shows each number once', () => {
   const numbers = { matched: 611, notFound: 37, failed: 13, stored: 127, requests: 683, billed: 659 };
   const run = runRecord({ tally: numbers, identifiers: 1_403, rows: 1_511, spent: 692, overageBilled: 17 });
-  const page = partsOf(seen(run, { speed: { perSecond: 5, spanMs: 30_000 } }));
+  const page = partsOf(seen(run, { speed: 5 }));
   const words = page.replaceAll(/<[^>]*>/g, ' ').split(/\s+/);
   for (const number of [611, 37, 13, 127, 24, 659, 17, '1,403', '1,511', 788, 615])
     expect(
@@ -215,13 +213,9 @@ describe('the money', () => {
       serviceOutage: 'it cannot be reached',
       isSample: true,
     });
-    const engine = {
-      ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
-      runs: {},
-    } as never;
+    const engine = { runs: {} } as never;
     const seenRun = await createRunLook({ engine, look: async () => view, finder: NO_FILES })(run.id);
     if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
-    expect(seenRun.ledger?.quota).toBe(500);
     expect(seenRun.shown.standing).toBe('running');
     const page = partsOf(seenRun);
     expect(page).not.toMatch(/EUR|0\.10|1\.20|class="banner warn|class="banner bad"(?! id="silent")/);
@@ -243,41 +237,24 @@ describe('the money', () => {
 
 describe('the speed', () => {
   const run = runRecord({ tally: { matched: 100, stored: 50 }, asOf: NOW - 10_000 });
-  const average = { perSecond: 10, spanMs: null };
-  // By moments of looks: how many were answered.
-  it.each<[string, Record<number, number>, number, ReturnType<typeof speedOf>]>([
-    ['two looks', { 0: 50, 5000: 150 }, NOW, { perSecond: 20, spanMs: 5_000 }],
-    ['its average, without stored answers, after one look', { 0: 150 }, NOW, average],
-    ['its average while looks are close together', { 0: 50, 1000: 150 }, NOW, average],
-    ['nothing right after its start', {}, run.asOf + 1_000, null],
-    ['standing still', { 0: 150, 60000: 150 }, NOW, { perSecond: 0, spanMs: 60_000 }],
-  ])('is that of %s', (_, looks, now, speed) => {
-    const seen = Object.entries(looks).map(([at, answered]) => ({ at: Number(at), answered }));
-    expect(speedOf(run, seen, now)).toEqual(speed);
+
+  it('is the average since the start, without stored answers, and unknown right after it', () => {
+    expect([speedOf(run, NOW), speedOf(run, run.asOf + 1_000)]).toEqual([10, null]);
   });
 
-  it('looks back a minute, for as many runs as are looked at', () => {
-    const looks = createLooks();
-    looks.note(run, 0);
-    looks.note(run, 30_000);
-    expect(looks.note(run, 30_000)).toHaveLength(2);
-    expect(looks.note(run, 70_000).map(({ at }) => at)).toEqual([30_000, 70_000]);
-    for (let index = 0; index < 60; index += 1) looks.note(runRecord({ id: `r-${index}` }), 70_000);
-    expect(looks.note(run, 71_000)).toHaveLength(1);
+  it.each([
+    [5, '2 min 7 s', '5.0 a second'],
+    [0, '–', '0.0 a second'],
+  ])('of %i gives the time left', (speed, left, rate) => {
+    const page = partsOf(seen(runRecord({ tally }), { speed }));
+    expect(page).toContain(`<dt>Time left</dt><dd>${left}<span class="below">${rate}</span>`);
   });
 
-  it('gives the time left and the last answer, with the moment for those who want it', () => {
-    const ledger = ledgerState({ now: NOW, quota: 20_000, answeredAt: NOW - 55_000 });
-    const page = partsOf(seen(runRecord({ tally }), { ledger, speed: { perSecond: 5, spanMs: 30_000 } }));
-    expect(page).toContain('<dt>Time left</dt><dd>2 min 7 s<span class="below">5.0 a second</span>');
-    expect(page).toContain(
+  it('is beside the last answer, with the moment for those who want it', () => {
+    const data = dashboardData({ ledger: ledgerState({ now: NOW, answeredAt: NOW - 55_000 }) });
+    expect(partsOf(seen(runRecord({ tally }), { view: dashboardView({ data }) }))).toContain(
       '<time datetime="2026-11-20T13:24:51.000Z" title="20 Nov 2026, 13:24 UTC">55\u00a0s ago</time>',
     );
-  });
-
-  it('that is nothing gives no time left', () => {
-    const page = partsOf(seen(runRecord({ tally }), { speed: { perSecond: 0, spanMs: 30_000 } }));
-    expect(page).toContain('<dt>Time left</dt><dd>–<span class="below">0.0 a second</span>');
   });
 });
 
@@ -371,15 +348,15 @@ describe('a look at a run', () => {
   const older = runRecord({ id: 'r-old', status: 'stopped', key: 'other', settings: { account: 'key-2' } });
   const created = (runs: { get: () => Promise<RunRecord | null> }, outageNoticedAt: number | null = null) =>
     createRunLook({
-      engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
+      engine: { runs } as never,
       look: async () => dashboardView({ outageNoticedAt }),
       finder: NO_FILES,
     });
 
-  it('finds listed runs, older ones in the engine, and their account', async () => {
+  it('finds listed runs, and older ones in the engine', async () => {
     const look = created({ get: async () => older });
     expect(await look('r-20261120-000001')).toMatchObject({ shown: { standing: 'running' } });
-    expect(await look('r-old')).toMatchObject({ shown: { standing: 'stopped' }, ledger: { quota: 7 } });
+    expect(await look('r-old')).toMatchObject({ shown: { standing: 'stopped' } });
   });
 
   it('tells a run that is unknown from an engine that does not answer', async () => {
