@@ -30,11 +30,11 @@ export const READ = 'read';
 /** What a refused file needs: links that choose it, else the words of the message. */
 export function Remedies(shown: {
   refusal: NonNullable<UploadPlan['refusal']>;
-  upload: Draft;
+  draft: Draft;
   choice: Choice;
   hasColumns: boolean;
 }) {
-  const { refusal, upload, choice, hasColumns } = shown;
+  const { refusal, draft, choice, hasColumns } = shown;
   const links = refusal.remedies.map((values) => {
     const fields = Object.entries(values).flatMap(([key, value]) =>
       [value].flat().map((each): [string, string] => [key, String(each)]),
@@ -43,7 +43,7 @@ export function Remedies(shown: {
     const others = fieldsOf(choice).filter(([key]) => !Object.hasOwn(chosen, key));
     return (
       <li>
-        <a class="tall" href={planPath(upload, [...others, ...fields])}>
+        <a class="tall" href={planPath(draft, [...others, ...fields])}>
           {chosenText(chosen)}
         </a>
       </li>
@@ -123,12 +123,12 @@ export function readingText(choice: Choice): string {
 
 /** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
 export function ChoicesCard(shown: {
-  upload: Draft;
+  draft: Draft;
   choice: Choice;
   reading: UploadPlan['reading'];
   runFields: readonly string[];
 }) {
-  const { upload, choice, reading, runFields } = shown;
+  const { draft, choice, reading, runFields } = shown;
   const condition = conditionOf(choice, reading.columns);
   const own = ['kind', 'sheet', 'header', 'skipLines', ...runFields];
   if (condition !== 'other') own.push('where');
@@ -145,8 +145,8 @@ export function ChoicesCard(shown: {
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   return (
     <Card id="choices" title="Read it differently">
-      <form id={PLAN_FORM} class="choices" method="get" action={filePath(upload.id)}>
-        <HiddenFields fields={upload.place === 'drafts' ? kept : [[READ, '1'], ...kept]} />
+      <form id={PLAN_FORM} class="choices" method="get" action={filePath(draft.id)}>
+        <HiddenFields fields={draft.place === 'drafts' ? kept : [[READ, '1'], ...kept]} />
         {columns.length > 0 && (
           <Select
             id="pick"
@@ -187,7 +187,7 @@ export function ChoicesCard(shown: {
         {Object.keys(choice).length > 0 && (
           <>
             {' '}
-            <a href={planPath(upload)}>Start over</a>
+            <a href={planPath(draft)}>Start over</a>
           </>
         )}
       </form>

@@ -1,5 +1,4 @@
 /** The plan of a file that is not started: its first rows, its rows in question, its columns. Pure. */
-import { commonestOf } from '../core/counter.js';
 import { countOf, countText, durationText, sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
@@ -17,24 +16,6 @@ export interface ShownDraft {
   readonly draft: Draft;
   readonly choice: Choice;
   readonly plan: UploadPlan | null;
-}
-
-/** The rows and columns of a file as it would be read, what it costs, and how to choose otherwise. */
-export function PlanCards({ shown, viewer }: { shown: ShownDraft; viewer: Viewer }) {
-  const { plan } = shown;
-  return (
-    <>
-      {plan === null ? (
-        // The page asks for itself as a whole once there is a plan.
-        <section class="card" data-empty="true">
-          <p class="empty">Nothing is spent.</p>
-        </section>
-      ) : (
-        <PlanParts shown={shown} plan={plan} viewer={viewer} />
-      )}
-      {plan?.found == null && <Discard upload={shown.draft} viewer={viewer} />}
-    </>
-  );
 }
 
 /** What a file would be read as and cost at most, or why it cannot be read. */
@@ -55,13 +36,25 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
   return counted.join(', ') || 'nothing to look up';
 }
 
-function PlanParts({ shown, plan, viewer }: { shown: ShownDraft; plan: UploadPlan; viewer: Viewer }) {
-  const { draft: upload, choice } = shown;
+/** The rows and columns of a file as it would be read, what it costs, and how to choose otherwise. */
+export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: ShownDraft; viewer: Viewer }) {
+  if (plan === null)
+    return (
+      <>
+        {/* The page asks for itself as a whole once there is a plan. */}
+        <section class="card" data-empty="true">
+          <p class="empty">Nothing is spent.</p>
+        </section>
+        <Discard draft={draft} viewer={viewer} />
+      </>
+    );
   const { found, reading, refusal } = plan;
+  const { columns } = reading;
+  const planned = found && { choice, found, columns };
   return (
     <>
       {refusal !== null && (
-        <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
+        <Remedies refusal={refusal} draft={draft} choice={choice} hasColumns={columns.length > 0} />
       )}
       {/* The Enter key presses the first button of a form that is drawn: none that buys. */}
       <button type="submit" class="unseen default" form={PLAN_FORM} tabindex={-1}>
@@ -69,27 +62,20 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownDraft; plan: UploadPla
       </button>
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}
       <div class={found === null ? 'stack' : 'plan'}>
-        {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
+        {columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
         {found !== null && found.plan.invalid.length > 0 && <InvalidRows plan={found.plan} />}
-        {found !== null && (
-          <StartCard
-            upload={upload}
-            choice={choice}
-            viewer={viewer}
-            found={found}
-            columns={reading.columns}
-          />
-        )}
+        {planned && <StartCard {...planned} draft={draft} viewer={viewer} />}
         {hasChoices(choice, plan) && (
           <ChoicesCard
-            upload={upload}
+            draft={draft}
             choice={choice}
             reading={reading}
-            runFields={found === null ? [] : runFieldsOf(choice, found, reading.columns)}
+            runFields={planned ? runFieldsOf(planned) : []}
           />
         )}
         {found !== null && <ReadingCard plan={plan} found={found} />}
       </div>
+      {found === null && <Discard draft={draft} viewer={viewer} />}
     </>
   );
 }
@@ -110,7 +96,7 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
   return <KeyFigures figures={figures} />;
 }
 
-/** Columns beside each other; the chosen ones are always among them. */
+/** Columns from the left; those that are looked up are shown besides. */
 const COLUMNS_SHOWN = 8;
 const CELL_AT_MOST = 80;
 
@@ -118,11 +104,9 @@ const CELL_AT_MOST = 80;
 function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chosen'] }) {
   const { columns } = shown.reading;
   const kinds = new Map(shown.chosen.map(({ column, kind }) => [column, KIND_WORDS[kind]]));
-  const known = columns.map((each, column) => ({ ...each, column, kind: kinds.get(column) }));
-  const picked = known.filter(({ kind }) => kind !== undefined);
-  const others = known.filter(({ kind }) => kind === undefined);
-  const seen = [...picked, ...others.slice(0, Math.max(0, COLUMNS_SHOWN - picked.length))];
-  seen.sort((a, b) => a.column - b.column);
+  const seen = columns
+    .map((each, column) => ({ ...each, column, kind: kinds.get(column) }))
+    .filter(({ kind, column }) => kind !== undefined || column < COLUMNS_SHOWN);
   const rows = Math.max(0, ...columns.map(({ values }) => values.length));
   const left = columns.length - seen.length;
   return (
@@ -204,8 +188,8 @@ function InvalidRows({ plan: { rows, input, invalid } }: { plan: Plan }) {
 
 function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Found }) {
   const { plan, hasHeader } = found;
-  const { rows, input, reasons } = plan;
-  const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
+  const { rows, input, priority } = plan;
+  const notes = [...(priority === null ? [] : [priority.sentence]), ...input.warnings];
   const facts: Fact[] = [
     ['Format', <bdi>{input.detected}</bdi>],
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
@@ -217,26 +201,9 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
     <Card id="reading" title="How the file is read">
       <p>{sentenceOf(plan.columns)}</p>
       <Facts rows={facts} />
-      {shownReasons.length > 0 && (
-        <>
-          <p class="note">Why rows are not looked up:</p>
-          <Notes
-            lines={shownReasons.map(({ value, count }) => `${countText(count)} × ${sayRowReason(value)}`)}
-          />
-        </>
-      )}
-      {plan.priority !== null && <p class="note">{sentenceOf(plan.priority.sentence)}</p>}
-      {input.warnings.length > 0 && <Notes lines={input.warnings.map(sentenceOf)} />}
-    </Card>
-  );
-}
-
-function Notes({ lines }: { lines: readonly string[] }) {
-  return (
-    <ul class="note">
-      {lines.map((line) => (
-        <li>{line}</li>
+      {notes.map((note) => (
+        <p class="note">{sentenceOf(note)}</p>
       ))}
-    </ul>
+    </Card>
   );
 }

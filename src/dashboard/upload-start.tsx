@@ -4,7 +4,7 @@ import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { Draft } from '../jobs/find-files.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';
 import type { Plan } from '../run/plan-file.js';
-import { Bar, Card, type Fact, Facts } from '../run/report/kit/parts.js';
+import { Card } from '../run/report/kit/parts.js';
 import { priorityValueOf } from '../run/scan/priorities.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
 import type { Viewer } from './gate.js';
@@ -67,13 +67,16 @@ export type Found = NonNullable<UploadPlan['found']>;
 
 type Columns = UploadPlan['reading']['columns'];
 
-/** A file that can be started as it is read. */
+/** How a file would be read and started. */
 interface Planned {
-  readonly upload: Draft;
   readonly choice: Choice;
-  readonly viewer: Viewer;
   readonly found: Found;
   readonly columns: Columns;
+}
+
+interface Sent {
+  readonly draft: Draft;
+  readonly viewer: Viewer;
 }
 
 /** The field of the start's form that has the money that its page showed. */
@@ -85,13 +88,12 @@ export const SHOWN_READING = 'shown-reading';
 /** Identifiers of a try. */
 const TRIED = 20;
 
-export function StartCard({ upload, choice, viewer, found, columns }: Planned) {
+export function StartCard({ draft, choice, viewer, found, columns }: Planned & Sent) {
   const { plan } = found;
-  const most = costText(plan, found.settings.maxRequests);
   const query = new URLSearchParams([
     [SHOWN_COST, plan.spending?.maxCost ?? ''],
     [SHOWN_READING, readingText(choice)],
-    ['back', planPath(upload, fieldsOf(choice))],
+    ['back', planPath(draft, fieldsOf(choice))],
   ]);
   return (
     <Card id="cost" title="What it costs" more="side">
@@ -107,29 +109,29 @@ export function StartCard({ upload, choice, viewer, found, columns }: Planned) {
               class="main"
               form={PLAN_FORM}
               formmethod="post"
-              formaction={`${filePath(upload.id)}/start?${query}`}
+              formaction={`${filePath(draft.id)}/start?${query}`}
               name="token"
               value={viewer.formToken}
             >
               Start
             </button>{' '}
             <output class="muted" data-most={requestsAtMost(plan)}>
-              {most}
+              {costText(plan, found.settings.maxRequests)}
             </output>
           </p>
         </div>
       )}
-      <Discard upload={upload} viewer={viewer} />
+      <Discard draft={draft} viewer={viewer} />
     </Card>
   );
 }
 
 /** A failed file stays where it is. */
-export function Discard({ upload, viewer }: Pick<Planned, 'upload' | 'viewer'>) {
-  if (upload.place === 'failed') return null;
+export function Discard({ draft, viewer }: Sent) {
+  if (draft.place === 'failed') return null;
   return (
     <div class="ends">
-      <ActionButton by={viewer} path={`${filePath(upload.id)}/discard`}>
+      <ActionButton by={viewer} path={`${filePath(draft.id)}/discard`}>
         Discard
       </ActionButton>
     </div>
@@ -137,58 +139,27 @@ export function Discard({ upload, viewer }: Pick<Planned, 'upload' | 'viewer'>) 
 }
 
 function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
-  const { requests, spending, account } = plan;
-  const limit = account?.limit ?? null;
-  const within = spending?.withinQuota ?? null;
-  const share =
-    account === null || !limit
-      ? null
-      : { used: Math.min(1, account.used / limit), asked: requestsAtMost(plan) / limit };
-  const most = spending !== null && moneyText(spending.maxCost, plan.currency);
+  const { requests, spending, currency } = plan;
+  const isUnknown = requests.most > 0 && (spending?.withinQuota ?? null) === null;
   const isOverage = spending !== null && spending.overageRequests > 0;
-  const rows: Fact[] = [
-    ['Paid lookups needed', neededText(requests)],
-    requests.most > 0 && [
-      'Within the quota',
-      within === null ? 'known after the first lookup' : countText(within),
-    ],
-    within === null
-      ? isOverage && ['If the quota is used up, at most', most]
-      : isOverage && ['Beyond the quota, at most', `${countText(spending.overageRequests)} for ${most}`],
-    deferredIn(plan) > 0 && ['Must wait', countText(deferredIn(plan))],
-    account !== null &&
-      limit !== null && ['Used of the account', `${countText(account.used)} of ${countText(limit)}`],
-  ];
+  const later = countOf(deferredIn(plan), 'lookup');
+  const [lack, until] = isCapped(plan, cap)
+    ? [`The cap leaves out ${later}`, '']
+    : [`Quota and budget do not cover ${later}`, ', and continue when they do'];
   return (
     <>
-      <Facts rows={rows} />
-      {share !== null && (
-        <Bar
-          parts={[
-            ['flight', share.used],
-            ['ours', Math.min(1 - share.used, share.asked)],
-          ]}
-        />
+      <p class="note">
+        {isUnknown && 'The quota is known after the first lookup'}
+        {isUnknown && isOverage && `: if it is used up, at most ${moneyText(spending.maxCost, currency)}`}
+        {isUnknown && '. '}
+        Nothing has been sent or spent. A lookup whose answer is lost is sent once more.
+      </p>
+      {deferredIn(plan) > 0 && (
+        <p class="banner warn">
+          {lack}. The file will wait with its partial result{until}.
+        </p>
       )}
-      <p class="note">Nothing has been sent or spent. A lookup whose answer is lost is sent once more.</p>
-      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan, cap)}</p>}
     </>
-  );
-}
-
-function neededText({ least, most }: Plan['requests']): string {
-  return least === most ? countText(most) : `${countText(least)} to ${countText(most)}`;
-}
-
-function waitText(plan: Plan, cap: number | null): string {
-  if (isCapped(plan, cap))
-    return (
-      `The cap leaves out ${countOf(deferredIn(plan), 'lookup')}. The file will wait with its ` +
-      'partial result.'
-    );
-  return (
-    `Quota and budget do not cover ${countOf(deferredIn(plan), 'lookup')}. The file will wait with ` +
-    'its partial result, and continue when they do.'
   );
 }
 
@@ -203,7 +174,7 @@ const BOXES = [
  * The settings that have a field beside the button of the start. A choice that the field could not
  * show, such as one of an address, has none: it stays as it is.
  */
-export function runFieldsOf(choice: Choice, found: Found, columns: Columns): readonly string[] {
+export function runFieldsOf({ choice, found, columns }: Planned): readonly string[] {
   const { plan, settings, format, overage } = found;
   if (plan.rows.total === 0) return [];
   const boxes = BOXES.filter(([name, value]) => choice[name] === undefined || choice[name] === value);
@@ -211,15 +182,23 @@ export function runFieldsOf(choice: Choice, found: Found, columns: Columns): rea
     (settings.trial !== null || plan.requests.most > TRIED) && 'try',
     'maxRequests',
     overage > 0 && 'maxCost',
-    !Array.isArray(choice.priority) && ordersOf(choice, found, columns).length > 0 && 'priority',
+    !Array.isArray(choice.priority) && ordersOf({ choice, found, columns }).length > 0 && 'priority',
     ...boxes.map(([name]) => (name !== 'format' || format !== 'xlsx') && name),
   ];
   return fields.filter((each) => each !== false);
 }
 
-function Options({ choice, found, columns }: Pick<Planned, 'choice' | 'found' | 'columns'>) {
+function Options({ choice, found, columns }: Planned) {
   const { plan, settings } = found;
-  const fields = runFieldsOf(choice, found, columns);
+  const own = typeof choice.priority === 'string' ? choice.priority : '';
+  const columnsFirst = ordersOf({ choice, found, columns });
+  const isOther = own !== '' && columnsFirst.every(([value]) => value !== own);
+  const orders = [
+    ['', 'the top of the file', own === ''],
+    isOther && ([own, own, true] as const),
+    ...columnsFirst,
+  ] as const;
+  const fields = runFieldsOf({ choice, found, columns });
   const tried = settings.trial ?? TRIED;
   const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
     const [own, known] = [choice[key], settings[key]];
@@ -236,7 +215,9 @@ function Options({ choice, found, columns }: Pick<Planned, 'choice' | 'found' | 
         </Check>
       )}
       <CapFields caps={caps} currency={plan.currency} form={PLAN_FORM} />
-      {fields.includes('priority') && <Order choice={choice} options={ordersOf(choice, found, columns)} />}
+      {fields.includes('priority') && (
+        <Select id="priority" form={PLAN_FORM} label={FIELD_LABELS.priority} options={orders} />
+      )}
       {BOXES.filter(([name]) => fields.includes(name)).map(([name, value, words]) => (
         <Check choice={choice} name={name} value={value} isOn={[settings[name]].flat().includes(value)}>
           {words}
@@ -304,7 +285,7 @@ function isRanked(cell: string): boolean {
 const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
 
 /** The columns whose highest values can be looked up first. */
-function ordersOf(choice: Choice, found: Found, columns: Columns): Option[] {
+function ordersOf({ choice, found, columns }: Planned): Option[] {
   const chosen = new Set(found.chosen.map(({ column }) => column));
   return columns.flatMap(({ name, values }, column): Option[] => {
     if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
@@ -312,19 +293,4 @@ function ordersOf(choice: Choice, found: Found, columns: Columns): Option[] {
     const label = `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60);
     return [[value, label, value === choice.priority]];
   });
-}
-
-function Order({ choice, options }: { choice: Choice; options: readonly Option[] }) {
-  const own = typeof choice.priority === 'string' ? choice.priority : '';
-  const isOther = own !== '' && options.every(([value]) => value !== own);
-  return (
-    <div>
-      <Select
-        id="priority"
-        form={PLAN_FORM}
-        label={FIELD_LABELS.priority}
-        options={[['', 'the top of the file', own === ''], isOther && [own, own, true], ...options]}
-      />
-    </div>
-  );
 }

@@ -65,7 +65,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   for (const words of [
     '32 rows, 30 domains',
     '<bdi>website</bdi></button><span class="meaning">looked up: domains</span>',
-    '<dt>Within the quota</dt><dd>known after the first lookup</dd>',
+    'The quota is known after the first lookup',
     'Identifiers come from column &quot;website&quot; as domain',
     'brand-00005.com',
     'an IP address, not a domain name',
@@ -151,7 +151,7 @@ it('says in sentences why a file cannot be read, and how else to read it', async
   expect(bare.page).toContain('<dt>First row</dt><dd>data</dd>');
   const variants = await pageOf('two.csv', 'site1,site2\nacme.com,store.com\nbeta.com,gamma.com\n');
   expect(variants.page).toContain('where it has none, from');
-  expect(variants.page).toContain('<dt>Paid lookups needed</dt><dd>2</dd>');
+  expect(variants.page).toContain('at most 2 paid lookups');
   expect((await pageOf('empty.csv', '')).page).toContain('The input has no records: empty.csv.');
 
   const sheets = [
