@@ -35,14 +35,14 @@ const LISTED = 20;
 /** A line of the list, with what stands below it. */
 interface Line {
   readonly name: string;
-  /** Path of its page; null if it has no page. */
-  readonly path: string | null;
+  /** Of its page; absent: it has none. */
+  readonly path?: string;
   readonly mark: Mark;
-  /** null before its first known run. */
-  readonly run: JudgedRun | null;
+  /** Absent before its first known run. */
+  readonly run?: JudgedRun | undefined;
   /** Stands in place of the counts of a run. */
   readonly figure?: string;
-  readonly when: Child;
+  readonly when?: Child;
   readonly end?: Child;
   readonly why?: Child;
   readonly actions?: Child;
@@ -60,26 +60,18 @@ export function FilesSection(shown: { view: DashboardView & { data: DashboardDat
   const others = runs.filter((shown) => !known.has(shown.run.job) || latest.get(shown.run.job) !== shown);
   const owners = new Set([...runs.map(({ run }) => run.owner), ...known]);
   const pauses = data.pauses.filter((pause) => isOfFile(pause) && !owners.has(pause.owner));
-  const drafts = uploads.received.map((upload) => draftLine(upload, now));
-  const groups = [
-    failed.map((file) => failedLine(file, latest.get(file.id) ?? null, data, viewer)),
-    waiting.map((file) => waitingLine(file, latest.get(file.job) ?? null, data, viewer)),
-    pauses.map((pause) => pausedLine(pause, viewer)),
-  ];
   const atWork = others.filter(isAtWork);
-  const ended = others.slice(atWork.length).map((shown) => runLine(shown, data, viewer));
-  const endedShown = Math.max(0, RUNS_SHOWN - atWork.length);
-  const first = [
-    ...drafts.slice(0, SHOWN),
-    ...atWork.map((shown) => runLine(shown, data, viewer)),
-    ...groups.flatMap((lines) => lines.slice(0, SHOWN)),
-    ...ended.slice(0, endedShown),
+  const lineOf = (shown: JudgedRun) => runLine(shown, data, viewer);
+  const groups: readonly (readonly [lines: readonly Line[], notFolded: number])[] = [
+    [uploads.received.map((draft) => draftLine(draft, now)), SHOWN],
+    [atWork.map(lineOf), atWork.length],
+    [failed.map((file) => failedLine(file, latest.get(file.id), data, viewer)), SHOWN],
+    [waiting.map((file) => waitingLine(file, latest.get(file.job), data, viewer)), SHOWN],
+    [pauses.map((pause) => pausedLine(pause, viewer)), SHOWN],
+    [others.slice(atWork.length).map(lineOf), Math.max(0, RUNS_SHOWN - atWork.length)],
   ];
-  const folded = [
-    ...drafts.slice(SHOWN),
-    ...groups.flatMap((lines) => lines.slice(SHOWN)),
-    ...ended.slice(endedShown),
-  ];
+  const first = groups.flatMap(([lines, count]) => lines.slice(0, count));
+  const folded = groups.flatMap(([lines, count]) => lines.slice(count));
   const unlisted =
     data.failed.reduce((sum, { count }) => sum + count, 0) -
     failed.length +
@@ -87,9 +79,7 @@ export function FilesSection(shown: { view: DashboardView & { data: DashboardDat
   return (
     <Card id="files" title="Files" isPart>
       {first.length > 0 && <Legend />}
-      {data.inboxes.map((inbox) => (
-        <InboxNote inbox={inbox} />
-      ))}
+      {data.inboxes.map(noteOf).map((note) => note && <p class="why">{note}</p>)}
       {uploads.received.length > 0 && <SentFiles received={uploads.received} viewer={viewer} />}
       {first.length === 0 ? <p class="empty">No files yet. Drop one above.</p> : <Lines lines={first} />}
       {folded.length > 0 && (
@@ -110,7 +100,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
       {lines.map(({ name, path, mark, figure, run, when, end, why, actions }) => (
         <li class="run">
           <strong class="run-name" title={name}>
-            {path === null ? (
+            {path === undefined ? (
               <bdi>{name}</bdi>
             ) : (
               <a href={path}>
@@ -119,12 +109,8 @@ function Lines({ lines }: { lines: readonly Line[] }) {
             )}
           </strong>
           <State mark={mark} />
-          {run !== null && partsOf(run.run).whole > 0 ? (
-            <OutcomeBar run={run.run} />
-          ) : (
-            <div class="outcome-bar" />
-          )}
-          <span class="run-matched">{run === null ? figure : foundText(run)}</span>
+          {run && partsOf(run.run).whole > 0 ? <OutcomeBar run={run.run} /> : <div class="outcome-bar" />}
+          <span class="run-matched">{run ? foundText(run) : figure}</span>
           <span class="run-when">{when}</span>
           <span class="run-end">{end}</span>
           {why && <p class="why">{why}</p>}
@@ -147,6 +133,7 @@ function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer:
   const { name } = run.label;
   const result = results.get(run.id);
   const path = runPath(run.id);
+  const none = run.status === 'completed' ? 'not here' : 'no result';
   return {
     name,
     path,
@@ -155,13 +142,9 @@ function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer:
     when: isAtWork(shown) ? <Since at={run.asOf} now={storeNow} /> : <Moment at={run.asOf} now={storeNow} />,
     end:
       run.paused !== null ? (
-        <ActionButton by={viewer} path={`${path}/resume`} fields={BACK}>
-          Resume<span class="unseen"> {name}</span>
-        </ActionButton>
+        <Resume by={viewer} path={`${path}/resume`} name={name} />
       ) : result === undefined ? (
-        <span class="muted">
-          {isAtWork(shown) ? 'no result yet' : run.status === 'completed' ? 'not here' : 'no result'}
-        </span>
+        <span class="muted">{isAtWork(shown) ? 'no result yet' : none}</span>
       ) : (
         <a href={`${path}/result`}>
           {result === 'output' ? 'Download' : 'Partial'}
@@ -173,10 +156,28 @@ function runLine(shown: JudgedRun, { storeNow, results }: DashboardData, viewer:
 
 function draftLine({ file: name, id, size, changedAt: at }: Draft, now: number): Line {
   const when = <Moment at={at} now={now} />;
-  return { name, path: filePath(id), mark: MARKS.draft, run: null, figure: sizeText(size), when };
+  return { name, path: filePath(id), mark: MARKS.draft, figure: sizeText(size), when };
 }
 
 const BACK: Fields = [['back', '/#files']];
+
+function Resume({
+  by,
+  path,
+  name,
+  fields = [],
+}: {
+  by: Sender;
+  path: string;
+  name: string;
+  fields?: Fields;
+}) {
+  return (
+    <ActionButton by={by} path={path} fields={[...fields, ...BACK]}>
+      Resume<span class="unseen"> {name}</span>
+    </ActionButton>
+  );
+}
 
 /** For how long something has been so. */
 function Since({ at, now }: { at: number; now: number }) {
@@ -187,14 +188,18 @@ function Since({ at, now }: { at: number; now: number }) {
   );
 }
 
-function failedLine(failed: FailedFile, run: JudgedRun | null, data: DashboardData, viewer: Sender): Line {
-  const { id, file, folder, failedAt, reason } = failed;
+function failedLine(
+  { id, file, folder, failedAt, reason }: FailedFile,
+  run: JudgedRun | undefined,
+  data: DashboardData,
+  viewer: Sender,
+): Line {
   const lost = reason.details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
   const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
   return {
     name: file ?? folder,
     path: filePath(id),
-    mark: MARKS[judgeFile({ place: 'failed', waitsFor: null, reason }, run, false)],
+    mark: MARKS[judgeFile({ place: 'failed', waitsFor: null, reason }, run ?? null, false)],
     run,
     when: failedAt > 0 && <Moment at={failedAt} now={data.at} />,
     end: run && runLine(run, data, viewer).end,
@@ -203,24 +208,28 @@ function failedLine(failed: FailedFile, run: JudgedRun | null, data: DashboardDa
   };
 }
 
-function waitingLine(waits: WaitingFile, run: JudgedRun | null, data: DashboardData, viewer: Sender): Line {
-  const { job, file, since, reason, state } = waits;
+function waitingLine(
+  { job, run: begun, file, since, reason, state: { why, capMark } }: WaitingFile,
+  run: JudgedRun | undefined,
+  data: DashboardData,
+  viewer: Sender,
+): Line {
   const path = filePath(job);
   const pause = data.pauses.find(({ owner }) => owner === job);
   const isPaused = pause !== undefined || run?.run.paused != null;
   const step =
-    isUndecided(state.why) && waits.run !== null
+    isUndecided(why) && begun !== null
       ? [path, 'See them and decide']
-      : state.why === 'crashed'
+      : why === 'crashed'
         ? [`${path}#caps`, 'See it and decide']
-        : state.capMark !== null && [`${path}#caps`, 'Raise its cap'];
+        : capMark !== null && [`${path}#caps`, 'Raise its cap'];
   return {
     name: file,
     path,
-    mark: MARKS[judgeFile({ place: 'waiting', waitsFor: state.why, reason: {} }, run, isPaused)],
+    mark: MARKS[judgeFile({ place: 'waiting', waitsFor: why, reason: {} }, run ?? null, isPaused)],
     run,
     when: since > 0 && <Since at={since} now={data.at} />,
-    end: run === null ? pause && pausedLine(pause, viewer).end : runLine(run, data, viewer).end,
+    end: run ? runLine(run, data, viewer).end : pause && pausedLine(pause, viewer).end,
     why: reason,
     actions: step && (
       <a href={step[0]}>
@@ -233,29 +242,13 @@ function waitingLine(waits: WaitingFile, run: JudgedRun | null, data: DashboardD
 
 /** What is paused, and is neither a run nor a file that waits. */
 function pausedLine({ owner, label: { name }, ...order }: Pause, viewer: Sender): Line {
-  return {
-    name,
-    path: null,
-    mark: MARKS.paused,
-    run: null,
-    when: null,
-    end: (
-      <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', owner], ...BACK]}>
-        Resume<span class="unseen"> {name}</span>
-      </ActionButton>
-    ),
-    why: sentenceOf(pausedText(order)),
-  };
+  const end = <Resume by={viewer} path="/pauses/resume" name={name} fields={[['owner', owner]]} />;
+  return { name, mark: MARKS.paused, end, why: sentenceOf(pausedText(order)) };
 }
 
 /** Those that nobody cancelled. */
 export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
   return data.failed.reduce((sum, { count, cancelled }) => sum + count - cancelled, 0);
-}
-
-function InboxNote({ inbox }: { inbox: ShownInbox }) {
-  const note = noteOf(inbox);
-  return note && <p class="why">{note}</p>;
 }
 
 /** Why an inbox takes no files, or which it takes next; null: there is nothing to say. */
@@ -270,13 +263,10 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
   const shown = (names: readonly string[]) =>
     names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${countOf(names.length - 3, 'other')}` : '');
   const behind = inProgress.length === 0 ? 'Not taken yet' : `Queued behind ${shown(inProgress)}`;
-  const notes = [
-    ...(queued.length > 0 ? [`${behind}: ${shown(queued)}.`] : []),
-    ...(misplaced.length > 0
-      ? [`Not in the inbox: ${shown(misplaced)}. Move them into ${folder}/inbox.`]
-      : []),
-  ];
-  return notes.join(' ') || null;
+  const taken = queued.length > 0 && `${behind}: ${shown(queued)}.`;
+  const lost =
+    misplaced.length > 0 && `Not in the inbox: ${shown(misplaced)}. Move them into ${folder}/inbox.`;
+  return [taken, lost].filter(Boolean).join(' ') || null;
 }
 
 /** What a person can do with a failed file. */
