@@ -1,5 +1,4 @@
 /** The routes of files and runs: pages, parts, downloads. */
-import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -120,7 +119,7 @@ export function addFileRoutes(
     const opened = found && (await openNamed(found, name));
     if (!opened) return refuse(context, NO_FILE);
     const { handle, size, isPage } = opened;
-    context.header('content-type', isPage ? 'text/html; charset=utf-8' : contentTypeOf(name));
+    context.header('content-type', isPage ? 'text/html; charset=utf-8' : 'application/octet-stream');
     context.header('content-length', String(size));
     // Others may have written it: no script runs, and it sends nothing.
     if (isPage) context.header('content-security-policy', REPORT_POLICY);
@@ -139,25 +138,6 @@ async function openNamed(found: FoundFile, name: string) {
   const file = found.place === 'processing' ? undefined : found.files.find((each) => each.name === name);
   const opened = file && (await openJobFile(found, file));
   return opened ? { ...opened, isPage: file.type === 'page' } : null;
-}
-
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.csv': 'text/csv',
-  '.tsv': 'text/tab-separated-values',
-  '.tab': 'text/tab-separated-values',
-  '.txt': 'text/plain; charset=utf-8',
-  '.json': 'application/json',
-  '.jsonl': 'application/jsonl',
-  '.ndjson': 'application/jsonl',
-  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  '.parquet': 'application/vnd.apache.parquet',
-  '.gz': 'application/gzip',
-  '.zip': 'application/zip',
-};
-
-/** The media type of a file to download; the last ending counts. Pure. */
-export function contentTypeOf(name: string): string {
-  return CONTENT_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
 }
 
 /**

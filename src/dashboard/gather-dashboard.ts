@@ -120,8 +120,6 @@ function shownWaiting({ folder, record, parked: { since, state } }: ParkedJob) {
 }
 
 const FRESH_MS = 1_000;
-/** After this time without a viewer, the next view notices the outage anew. */
-const NOTICED_ANEW_MS = 60_000;
 
 /** The newest data for all. `gather` may reject or hang. `onError`: once per outage. */
 export function createNewestData(options: {
@@ -133,11 +131,8 @@ export function createNewestData(options: {
   const { gather, clock, onError, deadlineMs = 2_000 } = options;
   let data: DashboardData | null = null;
   let outageNoticedAt: number | null = null;
-  let lookedAt = 0;
   let hasWarned = false;
-  let isStale = false;
-  let turns = 0;
-  let shown = 0;
+  let isStale = true;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
@@ -148,20 +143,20 @@ export function createNewestData(options: {
 
   function renew(): Promise<boolean> {
     isStale = false;
-    turns += 1;
-    const turn = turns;
-    const renewed = gather().then((newest) => {
-      // One that began earlier may end later.
-      if (turn > shown) data = newest;
-      shown = Math.max(shown, turn);
-      outageNoticedAt = null;
-      hasWarned = false;
-      return true;
-    });
-    const ended = renewed.catch(warnOnce).finally(() => {
-      if (gathering === ended) gathering = null;
-    });
-    return ended;
+    const own: Promise<boolean> = gather()
+      .then((newest) => {
+        // What was gathered before a change is not shown.
+        if (gathering !== own) return true;
+        data = newest;
+        outageNoticedAt = null;
+        hasWarned = false;
+        return true;
+      })
+      .catch(warnOnce)
+      .finally(() => {
+        if (gathering === own) gathering = null;
+      });
+    return own;
   }
 
   return {
@@ -175,11 +170,9 @@ export function createNewestData(options: {
       const now = clock.now();
       const isOld = data === null || now - data.at >= FRESH_MS || now < data.at;
       if (isOld || isStale || outageNoticedAt !== null) {
-        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
         // While it is unavailable, views do not wait for it.
         const patienceMs = outageNoticedAt === null ? deadlineMs : deadlineMs / 10;
-        lookedAt = now;
         if (!(await withinDeadline(gathering, patienceMs))) {
           outageNoticedAt ??= now;
           warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));

@@ -160,65 +160,64 @@ export function Moment({ at, now, words = agoText(at, now) }: { at: number; now:
   );
 }
 
+/** A page without a script that has one card. */
+const smallPage = (title: string, card: Child) => page(title, <main class="sign-in">{card}</main>);
+
 /**
  * `complaint`: why an attempt was refused; null before the first. `next`: where to go then.
  * `password`: of a sign-in link, which leaves only the name to ask for; null: it is asked for.
  */
 export function renderSignIn(next: string, complaint: string | null, password: string | null = null): Page {
-  const body = (
-    <main class="sign-in">
-      <form class="card" method="post" action="/sign-in">
-        <h1>brand-enrich</h1>
-        <input type="hidden" name="next" value={next} />
-        <label for="user">Your name, shown next to what you do</label>
-        <input id="user" type="text" name="user" autocomplete="username" maxlength={60} required autofocus />
-        {password === null ? (
-          <>
-            <label for="password">Password of the dashboard</label>
-            <input id="password" type="password" name="password" autocomplete="current-password" required />
-          </>
-        ) : (
-          <input type="hidden" name="password" value={password} />
-        )}
-        {complaint !== null && (
-          <p class="banner bad" role="alert">
-            {complaint}
-          </p>
-        )}
-        <button type="submit">Sign in</button>
-        {password === null && (
-          <>
-            <p class="note">Ask the person who set this up for the password or a link.</p>
-            <details class="folded">
-              <summary>You set this up?</summary>
-              <p class="note">
-                The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
-                that serves this page. Without one, the process prints a sign-in link on standard error when
-                it starts.
-              </p>
-            </details>
-          </>
-        )}
-      </form>
-    </main>
+  return smallPage(
+    'Sign in: brand-enrich',
+    <form class="card" method="post" action="/sign-in">
+      <h1>brand-enrich</h1>
+      <input type="hidden" name="next" value={next} />
+      <label for="user">Your name, shown next to what you do</label>
+      <input id="user" type="text" name="user" autocomplete="username" maxlength={60} required autofocus />
+      {password === null ? (
+        <>
+          <label for="password">Password of the dashboard</label>
+          <input id="password" type="password" name="password" autocomplete="current-password" required />
+        </>
+      ) : (
+        <input type="hidden" name="password" value={password} />
+      )}
+      {complaint !== null && (
+        <p class="banner bad" role="alert">
+          {complaint}
+        </p>
+      )}
+      <button type="submit">Sign in</button>
+      {password === null && (
+        <>
+          <p class="note">Ask the person who set this up for the password or a link.</p>
+          <details class="folded">
+            <summary>You set this up?</summary>
+            <p class="note">
+              The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
+              that serves this page. Without one, the process prints a sign-in link on standard error when it
+              starts.
+            </p>
+          </details>
+        </>
+      )}
+    </form>,
   );
-  return page('Sign in: brand-enrich', body);
 }
 
 /** A page that has a sentence, and the way back. */
 export function renderNotice(title: string, line: string): Page {
-  const body = (
-    <main class="sign-in">
-      <section class="card">
-        <h1>{title}</h1>
-        <p>{line}</p>
-        <p>
-          <a href="/">Back to the dashboard</a>
-        </p>
-      </section>
-    </main>
+  return smallPage(
+    `${title}: brand-enrich`,
+    <section class="card">
+      <h1>{title}</h1>
+      <p>{line}</p>
+      <p>
+        <a href="/">Back to the dashboard</a>
+      </p>
+    </section>,
   );
-  return page(`${title}: brand-enrich`, body);
 }
 
 /** What is asked before an action. */
@@ -237,35 +236,37 @@ export interface Question {
 /** Asks before an action of this path and form; `back`: where else to go. Needs no script. */
 export function renderQuestion(
   { title, lines, yes, fields: said = [], isFinal = false }: Question,
-  at: {
+  {
+    path,
+    fields,
+    back,
+    user,
+  }: {
     readonly path: string;
     readonly fields: URLSearchParams;
     readonly back: string;
     readonly user: string;
   },
 ): Page {
-  const { path, fields, back, user } = at;
-  const body = (
-    <main class="sign-in">
-      <form class="card" method="post" action={path}>
-        <h1>{title}</h1>
-        {lines.map((line) => (
-          <p>{line}</p>
-        ))}
-        <HiddenFields fields={[...fields, ...said, ['confirmed', 'yes']]} />
-        <p class="answers">
-          <button type="submit" autofocus={!isFinal}>
-            {yes}
-          </button>{' '}
-          <a href={back} autofocus={isFinal}>
-            Back
-          </a>
-        </p>
-        <p class="note">
-          Logged under the name <bdi>{user}</bdi>.
-        </p>
-      </form>
-    </main>
+  return smallPage(
+    `${title} brand-enrich`,
+    <form class="card" method="post" action={path}>
+      <h1>{title}</h1>
+      {lines.map((line) => (
+        <p>{line}</p>
+      ))}
+      <HiddenFields fields={[...fields, ...said, ['confirmed', 'yes']]} />
+      <p class="answers">
+        <button type="submit" autofocus={!isFinal}>
+          {yes}
+        </button>{' '}
+        <a href={back} autofocus={isFinal}>
+          Back
+        </a>
+      </p>
+      <p class="note">
+        Logged under the name <bdi>{user}</bdi>.
+      </p>
+    </form>,
   );
-  return page(`${title} brand-enrich`, body);
 }

@@ -1,31 +1,37 @@
 /** What the people who run it look for: queue, workers, stored answers, engine. */
 import { countOf, countText, momentText, spanText } from '../core/figures.js';
-import { type Fact, Facts } from '../run/report/kit/parts.js';
+import { Facts } from '../run/report/kit/parts.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 /** Folded. Its parts are renewed one by one, so that it stays open. */
 export function TechnicalSection({ data }: { data: DashboardData }) {
+  const { engine, address, account } = data;
+  const parts = [
+    ['queue', 'Queue', <Queue data={data} />],
+    ['workers', 'Workers', <Workers data={data} />],
+    ['answers', 'Stored answers', <Answers data={data} />],
+  ] as const;
   return (
     <details class="card technical" id="technical">
       <summary>
         <h2>Technical</h2> <span class="muted">queue, workers, stored answers, engine</span>
       </summary>
       <div class="trio">
-        <section data-part="queue" aria-labelledby="queue">
-          <h3 id="queue">Queue</h3>
-          <Queue data={data} />
-        </section>
-        <section data-part="workers" aria-labelledby="workers">
-          <h3 id="workers">Workers</h3>
-          <Workers data={data} />
-        </section>
-        <section data-part="answers" aria-labelledby="answers">
-          <h3 id="answers">Stored answers</h3>
-          <Answers data={data} />
-        </section>
+        {parts.map(([id, title, content]) => (
+          <section data-part={id} aria-labelledby={id}>
+            <h3 id={id}>{title}</h3>
+            {content}
+          </section>
+        ))}
       </div>
       <div class="engine" data-part="engine">
-        <Facts rows={engineFacts(data)} name="facts" />
+        <Facts
+          rows={[
+            ['Engine', `${engine} at ${address}`],
+            account !== null && ['Account', <code>{account}</code>],
+          ]}
+          name="facts"
+        />
         <p class="actions">
           <a href="/status.json">This page as JSON</a>
         </p>
@@ -91,8 +97,4 @@ function Answers({ data: { outcomes } }: { data: DashboardData }) {
       ]}
     />
   );
-}
-
-function engineFacts({ engine, address, account }: DashboardData): Fact[] {
-  return [['Engine', `${engine} at ${address}`], account !== null && ['Account', <code>{account}</code>]];
 }

@@ -81,16 +81,6 @@ it('reports each outage once, with its reason', async () => {
   expect(state.errors).toEqual(['first', 'second']);
 });
 
-it('dates an outage anew after a minute without requests', async () => {
-  const { state, newest } = scene();
-  state.answer = () => Promise.reject(new Error('away'));
-  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
-  state.now += 59_999;
-  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
-  state.now += 60_000;
-  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW + 119_999 });
-});
-
 it('does not wait for an engine that hangs, and has one query in flight at a time', async () => {
   const { state, newest } = scene();
   let answer: (data: DashboardData) => void = () => undefined;
