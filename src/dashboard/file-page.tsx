@@ -118,7 +118,7 @@ function StateCards({ seen, state, viewer, terms }: Shown & { state: FileState; 
   const record = run?.shown.run ?? null;
   return (
     <>
-      {run !== null && <RunFigures seen={run} terms={terms} />}
+      {run !== null && <RunFigures seen={run} terms={run.isOnOwnAccount ? terms : null} />}
       <div data-part="reason">
         <Reason seen={seen} />
       </div>
@@ -142,7 +142,7 @@ function StateCards({ seen, state, viewer, terms }: Shown & { state: FileState; 
           )}
         </Card>
       )}
-      {run !== null && <RunCards seen={run} terms={terms} hasRows={result !== null} />}
+      {run !== null && <RunCards seen={run} hasRows={result !== null} />}
     </>
   );
 }

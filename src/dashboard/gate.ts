@@ -49,8 +49,6 @@ export type GatedApp = Hono<Signed>;
 export type GatedContext = Context<Signed>;
 
 const LONGEST_NAME = 60;
-const NAMELESS = 'unnamed';
-
 const LONGEST_FORM = 4_096;
 
 /**
@@ -61,8 +59,8 @@ const WRONG_EVERY_MS = 200;
 const WAITING_AT_MOST = 50;
 const BUSY_SECONDS = (WAITING_AT_MOST * WRONG_EVERY_MS) / 1_000;
 
-const OLD_LINK = 'This link is old: each start of brand-enrich makes a new one.';
-const NO_LINK = 'This link is old: the dashboard has a password now.';
+const OLD_LINK =
+  'This link is old: each start of brand-enrich makes a new one, unless the dashboard has a password.';
 const FOREIGN =
   'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or ' +
   'use HTTP Basic; behind a proxy, set --dashboard-url\n';
@@ -116,7 +114,7 @@ export function createGate(options: GateOptions): GatedApp {
   app.use(async (context, next) => {
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
-    const session = sessions.read(context);
+    let session = sessions.read(context);
     if (token !== null && context.req.method === 'GET') {
       const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
@@ -125,31 +123,22 @@ export function createGate(options: GateOptions): GatedApp {
       if (session !== null) return context.redirect(path, 303);
       // Any page can send a GET: it is not a guess. 192 random bits are not found, and nothing but
       // them is compared.
-      if (linkToken === null || !isSame(token, linkToken)) {
-        const words = linkToken === null ? NO_LINK : OLD_LINK;
-        return wantsPage(context)
-          ? sendPage(context, renderSignIn(path, words), 401)
-          : context.text(`${words}\n`, 401);
-      }
+      if (linkToken === null || !isSame(token, linkToken))
+        return refuse(context, path, OLD_LINK, 401, 'signed-out');
       if (name !== '' || !wantsPage(context)) return sessions.enter(context, path, name);
       // The log says who did what, so people give their name first.
       return sendPage(context, renderSignIn(path, null, token));
+    }
+    const given = session === null && hasCredentials(context) ? auth(context.req.raw) : undefined;
+    if (given !== undefined) {
+      const refused = await check(context, given.password, '/');
+      if (refused !== null) return refused;
+      session = { type: 'basic', user: nameOf(given.username), formToken: '', notice: null };
     }
     if (session !== null) {
       context.set('session', session);
       trustRequest((context.env as HttpBindings).incoming);
       return next();
-    }
-    if (hasCredentials(context)) {
-      const given = auth(context.req.raw);
-      if (given !== undefined) {
-        const refused = await check(context, given.password, '/');
-        if (refused !== null) return refused;
-        const user = nameOf(given.username);
-        context.set('session', { type: 'basic', user, formToken: '', notice: null });
-        trustRequest((context.env as HttpBindings).incoming);
-        return next();
-      }
     }
     if (wantsPage(context)) {
       const path = ownPath(`${url.pathname}${url.search}`);
@@ -293,7 +282,7 @@ export function answerText(
 function nameOf(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   // By characters: half of one cannot be in a cookie.
-  return [...line].slice(0, LONGEST_NAME).join('') || NAMELESS;
+  return [...line].slice(0, LONGEST_NAME).join('') || 'unnamed';
 }
 
 function wantsPage(context: Context): boolean {

@@ -29,11 +29,17 @@ export interface MoneyTerms {
   readonly currency: string | null;
 }
 
-export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }) {
+/** What a part of the page shows; `terms` null: those of another account are not known here. */
+interface Shown {
+  readonly seen: RunView;
+  readonly terms: MoneyTerms | null;
+}
+
+export function RunFigures({ seen, terms }: Shown) {
   const { run } = seen.shown;
   return (
     <>
-      <Figures seen={seen} terms={knownTerms(seen, terms)} />
+      <Figures seen={seen} terms={terms} />
       <Card id="progress" title="Progress" isPart>
         {partsOf(run).whole === 0 ? (
           <p class="empty">The number of companies is not known yet.</p>
@@ -48,19 +54,13 @@ export function RunFigures({ seen, terms }: { seen: RunView; terms: MoneyTerms }
   );
 }
 
-export function RunCards(given: { seen: RunView; terms: MoneyTerms; hasRows: boolean }) {
-  const { seen, terms, hasRows } = given;
+export function RunCards({ seen, hasRows }: { seen: RunView; hasRows: boolean }) {
   return (
     <>
       {!hasRows && <MatchesCard matches={seen.matches} isGoing={isAtWork(seen.shown)} />}
-      <AboutCard seen={seen} terms={knownTerms(seen, terms)} />
+      <AboutCard seen={seen} />
     </>
   );
-}
-
-/** Those of another account are not known here. */
-function knownTerms({ isOnOwnAccount }: RunView, terms: MoneyTerms): MoneyTerms | null {
-  return isOnOwnAccount ? terms : null;
 }
 
 export function headlineOf({ shown, storeNow, newer }: RunView): string {
@@ -68,22 +68,17 @@ export function headlineOf({ shown, storeNow, newer }: RunView): string {
   const later = newer === null ? '' : ' The same file was started again later.';
   const { whole, left } = partsOf(run);
   if (whole === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
-  const far =
-    whole === 0
-      ? ''
-      : left === 0
-        ? `All of its ${countOf(whole, 'company', 'companies')} are done. `
-        : `${countText(whole - left)} of ${countOf(whole, 'company', 'companies')} are done. `;
+  const all = countOf(whole, 'company', 'companies');
+  const done =
+    left === 0 ? `All of its ${all} are done. ` : `${countText(whole - left)} of ${all} are done. `;
+  const far = whole === 0 ? '' : done;
+  const onTheirWay = countOf(inFlight, 'answer is on its way', 'answers are on their way');
   const reason =
     why?.type === 'paused' && inFlight > 0
-      ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
+      ? sentenceOf(`paused by ${why.order.by}, ${onTheirWay}`)
       : sayRun(shown, 'page', storeNow);
   if (isHeld(run)) return `${reason ?? ''} ${far}${later}`.trim();
   return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
-}
-
-function inFlightText(count: number): string {
-  return countOf(count, 'answer is on its way', 'answers are on their way');
 }
 
 /** `back`: the page that has the buttons. */
@@ -129,12 +124,6 @@ export function actionsOf(
   const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);
   if (!isAtWork(shown) && !isLeft && run.paused === null) return [];
   return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
-}
-
-/** What a part of the page shows; `terms` null: prices and currency are not known. */
-interface Shown {
-  readonly seen: RunView;
-  readonly terms: MoneyTerms | null;
 }
 
 function Figures({ seen: { shown, speed }, terms }: Shown) {
@@ -197,24 +186,18 @@ export function noFilesText({ shown, view }: RunView): Child {
   if (isAtWork(shown) || inFlight > 0) return 'They are written when the run ends.';
   const obstacle = taken?.closed ? ` ${sentenceOf(taken.closed)}` : '';
   if (taken !== undefined) return `They are moved to their folder next.${obstacle}`;
-  const path = resultFileOf(run);
+  const { output } = run.settings;
   const host = <bdi>{run.label.host ?? 'an unknown machine'}</bdi>;
-  if (path === null) return <>They are not in an inbox of this process. The run was on {host}.</>;
+  // A killed one may have written nothing.
+  if (output === undefined || run.status === 'running')
+    return <>They are not in an inbox of this process. The run was on {host}.</>;
+  // What a stopped one has so far is in the folder of its result.
+  const path = run.status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
   return (
     <>
       They are in <code>{path}</code> on {host}. Only files of inboxes can be downloaded here.
     </>
   );
-}
-
-/**
- * Returns the file that a run wrote where its command said, or the folder of what a stopped one
- * has so far; null for a run of an inbox or a program.
- */
-function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
-  // A killed one may have written nothing.
-  if (output === undefined || status === 'running') return null;
-  return status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
 }
 
 /** The newest matches; their texts are the service's. `isGoing`: more may come. */
@@ -259,7 +242,7 @@ function MatchItem({ match: { identifier, name, score, color } }: { match: Shown
   );
 }
 
-function AboutCard({ seen: { view, shown, newer, storeNow }, terms }: Shown) {
+function AboutCard({ seen: { view, shown, newer, storeNow } }: { seen: RunView }) {
   const { run, standing, inFlight, unreported, why } = shown;
   const { settings } = run;
   const lost = run.earlier?.unreported ?? 0;
@@ -271,10 +254,6 @@ function AboutCard({ seen: { view, shown, newer, storeNow }, terms }: Shown) {
     unreported > 0 && ['May also have been billed', countText(unreported)],
     lost > 0 && ['May have been billed in earlier starts', countText(lost)],
     settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'paid lookup')],
-    terms !== null && [
-      'Price of a lookup beyond the quota',
-      moneyText(terms.overagePrice, terms.currency, 'price'),
-    ],
     ['Started', ago(run.asOf)],
     standing !== 'dead' && ['Last sign of life', ago(run.heartbeatAt)],
     last !== null && ['Last answer to its account', ago(last)],
@@ -285,13 +264,9 @@ function AboutCard({ seen: { view, shown, newer, storeNow }, terms }: Shown) {
   return (
     <Card id="about" title="About this run" more="twofold" isPart>
       <Facts rows={facts} />
-      <p class="note">
-        {terms === null
-          ? 'The price of a lookup beyond the quota is not known here: the run is on another account.'
-          : 'The price is that of the settings of this process.'}
-        {unreported > 0 &&
-          ' Workers were killed before they reported some lookups: those may have been billed.'}
-      </p>
+      {unreported > 0 && (
+        <p class="note">Workers were killed before they reported some lookups: those may have been billed.</p>
+      )}
     </Card>
   );
 }
