@@ -18,7 +18,6 @@ interface ActionInput {
   readonly user: string;
   /** The `:id` of its path, or empty without one. */
   readonly id: string;
-  /** Those of its form. */
   readonly fields: URLSearchParams;
 }
 
@@ -63,7 +62,6 @@ export interface Done {
   readonly isRefused?: boolean;
 }
 
-/** The status for programs of what cannot be done. */
 const REFUSALS = { 'not-found': 404, 'not-now': 409, 'engine-unreachable': 503 } as const;
 
 /** It cannot be done: what it is about is gone or unknown, or does not allow it as it is now. */
@@ -95,7 +93,11 @@ export function answerError(context: Context, error: BrandEnrichError): Response
 
 const LONGEST_FORM = 16_384;
 
-export function addActions(app: GatedApp, actions: readonly Action[], log: Log): void {
+export function addActions(
+  app: GatedApp,
+  actions: readonly Action[],
+  { log, onAction }: { readonly log: Log; readonly onAction: () => void },
+): void {
   for (const { path, ask, carryOut, readRun } of actions) {
     app.post(path, async (context) => {
       if (!(lengthOf(context) <= LONGEST_FORM))
@@ -118,7 +120,8 @@ export function addActions(app: GatedApp, actions: readonly Action[], log: Log):
           const at = { path: context.req.path, fields, back, user: session.user };
           return sendPage(context, renderQuestion(question, at));
         }
-        const { path: next, sentence, subject, isRefused } = await carryOut(input);
+        onAction();
+        const { path: next, sentence, subject, isRefused } = await carryOut(input).finally(onAction);
         log.info({ ...by, action: context.req.path, subject }, sentence);
         if (isProgram && isRefused) return answerText(context, sentence, 409, 'not-now');
         if (isProgram) {

@@ -30,7 +30,6 @@ export interface FileActionContext extends Pick<UploadParts, 'plans'> {
 export const PATIENCE_MS = 3_000;
 
 export function fileActions({ plans, engine, finder, caps, terms }: FileActionContext): Action[] {
-  /** One that was sent, or a failed file. */
   async function findDraft({ id }: { readonly id: string }): Promise<Draft> {
     const draft = await finder.findDraft(id);
     if (draft !== null) return draft;
@@ -195,7 +194,6 @@ function capsOf(fields: URLSearchParams): GivenCaps {
   );
 }
 
-/** What its caps are from now on. */
 function capLine(given: GivenCaps): string {
   const text = capsText(given);
   return text === '' ? 'It has no cap of its own then.' : `In all of its starts together${text}.`;

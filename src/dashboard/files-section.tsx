@@ -40,7 +40,6 @@ interface Line {
   readonly mark: Mark;
   /** Absent before its first known run. */
   readonly run?: JudgedRun | undefined;
-  /** Stands in place of the counts of a run. */
   readonly figure?: string;
   readonly when?: Child;
   readonly end?: Child;
@@ -179,7 +178,6 @@ function Resume({
   );
 }
 
-/** For how long something has been so. */
 function Since({ at, now }: { at: number; now: number }) {
   return (
     <>
@@ -240,7 +238,6 @@ function waitingLine(
   };
 }
 
-/** What is paused, and is neither a run nor a file that waits. */
 function pausedLine({ owner, label: { name }, ...order }: Pause, viewer: Sender): Line {
   const end = <Resume by={viewer} path="/pauses/resume" name={name} fields={[['owner', owner]]} />;
   return { name, mark: MARKS.paused, end, why: sentenceOf(pausedText(order)) };

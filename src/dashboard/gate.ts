@@ -39,7 +39,6 @@ export interface Session {
   notice: string | null;
 }
 
-/** For whom a page is made. */
 export type Viewer = Readonly<Pick<Session, 'user' | 'formToken' | 'notice'>>;
 
 interface Signed {
@@ -150,7 +149,6 @@ export function createGate(options: GateOptions): GatedApp {
   return app;
 }
 
-/** Compares what a person or a program says with the password. */
 function createPasswordCheck({ password, clock, log }: GateOptions) {
   const wrongOnes = pLimit(1);
   const warn = oncePerMinute(clock, (facts, others) =>
@@ -278,7 +276,6 @@ export function answerText(
   return context.json({ version: DOCUMENT_VERSION, ...document }, status);
 }
 
-/** One line, of a length fit for a log. */
 function nameOf(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   // By characters: half of one cannot be in a cookie.

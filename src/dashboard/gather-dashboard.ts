@@ -35,7 +35,6 @@ export interface UploadsView {
 
 /** The newest data that there are, and whether they are old. */
 export interface DashboardView {
-  /** Name of the machine that shows the page. */
   readonly host: string;
   readonly now: number;
   /** null: the engine has not answered yet. */
@@ -49,14 +48,12 @@ export interface DashboardView {
   readonly uploads: UploadsView;
   /** A label of amounts; null: none is set. */
   readonly currency: string | null;
-  /** Brands and quota are made up. */
   readonly isSample: boolean;
   readonly isStopping: boolean;
   /** A person may order a check of the account here; absent: no. */
   readonly canCheck?: boolean;
 }
 
-/** More than are shown: pages of older runs, and how many there are. */
 const RUNS_READ = 50;
 
 /** `queue`: null without an account. Throws engine errors, not those of reading inboxes. */
@@ -92,7 +89,6 @@ export async function gatherDashboard(
     schedules,
     /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
-    /** In the order of `inboxes`. */
     failed,
     /** When it was gathered, by this machine's clock. */
     at,

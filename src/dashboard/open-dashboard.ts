@@ -41,7 +41,6 @@ export interface DashboardContext {
   readonly inboxes: readonly string[];
   /** Files that people send for one of these folders. */
   readonly uploads: UploadParts;
-  /** Of the files that wait there. */
   readonly caps: FileCaps;
   /** For the check of the account that a person may order. Default: workers are elsewhere. */
   readonly asker?: AccountAsker | null;
@@ -107,17 +106,15 @@ export async function openDashboard(context: DashboardContext) {
     password,
     linkToken: given === null ? password : null,
     clock: systemClock,
-    actions: onNewestData(
-      [
-        ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
-        ...fileActions({ ...uploads, engine, finder, caps, terms }),
-        ...scheduleActions(book, engine, look),
-        discardAllAction(finder),
-        startAllAction({ ...uploads, finder, engine }),
-        ...(context.asker == null ? [] : [accountAction(engine, context.asker, terms, log)]),
-      ],
-      newest.expire,
-    ),
+    actions: [
+      ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
+      ...fileActions({ ...uploads, engine, finder, caps, terms }),
+      ...scheduleActions(book, engine, look),
+      discardAllAction(finder),
+      startAllAction({ ...uploads, finder, engine }),
+      ...(context.asker == null ? [] : [accountAction(engine, context.asker, terms, log)]),
+    ],
+    onAction: newest.expire,
     log,
     look,
     addPages(app) {
@@ -151,17 +148,6 @@ export async function openDashboard(context: DashboardContext) {
   return { url, signInUrl };
 }
 
-/** Actions that see the newest data, as does the page after them. */
-function onNewestData(actions: readonly Action[], expire: () => void): Action[] {
-  return actions.map((action) => ({
-    ...action,
-    async carryOut(input) {
-      expire();
-      return action.carryOut(input).finally(expire);
-    },
-  }));
-}
-
 export interface DashboardServerOptions extends GateOptions {
   /** 0 takes a free one. */
   readonly port: number;
@@ -169,13 +155,14 @@ export interface DashboardServerOptions extends GateOptions {
   /** Adds further pages. Default: none. */
   readonly addPages?: (app: GatedApp) => void;
   readonly actions: readonly Action[];
-  /** Is called with bugs. */
+  /** Is called before and after each action, which sees the newest data, as does the page after it. */
+  readonly onAction?: () => void;
   readonly onError: (error: Error) => void;
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, actions, log, onError } = options;
+  const { host, port, look, actions, onAction = () => undefined, log, onError } = options;
   const app = createGate(options);
   app.use(logForged(log, options.clock));
   app.get('/', async (context) => {
@@ -183,7 +170,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     return sendLive(context, 'brand-enrich dashboard', (viewer) => dashboardBody(view, viewer));
   });
   options.addPages?.(app);
-  addActions(app, actions, log);
+  addActions(app, actions, { log, onAction });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', "default-src 'none'");
     return context.json(statusOf(await look()));

@@ -4,7 +4,6 @@ import type { RunRecord } from '../engine/stores/run-store.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { Bar, Dot } from '../run/report/kit/parts.js';
 
-/** Colours of the bars. */
 const TONES = [
   ['matched', 'matched'],
   ['stored', 'already stored'],

@@ -1,18 +1,12 @@
 /** The top of the page: one word, what needs a person, and what hinders the work. */
-import { Counter } from '../core/counter.js';
 import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
 import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';
+import { waitsForPerson } from '../jobs/job-folder.js';
 import { type Hold, holdOf, inFlightOf, seesRaisedQuota } from '../ledger/policy.js';
 import { findsNothing, isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
 import type { Mark } from '../run/report/kit/parts.js';
 import { countOfFaults } from './files-section.js';
-import {
-  type DashboardData,
-  type DashboardView,
-  isOfInbox,
-  type ShownInbox,
-  type WaitingFile,
-} from './gather-dashboard.js';
+import { type DashboardData, type DashboardView, isOfInbox, type ShownInbox } from './gather-dashboard.js';
 import { ActionButton, runPath, type Sender } from './plain-pages.js';
 import { needsLook } from './schedules-section.js';
 
@@ -56,79 +50,48 @@ function silenceOf(data: DashboardData) {
   return ms < SILENT_MS ? null : { ms, hasAnswered: answeredAt >= startedAt, asked: inFlightOf(ledger) };
 }
 
-/** What a person should look at. `path`: where it is. */
-interface Need {
-  readonly text: string;
-  readonly path: string;
-  readonly tone: 'bad' | 'warn';
-}
-
-/** What a waiting file waits for; those that only wait for their turn need no person. */
-const WAITS: Readonly<Record<Exclude<WaitingFile['state']['why'], 'again' | 'paused'>, string>> = {
-  limit: 'for quota',
-  throttled: 'for the service',
-  unreachable: 'for the service',
-  credentials: 'for a valid token',
-  lost: 'for another try',
-  doubtful: 'for another try',
-  tried: 'for your word',
-  unmatched: 'for your word',
-  crashed: 'for your word',
-};
-
-/** What waits for a person, the worst first. Pure. */
-export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { data: DashboardData }): Need[] {
+/** What waits for a person, the worst first. `path`: where it is. Pure. */
+export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { data: DashboardData }) {
   const { inboxes, pauses, schedules, workers, runs } = data;
   const judged = judgeRuns(data);
   const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
   const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
-  const [onlyDead] = dead;
+  const [onlyDead] = dead.length === 1 ? dead : [];
   // A held file of an inbox is among those that wait.
   const held = runs.filter((run) => isHeld(run) && !isOfInbox(run) && isLatest(run));
-  const closed = inboxes.filter(isClosed).length;
-  const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each)).length;
-  const bad = schedules.filter(needsLook);
-  const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
-  const received = uploads.received.length;
-  const misplaced = inboxes.reduce((sum, each) => sum + each.misplaced.length, 0);
-  const paused = pauses.filter(isOfFile).length;
-  const waiting = new Counter<string>();
-  for (const file of inboxes.flatMap((each) => each.waiting ?? [])) {
-    const what = waitOf(file);
-    if (what !== null) waiting.add(what);
-  }
-  const needs: (readonly [count: number, text: string, path: string, tone: Need['tone']])[] = [
-    [Number(isWorkerless), 'No worker is running', '#technical', 'bad'],
-    [countOfFaults(data), countOf(countOfFaults(data), 'file failed', 'files failed'), '#files', 'bad'],
+  const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each));
+  const waiting = inboxes
+    .flatMap((each) => each.waiting ?? [])
+    .filter(({ state: { why } }) => why !== 'again' && why !== 'paused');
+  const undecided = waiting.filter(({ state }) => state.capMark !== null || waitsForPerson(state.why));
+  const misplaced = inboxes.flatMap((each) => each.misplaced);
+  const others = waiting.length - undecided.length;
+  const needs = [
+    [countOfFaults(data), 'file failed', 'files failed', '#files', 'bad'],
+    [dead.length, 'run is dead', 'runs are dead', onlyDead ? runPath(onlyDead.run.id) : '#files', 'bad'],
+    [inboxes.filter(isClosed).length, 'inbox is closed', 'inboxes are closed', '#files', 'bad'],
+    [unreadable.length, 'inbox cannot be read', 'inboxes cannot be read', '#files', 'bad'],
+    [undecided.length, 'file waits for your word', 'files wait for your word', '#files', 'warn'],
+    [others, 'file waits', 'files wait', '#files', 'warn'],
+    [misplaced.length, 'file is not in the inbox', 'files are not in the inbox', '#files', 'warn'],
+    [held.length, 'run waits for your word', 'runs wait for your word', '#files', 'warn'],
+    [pauses.filter(isOfFile).length, 'file is paused', 'files are paused', '#files', 'warn'],
     [
-      dead.length,
-      countOf(dead.length, 'run is dead', 'runs are dead'),
-      onlyDead !== undefined && dead.length === 1 ? runPath(onlyDead.run.id) : '#files',
-      'bad',
-    ],
-    [closed, countOf(closed, 'inbox is closed', 'inboxes are closed'), '#files', 'bad'],
-    [unreadable, countOf(unreadable, 'inbox cannot be read', 'inboxes cannot be read'), '#files', 'bad'],
-    ...[...waiting].map(
-      ({ value: what, count }) =>
-        [count, `${countOf(count, 'file waits', 'files wait')} ${what}`, '#files', 'warn'] as const,
-    ),
-    [
-      misplaced,
-      countOf(misplaced, 'file is not in the inbox', 'files are not in the inbox'),
-      '#files',
+      schedules.filter(needsLook).length,
+      'schedule needs a look',
+      'schedules need a look',
+      '#schedules',
       'warn',
     ],
-    [held.length, `${countOf(held.length, 'run waits', 'runs wait')} for your word`, '#files', 'warn'],
-    [paused, countOf(paused, 'file is paused', 'files are paused'), '#files', 'warn'],
-    [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
-    [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
+    [uploads.received.length, 'sent file is not started', 'sent files are not started', '#sent', 'warn'],
+  ] as const;
+  const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
+  return [
+    ...(isWorkerless ? [{ text: 'No worker is running', path: '#technical', tone: 'bad' }] : []),
+    ...needs.flatMap(([count, one, many, path, tone]) =>
+      count > 0 ? [{ text: countOf(count, one, many), path, tone }] : [],
+    ),
   ];
-  return needs.flatMap(([count, text, path, tone]) => (count > 0 ? { text, path, tone } : []));
-}
-
-function waitOf({ state: { why, capMark } }: WaitingFile): string | null {
-  if (why === 'again' || why === 'paused') return null;
-  return why === 'limit' && capMark !== null ? 'at a cap' : WAITS[why];
 }
 
 /** What needs a person, as links. */

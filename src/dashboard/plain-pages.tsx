@@ -11,7 +11,6 @@ const ICON =
   'width="16" height="16" rx="4" fill="%2312806e"/%3E%3Cpath d="M4 11V8h2v3zm3 0V5h2v6zm3 ' +
   '0V7h2v4z" fill="%23fff"/%3E%3C/svg%3E';
 
-/** The style sheet of every page, and that of the dashboard's. */
 export const DASHBOARD_STYLE = STYLE + fileText('dashboard.css');
 
 export const DASHBOARD_SCRIPT = fileText('dashboard.js');
@@ -206,7 +205,6 @@ export function renderSignIn(next: string, complaint: string | null, password: s
   );
 }
 
-/** A page that has a sentence, and the way back. */
 export function renderNotice(title: string, line: string): Page {
   return smallPage(
     `${title}: brand-enrich`,

@@ -6,7 +6,7 @@ import { FilesSection } from './files-section.js';
 import type { Viewer } from './gate.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { Banners, Headline, verdictOf } from './overview.js';
-import { ActionButton, NoticeBanner, type Sender, SkipLink } from './plain-pages.js';
+import { ActionButton, NoticeBanner, SkipLink } from './plain-pages.js';
 import { SchedulesSection } from './schedules-section.js';
 import { TechnicalSection } from './technical-section.js';
 import { UploadCard } from './upload-card.js';
@@ -14,6 +14,7 @@ import { UploadCard } from './upload-card.js';
 export function dashboardBody(view: DashboardView, viewer: Viewer) {
   const { user, notice } = viewer;
   const { data, host, now } = view;
+  const isPaused = data?.ledger?.isPaused === true;
   return (
     <>
       <SkipLink />
@@ -28,7 +29,13 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
           <span class="eyebrow">
             brand-enrich on <bdi>{host}</bdi>
           </span>
-          <div data-part="spending">{data !== null && <SpendingButton data={data} viewer={viewer} />}</div>
+          <div data-part="spending">
+            {data !== null && (
+              <ActionButton by={viewer} path={isPaused ? '/resume' : '/pause'}>
+                {isPaused ? 'Resume spending' : 'Pause all spending'}
+              </ActionButton>
+            )}
+          </div>
         </div>
         <Headline view={view} />
         <Banners view={view} viewer={viewer} />
@@ -59,7 +66,6 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
   );
 }
 
-/** What people come for first: their files, then money, then the machine. */
 function Sections({ view, viewer }: { view: DashboardView & { data: DashboardData }; viewer: Viewer }) {
   const { data } = view;
   const check = view.canCheck && (
@@ -75,18 +81,5 @@ function Sections({ view, viewer }: { view: DashboardView & { data: DashboardDat
       <SchedulesSection data={data} viewer={viewer} />
       <TechnicalSection data={data} />
     </>
-  );
-}
-
-/** The button that stops all spending, or allows it again. */
-function SpendingButton({ data, viewer }: { data: DashboardData; viewer: Sender }) {
-  return data.ledger?.isPaused === true ? (
-    <ActionButton by={viewer} path="/resume">
-      Resume spending
-    </ActionButton>
-  ) : (
-    <ActionButton by={viewer} path="/pause">
-      Pause all spending
-    </ActionButton>
   );
 }

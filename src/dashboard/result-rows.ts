@@ -9,21 +9,7 @@ import type { FoundFile } from '../jobs/find-files.js';
 import { LOW_NAME_MATCH, matchNames } from '../run/output/name-match.js';
 
 /** A row of the user's file beside its brand. Texts are empty where the result has none. */
-export interface ResultRow {
-  /** The user's name for the company, else the first cell. */
-  readonly own: string;
-  readonly status: OutcomeStatus;
-  readonly identifier: string;
-  readonly brand: string;
-  readonly domain: string;
-  /** 0 to 1; null without one. */
-  readonly score: number | null;
-  readonly color: string;
-  /** Whether the brand is the row's company, or null if nothing shows that. */
-  readonly fits: boolean | null;
-  /** Why there is no brand. */
-  readonly error: string;
-}
+export type ResultRow = NonNullable<ReturnType<NonNullable<ReturnType<typeof rowReader>>>>;
 
 /** A page of the rows with a status, or of all rows. */
 export interface RowsAsked {
@@ -132,9 +118,7 @@ export function doubtfulFirst(rows: readonly ResultRow[], isTrial: boolean): Res
  * Returns the reader of a result's cells, or null if these are not the columns of a result. Members
  * of objects in JSON are columns: `brand.profile.name`. Pure.
  */
-export function rowReader(
-  columns: readonly string[],
-): ((cells: readonly string[]) => ResultRow | null) | null {
+export function rowReader(columns: readonly string[]) {
   const mark = columns.find(
     (name) => name.endsWith('status') && columns.includes(name.replace(/status$/, 'identifier')),
   );
@@ -152,20 +136,24 @@ export function rowReader(
   const isOurs = (name: string) => prefix !== '' && name.startsWith(prefix.replace(/\.$/, ''));
   const named = columns.findIndex((name) => !isOurs(name) && NAME.test(name));
   const own = named < 0 ? columns.findIndex((name) => !isOurs(name)) : named;
-  return (cells) => {
+  return (cells: readonly string[]) => {
     const outcome = OUTCOME_STATUSES.find((each) => each === status(cells));
     if (outcome === undefined) return null;
     const row = {
+      /** The user's name for the company, else the first cell. */
       own: (cells[own] ?? '').trim().slice(0, TEXT_AT_MOST),
       status: outcome,
       identifier: identifier(cells),
       brand: brand(cells),
       domain: domain(cells),
+      /** 0 to 1; null without one. */
       score: numberOf(score(cells)),
       color: color(cells),
+      /** Why there is no brand. */
       error: error(cells),
     };
     const seen = { kind: kind(cells), match: numberOf(match(cells)), isNamed: named >= 0 };
+    /** Whether the brand is the row's company, or null if nothing shows that. */
     return { ...row, fits: fitOf(row, seen) };
   };
 }
@@ -175,7 +163,13 @@ const NAME = /name|company|firm|unternehmen|bezeichnung|soci[eé]t[eé]|empresa|
 
 /** By the names if the run compared them, else by the site, else by the names. */
 function fitOf(
-  { own, status, identifier, brand, domain }: Omit<ResultRow, 'fits'>,
+  {
+    own,
+    status,
+    identifier,
+    brand,
+    domain,
+  }: Record<'own' | 'identifier' | 'brand' | 'domain' | 'status', string>,
   { kind, match, isNamed }: { kind: string; match: number | null; isNamed: boolean },
 ): boolean | null {
   if (status !== 'matched') return null;

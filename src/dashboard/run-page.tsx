@@ -22,7 +22,6 @@ import type { RunView } from './look-at-run.js';
 import { Counts } from './outcome-bar.js';
 import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
 
-/** Settings of this process. */
 export interface MoneyTerms {
   readonly overagePrice: string;
   /** A label of amounts; null: none. */
@@ -103,7 +102,6 @@ export function RunActions(given: { seen: RunView; viewer: Sender; back: string 
   );
 }
 
-/** What the buttons say. */
 const LABELS = { pause: 'Pause', resume: 'Resume', cancel: 'Cancel the run', rest: 'Look up the rest' };
 
 /** `rest`: after its trial, or of a held run. `again`: a finished one, for what failed. */
@@ -172,7 +170,6 @@ function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): str
 const rateText = (perSecond: number) =>
   `${perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond))} a second`;
 
-/** About how long the rest takes; null: unknown. */
 function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
   const { left, whole } = partsOf(run);
   if (whole === 0 || speed === null || speed <= 0) return null;

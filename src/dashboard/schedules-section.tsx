@@ -124,7 +124,6 @@ function History({ state, now }: { state: ScheduleState; now: number }) {
   );
 }
 
-/** `isBilled`: the table has a column for it. */
 function HistoryRow(row: { run: EndedRun; tz: string; now: number; isBilled: boolean }) {
   const { run, tz, now, isBilled } = row;
   const { runId, startedAt, endedAt, dueAt, billed } = run;

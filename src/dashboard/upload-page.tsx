@@ -27,7 +27,6 @@ export function planHeadline(plan: UploadPlan | null): string {
   return `${rows}, ${kindsText(found.plan)}: ${costText(found.plan, found.settings.maxRequests)}.`;
 }
 
-/** `12 domains, 1 ticker`. */
 function kindsText({ identifiers: { byKind } }: Plan): string {
   const counted = IDENTIFIER_KINDS.flatMap((kind) => {
     const count = byKind[kind] ?? 0;
@@ -100,7 +99,6 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
 const COLUMNS_SHOWN = 8;
 const CELL_AT_MOST = 80;
 
-/** The beginning of the table, so that a person sees what is looked up. */
 function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chosen'] }) {
   const { columns } = shown.reading;
   const kinds = new Map(shown.chosen.map(({ column, kind }) => [column, KIND_WORDS[kind]]));
@@ -159,7 +157,6 @@ function cut(text: string): string {
 
 const INVALID_SHOWN = 10;
 
-/** The rows that a person may want to correct before the start. */
 function InvalidRows({ plan: { rows, input, invalid } }: { plan: Plan }) {
   const shown = invalid.slice(0, INVALID_SHOWN);
   const all = rows.invalid + input.unreadable;

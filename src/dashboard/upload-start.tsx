@@ -67,7 +67,6 @@ export type Found = NonNullable<UploadPlan['found']>;
 
 type Columns = UploadPlan['reading']['columns'];
 
-/** How a file would be read and started. */
 interface Planned {
   readonly choice: Choice;
   readonly found: Found;
@@ -82,10 +81,8 @@ interface Sent {
 /** The field of the start's form that has the money that its page showed. */
 export const SHOWN_COST = 'shown-cost';
 
-/** How the file is read by the plan that its page showed. */
 export const SHOWN_READING = 'shown-reading';
 
-/** Identifiers of a try. */
 const TRIED = 20;
 
 export function StartCard({ draft, choice, viewer, found, columns }: Planned & Sent) {

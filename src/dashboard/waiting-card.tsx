@@ -56,7 +56,6 @@ export function WaitingCard(shown: {
   );
 }
 
-/** The title of the card, and what it says. */
 const WORDS = {
   forgotten: [
     'Look up the rest',

@@ -294,7 +294,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops.map(({ name }) => name)).toEqual([
       'Skip to the content',
       'Pause all spending',
-      '1 file waits at a cap',
+      '1 file waits for your word',
       '',
       'customers.csv',
       'Kunden März.csv',

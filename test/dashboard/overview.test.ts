@@ -58,19 +58,14 @@ describe('what needs a person', () => {
     ['failed files', { failed: [{ count: 5, cancelled: 0, files: [] }] }, ['5 files failed: #files, bad']],
     ['none that a person cancelled', { failed: [{ count: 1, cancelled: 1, files: [cancelled] }] }, []],
     [
-      'files that wait, by what they wait for; those whose turn comes are not meant',
+      'files that wait, for a person first; those whose turn comes are not meant',
       withInbox({
         waiting: [
           ...WAITING.map((why) => waitingFile(why)),
           waitingFile('limit', { state: { why: 'limit', capMark: '40' } }),
         ],
       }),
-      [
-        '1 file waits for quota: #files, warn',
-        '2 files wait for the service: #files, warn',
-        '1 file waits for your word: #files, warn',
-        '1 file waits at a cap: #files, warn',
-      ],
+      ['2 files wait for your word: #files, warn', '3 files wait: #files, warn'],
     ],
     ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
     ['two dead runs', { runs: [dead, { ...dead, id: 'r-2', key: 'b' }] }, ['2 runs are dead: #files, bad']],
@@ -116,7 +111,7 @@ describe('what needs a person', () => {
     const links = [...needs.matchAll(/href="#(\w+)">([^<]+)/g)].map(([, id, text]) => [id, text]);
     expect(links).toEqual([
       ['files', '5 files failed'],
-      ['files', '1 file waits for quota'],
+      ['files', '1 file waits'],
       ['sent', '5 sent files are not started'],
     ]);
     for (const [id] of links) expect(page).toContain(`id="${id}"`);
