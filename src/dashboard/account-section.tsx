@@ -54,7 +54,7 @@ export function accountUse(account: Parameters<typeof judgeAccount>[0]) {
 
 function AccountFigures(shown: { data: DashboardData; currency: string | null; check: Child }) {
   const { data, currency, check } = shown;
-  const { account, ledger, budget, projection } = data;
+  const { account, ledger, budget } = data;
   if (account === null) return <p class="empty">No account: set the service and its token.</p>;
   if (ledger === null) return <p class="empty">The account has no data yet.</p>;
   const { quota, others, period, free } = ledger;
@@ -63,14 +63,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
   const { limit, cap, hold } = use;
   const money = (amount: string) => moneyText(amount, currency);
   const withMoney = (amount: string | undefined, count: number) =>
-    amount === undefined ? (
-      countText(count)
-    ) : (
-      <>
-        {money(amount)}
-        <span class="muted">, {countOf(count, 'lookup')}</span>
-      </>
-    );
+    amount === undefined ? countText(count) : `${money(amount)}, ${countOf(count, 'lookup')}`;
   const left = cap === null ? 'left of the quota' : `left of the cap of ${countText(cap)}`;
   const hasOverage = allowed > 0 || (budget !== null && budget.overageRequests > 0);
   const rows: Fact[] = [
@@ -97,7 +90,10 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       `At most ${money(budget.budget)} extra cost, at ${moneyText(budget.price, currency, 'price')} a ` +
         'lookup beyond the quota.',
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
-    period !== 'none' && projection === null && 'A projection follows after a day of use.',
+    allowed === 0 && `Nothing extra is paid: brand-enrich stops at the ${cap === null ? 'quota' : 'cap'}.`,
+    allowed === 0 &&
+      cap === null &&
+      'On a plan that bills lookups beyond the quota, plan and overageBudget in the settings allow more.',
   ];
   return (
     <>
@@ -111,19 +107,6 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       {(hold === 'used up' || hold === 'closed') && check}
       <Facts rows={rows} />
       <p class="note">{terms.filter((term) => term !== false).join(' ')}</p>
-      {allowed === 0 && (
-        <p class="note">
-          Nothing extra is paid: brand-enrich stops at the{' '}
-          {cap === null ? (
-            <>
-              quota. On a plan that bills lookups beyond the quota, <code>plan</code> and{' '}
-              <code>overageBudget</code> in the settings allow more.
-            </>
-          ) : (
-            'cap.'
-          )}
-        </p>
-      )}
     </>
   );
 }
@@ -132,6 +115,7 @@ function ProjectionLine({ projection, limit }: { projection: Projection; limit: 
   const { projected, used, endsOn, limitReachedOn, daysLeft } = projection;
   const over = limit === null ? 0 : projected.total - limit;
   const isReached = limitReachedOn !== null && over > 0;
+  const day = isReached && limit !== null && used.total < limit && dayText(limitReachedOn);
   return (
     <>
       <p class="lead">
@@ -140,14 +124,7 @@ function ProjectionLine({ projection, limit }: { projection: Projection; limit: 
       {!isReached && limit !== null && <p class="muted">Within the limit of {countText(limit)}.</p>}
       {isReached && (
         <p class="reached">
-          The limit is reached
-          {limit !== null && used.total < limit && (
-            <>
-              {' '}
-              on <strong>{dayText(limitReachedOn)}</strong>
-            </>
-          )}
-          ; the projection exceeds it by {countText(over)} lookups.
+          The limit is reached{day && ` on ${day}`}; the projection exceeds it by {countText(over)} lookups.
         </p>
       )}
       <p class="note">

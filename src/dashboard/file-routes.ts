@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { FileCaps } from '../jobs/file-caps.js';
-import { type FileFinder, type FoundFile, openJobFile, readRowCounts } from '../jobs/find-files.js';
+import { type FileFinder, openJobFile, readRowCounts } from '../jobs/find-files.js';
 import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
@@ -116,9 +116,11 @@ export function addFileRoutes(
   app.get('/files/:id/:name', async (context) => {
     const { id, name } = context.req.param();
     const found = await finder.find(id);
-    const opened = found && (await openNamed(found, name));
+    const file = found?.place === 'processing' ? undefined : found?.files.find((each) => each.name === name);
+    const opened = found && file && (await openJobFile(found, file));
     if (!opened) return refuse(context, NO_FILE);
-    const { handle, size, isPage } = opened;
+    const { handle, size } = opened;
+    const isPage = file?.type === 'page';
     context.header('content-type', isPage ? 'text/html; charset=utf-8' : 'application/octet-stream');
     context.header('content-length', String(size));
     // Others may have written it: no script runs, and it sends nothing.
@@ -132,12 +134,6 @@ export function addFileRoutes(
     const bytes = handle.createReadStream({ start: 0, end: size - 1, highWaterMark: 262_144 });
     return context.body(Readable.toWeb(bytes) as ReadableStream);
   });
-}
-
-async function openNamed(found: FoundFile, name: string) {
-  const file = found.place === 'processing' ? undefined : found.files.find((each) => each.name === name);
-  const opened = file && (await openJobFile(found, file));
-  return opened ? { ...opened, isPage: file.type === 'page' } : null;
 }
 
 /**

@@ -267,14 +267,14 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
 }
 
 /** What a person can do with a failed file. */
-export function FailedActions(failed: {
-  readonly id: string;
-  readonly file: string;
-  readonly reason: { readonly code?: string | undefined };
-  readonly viewer: Sender;
-  readonly isDismissed?: boolean;
-  readonly back: string;
-}) {
+export function FailedActions(
+  failed: Pick<FailedFile, 'id' | 'reason'> & {
+    file: string;
+    viewer: Sender;
+    isDismissed?: boolean;
+    back: string;
+  },
+) {
   const { id, file, viewer, isDismissed = false } = failed;
   const fields: Fields = [['back', failed.back]];
   const isReadable = !isHopeless(failed.reason.code);

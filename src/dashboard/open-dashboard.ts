@@ -89,13 +89,12 @@ export async function openDashboard(context: DashboardContext) {
     host: hostname(),
     now: systemClock.now(),
     serviceOutage: context.outage?.() ?? null,
-    currency,
+    currency: settings.currency,
     isSample: settings.sample,
     canCheck: context.asker != null,
     isStopping: stop.aborted,
   });
-  const { overagePrice, currency } = settings;
-  const terms = { overagePrice, currency };
+  const terms = { overagePrice: settings.overagePrice, currency: settings.currency };
   const lookAtRun = createRunLook({ engine, look, finder });
   const lookAtFile = createFileLook(finder, lookAtRun, newest.expire);
   const readRun = createRunReader(lookAtRun, lookAtFile);

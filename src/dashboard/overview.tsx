@@ -173,18 +173,13 @@ function SilenceBanner({ data }: { data: DashboardData }) {
 function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: DashboardData): string {
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   const [paused = 'all spending is paused'] = pauses.filter(isOfAll).map(pauseText);
-  switch (hold) {
-    case 'paused':
-      return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
-    case 'closed':
-      return (
-        `The service refused further lookups ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: ` +
-        `the quota is reached. It is checked automatically.${renews}`
-      );
-    case 'used up':
-      return seesRaisedQuota(plan, ledger)
-        ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
-        : `The limit is used up. Work resumes when the budget is raised.${renews} If the quota was ` +
-            'raised, press “Check the quota”: this plan does not show it by itself.';
+  if (hold === 'paused') return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
+  if (hold === 'closed') {
+    const since = agoText(ledger?.closedAt ?? storeNow, storeNow);
+    return `The service refused further lookups ${since}: the quota is reached. It is checked automatically.${renews}`;
   }
+  return seesRaisedQuota(plan, ledger)
+    ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
+    : `The limit is used up. Work resumes when the budget is raised.${renews} If the quota was ` +
+        'raised, press “Check the quota”: this plan does not show it by itself.';
 }

@@ -20,12 +20,7 @@ export function addRunDocuments(app: GatedApp, readRun: RunReader): void {
     if (run === 'unavailable')
       return answerText(context, 'the engine does not answer; ask again later', 503, 'engine-unreachable');
     if (run === null)
-      return answerText(
-        context,
-        'there is no such run: it was forgotten, or its files moved',
-        404,
-        'not-found',
-      );
+      return answerText(context, 'no such run: it was forgotten, or its files moved', 404, 'not-found');
     context.header('content-security-policy', "default-src 'none'");
     return context.json({ version: DOCUMENT_VERSION, ...run });
   });

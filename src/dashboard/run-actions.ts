@@ -42,8 +42,8 @@ export interface RunActionContext {
 interface RunStep {
   readonly path: string;
   readonly ask?: (seen: RunView) => Promise<Question>;
-  /** Returns what was done; without a path, the page of the run shows it. */
-  readonly carryOut: (seen: RunView, user: string) => Promise<Partial<Done> & Pick<Done, 'sentence'>>;
+  /** Returns what was done, which the page of the run shows unless another is named. */
+  readonly carryOut: (seen: RunView, user: string) => Promise<string | Omit<Done, 'subject'>>;
 }
 
 export function runActions(context: RunActionContext): Action[] {
@@ -94,28 +94,25 @@ export function runActions(context: RunActionContext): Action[] {
     return { title, lines: [await costOf(run, await look()), STORED], yes };
   }
 
-  async function order(ended: Promise<OrderEnd>, { id }: RunRecord, sentence: string) {
+  async function assertDone(ended: Promise<OrderEnd>, { id }: RunRecord): Promise<void> {
     if ((await ended) !== 'done') throw new RefusedAction('not-now', 'this run has ended', id);
-    return { sentence };
   }
 
   const steps: Readonly<Record<RunAction, RunStep>> = {
     pause: {
       path: '/runs/:id/pause',
-      carryOut: ({ shown: { run } }, user) =>
-        order(
-          pause(engine, { run: run.id }, user),
-          run,
-          `${run.label.name} is paused: nothing more is sent for it`,
-        ),
+      async carryOut({ shown: { run } }, user) {
+        await assertDone(pause(engine, { run: run.id }, user), run);
+        return `${run.label.name} is paused: nothing more is sent for it`;
+      },
     },
     resume: {
       path: '/runs/:id/resume',
       ask: ({ shown: { run } }) => resumeQuestion(`Resume ${run.label.name}?`, run, 'Resume'),
       async carryOut({ shown: { run } }) {
-        const done = await order(resume(engine, run.owner), run, `${run.label.name} is resumed`);
+        await assertDone(resume(engine, run.owner), run);
         const isHeldUp = (await look()).data?.ledger?.isPaused;
-        return isHeldUp ? { sentence: `${done.sentence}, but all spending is paused` } : done;
+        return `${run.label.name} is resumed${isHeldUp ? ', but all spending is paused' : ''}`;
       },
     },
     cancel: {
@@ -126,12 +123,10 @@ export function runActions(context: RunActionContext): Action[] {
         const lines = [leftLine(run), ENDS, ...goesOn];
         return { title: `Cancel ${run.label.name}?`, lines, yes: 'Cancel the run', isFinal: true };
       },
-      carryOut: ({ shown: { run } }, user) =>
-        order(
-          cancel(engine, { run: run.id }, user),
-          run,
-          `${run.label.name} is cancelled; its paid answers stay stored`,
-        ),
+      async carryOut({ shown: { run } }, user) {
+        await assertDone(cancel(engine, { run: run.id }, user), run);
+        return `${run.label.name} is cancelled; its paid answers stay stored`;
+      },
     },
     rest: {
       path: '/runs/:id/rest',
@@ -141,14 +136,11 @@ export function runActions(context: RunActionContext): Action[] {
         return resumeQuestion(`Look up the rest of ${run.label.name}?`, uncapped, 'Look up the rest');
       },
       async carryOut({ shown: { run }, job }) {
-        if (job !== null) {
-          const { file } = await goOn(job.root, job.folder);
-          return { sentence: `The rest of ${file} is looked up` };
-        }
+        if (job !== null) return `The rest of ${(await goOn(job.root, job.folder)).file} is looked up`;
         if (!isHeld(run)) throw new RefusedAction('not-now', 'its file does not wait any more', run.id);
         await liftHold(engine, run);
         const when = run.job === run.id ? 'when its command is run again' : 'at its next start';
-        return { sentence: `The rest of ${run.label.name} is looked up ${when}` };
+        return `The rest of ${run.label.name} is looked up ${when}`;
       },
     },
     again: {
@@ -168,7 +160,8 @@ export function runActions(context: RunActionContext): Action[] {
       async carryOut(seen, { user }) {
         const { id } = seen.shown.run;
         const path = seen.job === null ? runPath(id) : filePath(seen.job.id);
-        return { path, ...(await carryOut(seen, user)), subject: id };
+        const done = await carryOut(seen, user);
+        return { ...(typeof done === 'string' ? { path, sentence: done } : done), subject: id };
       },
     }),
     // What is sent again is another file.
@@ -259,12 +252,7 @@ const ENDS =
 const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
 
 const unknownRun = (id: string) =>
-  new RefusedAction(
-    'not-found',
-    'the engine knows no such run',
-    id,
-    'the dashboard lists those that there are',
-  );
+  new RefusedAction('not-found', 'the engine knows no such run', id, 'see those on the dashboard');
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);

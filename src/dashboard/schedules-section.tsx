@@ -125,24 +125,23 @@ function History({ state, now }: { state: ScheduleState; now: number }) {
 }
 
 function HistoryRow(row: { run: EndedRun; tz: string; now: number; isBilled: boolean }) {
-  const { run, tz, now, isBilled } = row;
-  const { runId, startedAt, endedAt, dueAt, billed } = run;
-  const moment = weekdayText(startedAt, tz);
+  const { runId, startedAt, endedAt, dueAt, billed, sentence } = row.run;
+  const moment = weekdayText(startedAt, row.tz);
   return (
     <tr>
       <th scope="row">
         {runId === undefined ? moment : <a href={runPath(runId)}>{moment}</a>}
         <span class="meaning">
-          {agoText(startedAt, now)}
+          {agoText(startedAt, row.now)}
           {dueAt === null && ', by hand'}
         </span>
       </th>
       <td>
-        <State mark={resultOf(run)} />
-        <span class="meaning">{run.sentence}</span>
+        <State mark={resultOf(row.run)} />
+        <span class="meaning">{sentence}</span>
       </td>
       <td class="number">{spanText(endedAt - startedAt)}</td>
-      {isBilled && <td class="number">{billed === undefined ? '–' : countText(billed)}</td>}
+      {row.isBilled && <td class="number">{billed === undefined ? '–' : countText(billed)}</td>}
     </tr>
   );
 }
@@ -179,9 +178,12 @@ function passedTick(state: ScheduleState, now: number) {
   const { passed, ended } = state;
   if (passed === null || passed.at <= (ended?.startedAt ?? 0)) return null;
   const at = passed.dueAt ?? passed.at;
-  const when = `${weekdayText(at, zoneOf(state))}, ${agoText(at, now)}`;
-  if (passed.paused !== undefined) return ['Skipped', `${when}: ${pausedText(passed.paused)}`] as const;
-  return passed.why === 'skipped'
-    ? (['Skipped', `${when}: the previous run was still running`] as const)
-    : (['Missed', `${when}: its machine was offline`] as const);
+  const why =
+    passed.paused !== undefined
+      ? pausedText(passed.paused)
+      : passed.why === 'skipped'
+        ? 'the previous run was still running'
+        : 'its machine was offline';
+  const term = passed.paused !== undefined || passed.why === 'skipped' ? 'Skipped' : 'Missed';
+  return [term, `${weekdayText(at, zoneOf(state))}, ${agoText(at, now)}: ${why}`] as const;
 }

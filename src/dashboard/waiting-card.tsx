@@ -1,7 +1,7 @@
 /** The caps of a file that waits with "Go on", and that button. Pure. */
 import { countOf } from '../core/figures.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
+import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile } from '../jobs/find-files.js';
 import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
 import { partsOf } from '../run/facts/judge-runs.js';
@@ -22,17 +22,16 @@ export function WaitingCard(shown: {
   const isForgotten = isUndecided(file.waitsFor) && run === null;
   if (!(hasGoOn(file.waitsFor) || isForgotten) || caps === null || file.file === null) return null;
   const isCrashed = file.waitsFor === 'crashed';
-  const { maxRequests, maxCost } = caps;
   const [title, words] =
     WORDS[isForgotten ? 'forgotten' : isCrashed ? 'crashed' : file.isAtOwnCap ? 'capped' : 'limited'];
   const fields = [
     ['back', `${filePath(file.id)}#caps`],
     ['token', viewer.formToken],
   ] as const;
-  const bounds = [
-    mostText(maxRequests, 'paid lookups'),
-    maxCost && mostText(maxCost, currency ?? 'extra cost'),
-  ].filter((text) => text !== null);
+  const most = [
+    [caps.maxRequests.most, 'paid lookups'],
+    [caps.maxCost?.most, currency ?? 'extra cost'],
+  ].flatMap(([amount, unit]) => (amount == null ? [] : [`${amount} ${unit}`]));
   return (
     <Card id="caps" title={title}>
       <p class="note">
@@ -42,9 +41,9 @@ export function WaitingCard(shown: {
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
         <HiddenFields fields={fields} />
         <CapFields caps={caps} currency={currency} />
-        {bounds.length > 0 && (
+        {most.length > 0 && (
           <p class="note">
-            Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise
+            Its inbox allows at most {most.join(' and ')} for each file: only its administrator can raise
             that.
           </p>
         )}
@@ -77,7 +76,3 @@ const WORDS = {
       'it. What it has bought is stored and counts towards its cap.',
   ],
 } as const;
-
-function mostText({ most }: FileCap, unit: string): string | null {
-  return most === null ? null : `${most} ${unit}`;
-}

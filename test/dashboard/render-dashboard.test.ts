@@ -46,7 +46,6 @@ it.each<[string, DashboardView, string[]]>([
       'None yet. Paid answers are stored',
       'The quota is unknown until the service answers.',
       'Nothing extra is paid: brand-enrich stops at the quota.',
-      'A projection follows after a day of use.',
     ],
   ],
   [
