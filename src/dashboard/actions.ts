@@ -1,9 +1,6 @@
-/**
- * What people do on the dashboard: by form, asked back where it can cost money, logged by name.
- * Programs order the same by the same paths, and read JSON.
- */
+/** What people and programs do: by form, asked back where it can cost money, logged by name. */
 import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context } from 'hono';
 import type { Clock } from '../core/clock.js';
 import { BrandEnrichError, NeverStartError, NotNowError, usageProblem } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
@@ -155,19 +152,16 @@ function confirmText({ title, lines }: Question): string {
 }
 
 /** Logs forms that were refused as forged, without their fields. */
-export function logForged(
-  log: Log,
-  clock: Pick<Clock, 'monotonic'>,
-): MiddlewareHandler<{ Variables: { session: Session } }> {
+export function logForged(app: GatedApp, log: Log, clock: Pick<Clock, 'monotonic'>): void {
   const warn = oncePerMinute(clock, (facts, others) =>
     log.warn({ ...facts, ...others }, 'a forged form was refused'),
   );
-  return async (context, next) => {
+  app.use(async (context, next) => {
     await next();
     if (context.res.status !== 403) return;
     const { address } = getConnInfo(context).remote;
     warn({ by: context.get('session').user, address, action: context.req.path });
-  };
+  });
 }
 
 export const FORGED =

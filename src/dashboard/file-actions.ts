@@ -56,10 +56,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
     return `Now ${countOf(plan.rows.total, 'row')}: ${costText(plan, settings.maxRequests)}.`;
   }
 
-  /**
-   * `asked`: requests that a waiting file may send now; null where that is not known. Throws where
-   * it may not go on.
-   */
+  /** Throws where it may not go on. `asked`: requests that it may send now, or null if unknown. */
   async function findWaiting({ id, fields }: { readonly id: string; readonly fields: URLSearchParams }) {
     const file = await finder.find(id);
     if (file?.file == null || !(hasGoOn(file.waitsFor) || isUndecided(file.waitsFor)))

@@ -1,13 +1,11 @@
-/**
- * The page of a file, and of a run without one: where it stands, what can be done, and its files.
- * Pure.
- */
+/** The page of a file, and of a run without one: where it stands, and what can be done. Pure. */
 import { basename } from 'node:path';
+import type { Child } from 'hono/jsx';
 import { sizeText } from '../core/figures.js';
-import type { StatusCounts } from '../core/outcome.js';
 import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
+import { sumOf } from '../run/output/write-output.js';
 import { brandsText } from '../run/report/headline.js';
 import { Card, Title } from '../run/report/kit/parts.js';
 import { type FileState, judgeFile, judgeRun, MARKS } from './file-state.js';
@@ -69,12 +67,20 @@ export function fileBody(seen: FileView, viewer: Viewer, terms: MoneyTerms) {
           <bdi>{nameOf(seen)}</bdi>
         </Title>
         <p class="headline" data-part="headline">
-          {draft === null ? <Headline seen={seen} state={state} /> : planHeadline(draft.plan)}
+          {draft === null ? headline(seen, state) : planHeadline(draft.plan)}
         </p>
         <NoticeBanner notice={viewer.notice} />
         {run !== null && <Banners view={run.view} viewer={viewer} />}
         <p class="banner bad" id="silent" hidden />
-        {draft === null && <Actions seen={seen} viewer={viewer} />}
+        <div class="actions" data-part="actions">
+          {file?.place === 'drafts' ? (
+            <ActionButton by={viewer} path={`${filePath(file.id)}/discard`}>
+              Discard
+            </ActionButton>
+          ) : (
+            draft === null && <Actions seen={seen} viewer={viewer} />
+          )}
+        </div>
       </header>
       <main id="main" tabindex={-1}>
         {draft === null ? (
@@ -98,7 +104,7 @@ interface Shown {
 function Actions({ seen, viewer }: Shown) {
   const { file, run } = seen;
   return (
-    <div class="actions" data-part="actions">
+    <>
       {file !== null && <Download file={file} />}
       {run !== null && <RunActions seen={run} viewer={viewer} back={pathOf(seen)} />}
       {run === null && file !== null && seen.isPaused && (
@@ -109,7 +115,7 @@ function Actions({ seen, viewer }: Shown) {
       {file?.place === 'failed' && file.file !== null && (
         <FailedActions {...file} file={file.file} viewer={viewer} back={filePath(file.id)} />
       )}
-    </div>
+    </>
   );
 }
 
@@ -151,11 +157,9 @@ function Foot({ seen: { file, run, draft, now }, viewer }: Shown) {
   if (draft !== null)
     return (
       <p class="note">
-        {sizeText(draft.draft.size)}.{' '}
-        {draft.draft.place === 'drafts'
-          ? 'A file that is not started is removed after a day.'
-          : 'A file that is not started stays among the failed ones.'}{' '}
-        Logged under the name <bdi>{viewer.user}</bdi>.
+        {sizeText(draft.draft.size)}. A file that is not started{' '}
+        {file?.place === 'drafts' ? 'is removed after a day' : 'stays among the failed ones'}. Logged under
+        the name <bdi>{viewer.user}</bdi>.
       </p>
     );
   return (
@@ -178,14 +182,6 @@ function isBefore({ file, run }: FileView, state: FileState): boolean {
   return run === null && (state === 'queued' || file?.place === 'processing');
 }
 
-const ENDS = {
-  drafts: 'Sent',
-  processing: 'Reading',
-  waiting: 'Began to wait',
-  failed: 'Failed',
-  done: 'Finished',
-} as const;
-
 function Download({ file: { id, place, files } }: { file: FoundFile }) {
   const result = files.find(({ type }) => type === 'output' || type === 'partial');
   if (result === undefined || place === 'processing') return null;
@@ -196,33 +192,29 @@ function Download({ file: { id, place, files } }: { file: FoundFile }) {
   );
 }
 
-const IN_TURN = 'It is started as soon as there is room for it.';
-const IS_READ = 'Its file is being read.';
-
-function Headline({ seen, state }: { seen: FileView; state: FileState }) {
+function headline(seen: FileView, state: FileState): Child {
   const { file, run, closed, now } = seen;
-  const line = state === 'queued' ? IN_TURN : IS_READ;
-  if (state === 'queued' || isBefore(seen, state))
-    return <>{closed === null ? line : `The inbox takes no files: ${closed}`}</>;
-  if (state === 'tried') return <>These were tried first: look at them, then decide about the rest.</>;
+  if (state === 'queued' || isBefore(seen, state)) {
+    if (closed !== null) return `The inbox takes no files: ${closed}`;
+    return state === 'queued' ? 'It is started as soon as there is room for it.' : 'Its file is being read.';
+  }
+  if (state === 'tried') return 'These were tried first: look at them, then decide about the rest.';
   const rows = seen.result?.counts ?? run?.rows;
-  if (file?.place === 'done' && rows) return <>{resultText(rows)}</>;
+  if (file?.place === 'done' && rows) {
+    const hint = rows.matched === 0 ? ' Are the column and its kind right?' : '';
+    return `${brandsText(rows.matched, sumOf(rows))}.${hint}`;
+  }
   const why = file?.reason.headline ?? '';
-  if (run !== null && !(state === 'failed' && why !== '')) return <>{headlineOf(run)}</>;
+  if (run !== null && !(state === 'failed' && why !== '')) return headlineOf(run);
   if (file === null) return null;
   const away = file.isDismissed ? ' It was put away, and stays in its folder.' : '';
-  if (why !== '' || away !== '') return <>{`${why}${away}`.trim()}</>;
+  if (why !== '' || away !== '') return `${why}${away}`.trim();
   return (
     <>
-      {ENDS[file.place]} {file.endedAt > 0 ? <Moment at={file.endedAt} now={now} /> : 'some time ago'}.
+      {file.place === 'waiting' ? 'Began to wait' : file.place === 'failed' ? 'Failed' : 'Finished'}{' '}
+      {file.endedAt > 0 ? <Moment at={file.endedAt} now={now} /> : 'some time ago'}.
     </>
   );
-}
-
-function resultText(rows: StatusCounts): string {
-  const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  const hint = rows.matched === 0 && all > 0 ? ' Are the column and its kind right?' : '';
-  return `${brandsText(rows.matched, all)}.${hint}`;
 }
 
 /** What the headline leaves out of why it is where it is. */
@@ -255,26 +247,22 @@ function FileList({ file: { id, folder, files } }: { file: FoundFile }) {
       <p class="muted">
         In <code>{folder}</code>
       </p>
-      {files.length === 0 ? (
-        <p class="empty">Its folder has no files.</p>
-      ) : (
-        <ul class="things tight">
-          {files.map(({ name, type, size }) => (
-            <li>
-              <a
-                href={downloadPath(id, name)}
-                download={type !== 'page'}
-                target={type === 'page' ? '_blank' : undefined}
-              >
-                {isSideFile(name) ? 'Settings' : TYPES[type]}
-              </a>{' '}
-              <span class="muted">
-                <bdi>{name}</bdi>, {sizeText(size)}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="things tight">
+        {files.map(({ name, type, size }) => (
+          <li>
+            <a
+              href={downloadPath(id, name)}
+              download={type !== 'page'}
+              target={type === 'page' ? '_blank' : undefined}
+            >
+              {isSideFile(name) ? 'Settings' : TYPES[type]}
+            </a>{' '}
+            <span class="muted">
+              <bdi>{name}</bdi>, {sizeText(size)}
+            </span>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

@@ -12,7 +12,7 @@ import { downloadPath, type FileView, fileBody, nameOf } from './file-page.js';
 import { type GatedApp, type GatedContext, sendLive, sendPage } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { type FileLook, isRunBehind, type RunLook } from './look-at-run.js';
-import { filePath, renderNotice } from './plain-pages.js';
+import { filePath, renderNotice, runPath } from './plain-pages.js';
 import { type ResultRows, rowsAsked } from './result-rows.js';
 import type { MoneyTerms } from './run-page.js';
 import { READ } from './upload-choices.js';
@@ -36,10 +36,6 @@ const NO_RUN = [
 const NO_FILE = [
   'There is no such file',
   'It was discarded, moved or removed, or its inbox is no longer watched.',
-] as const;
-const NO_RESULT = [
-  'There is no result to download',
-  'The run has not ended, its files were moved or removed, or its inbox is no longer watched.',
 ] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
@@ -107,11 +103,12 @@ export function addFileRoutes(
   });
   // A stopped run has a partial file.
   app.get('/runs/:id/result', async (context) => {
-    const seen = await lookAtRun(context.req.param('id'));
+    const { id } = context.req.param();
+    const seen = await lookAtRun(id);
     const job = seen === null || seen === 'unavailable' ? null : seen.job;
     const file = job?.files.find(({ type }) => type === 'output' || type === 'partial');
-    if (job === null || file === undefined) return refuse(context, NO_RESULT);
-    return context.redirect(downloadPath(job.id, file.name));
+    // The page of the run says where its files are.
+    return context.redirect(job && file ? downloadPath(job.id, file.name) : runPath(id));
   });
   app.get('/files/:id/:name', async (context) => {
     const { id, name } = context.req.param();

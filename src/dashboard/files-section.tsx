@@ -1,7 +1,4 @@
-/**
- * Files and runs, a line each: what is not started, what is at work, what failed or waits, with its
- * reason and what can be done, and what has ended.
- */
+/** Files and runs, a line each: not started, at work, failed, waiting, ended. Pure. */
 import type { Child } from 'hono/jsx';
 import { countOf, countText, sentenceOf, sizeText, spanText } from '../core/figures.js';
 import { isOfFile, type Pause, pausedText } from '../engine/stores/run-store.js';

@@ -42,6 +42,7 @@ export interface Session {
 export type Viewer = Readonly<Pick<Session, 'user' | 'formToken' | 'notice'>>;
 
 interface Signed {
+  Bindings: HttpBindings;
   Variables: { session: Session };
 }
 export type GatedApp = Hono<Signed>;
@@ -136,7 +137,7 @@ export function createGate(options: GateOptions): GatedApp {
     }
     if (session !== null) {
       context.set('session', session);
-      trustRequest((context.env as HttpBindings).incoming);
+      trustRequest(context.env.incoming);
       return next();
     }
     if (wantsPage(context)) {
@@ -234,10 +235,7 @@ export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 |
   return context.html(page.html, status);
 }
 
-/**
- * Sends a page that is open for long: as a whole, or its body alone to its own script, which renews
- * it. The notice of the last action is shown once. `renewed`: as of `livePage`.
- */
+/** Sends a page, or its body alone to the script that renews it. `renewed`: as of `livePage`. */
 export function sendLive(
   context: GatedContext,
   title: string,

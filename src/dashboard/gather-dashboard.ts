@@ -10,7 +10,7 @@ import { countChunks } from '../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../engine/engine.js';
 import { listWorkers } from '../engine/queues.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { type Draft, type FileFinder, listQueued, listWaiting, type ParkedJob } from '../jobs/find-files.js';
+import { type Draft, type FileFinder, listQueued, listWaiting } from '../jobs/find-files.js';
 import { type ScheduleBook, scheduleDocument } from '../jobs/schedules/schedule-book.js';
 import { listClosedInboxes, whyClosedHere } from '../jobs/watcher-status.js';
 import { holdOf } from '../ledger/policy.js';
@@ -24,7 +24,7 @@ export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>
 export type ShownInbox = DashboardData['inboxes'][number];
 
 /** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
-export type WaitingFile = ReturnType<typeof shownWaiting>;
+export type WaitingFile = NonNullable<ShownInbox['waiting']>[number];
 
 export interface UploadsView {
   /** The watched folders, absolute. */
@@ -41,9 +41,7 @@ export interface DashboardView {
   readonly data: DashboardData | null;
   /** When a look first got no answer from the engine (it may have failed earlier); else null. */
   readonly outageNoticedAt: number | null;
-  /**
-   * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
-   */
+  /** Why the service counts as unavailable; null while it answers, and where nothing is sent. */
   readonly serviceOutage: string | null;
   readonly uploads: UploadsView;
   /** A label of amounts; null: none is set. */
@@ -105,14 +103,13 @@ async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
   const parked = existsSync(place) ? await listWaiting(place) : null;
   parked?.sort((a, b) => a.parked.since - b.parked.since);
-  return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
-}
-
-function shownWaiting({ folder, record, parked: { since, state } }: ParkedJob) {
-  const { id: job, run, file } = record;
-  const reason =
-    record.reason?.headline ?? 'Continues when quota and budget allow it and the service answers.';
-  return { job, run, file, folder: basename(folder), since, reason, state };
+  const waiting = parked?.map(({ folder, record, parked: { since, state } }) => {
+    const { id: job, run, file } = record;
+    const reason =
+      record.reason?.headline ?? 'Continues when quota and budget allow it and the service answers.';
+    return { job, run, file, folder: basename(folder), since, reason, state };
+  });
+  return { folder, waiting: waiting ?? null, ...(await listQueued(folder)) };
 }
 
 const FRESH_MS = 1_000;
@@ -182,14 +179,8 @@ export function createNewestData(options: {
 type DashboardDocument = Document<'dashboard'>;
 
 /** The dashboard for programs: field by field, so nothing leaks. Pure. */
-export function statusOf({
-  host,
-  data,
-  outageNoticedAt,
-  serviceOutage,
-  isStopping,
-  currency,
-}: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
+export function statusOf(view: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
+  const { host, data, outageNoticedAt, serviceOutage, isStopping, currency } = view;
   return {
     version: DOCUMENT_VERSION,
     host,

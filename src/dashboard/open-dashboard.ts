@@ -22,8 +22,8 @@ import { addFileRoutes } from './file-routes.js';
 import { answerText, createGate, type GatedApp, type GateOptions, randomPassword, sendLive } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard, statusOf } from './gather-dashboard.js';
 import { createFileLook, createRunLook } from './look-at-run.js';
+import { dashboardBody } from './overview.js';
 import { addRunDocuments, createRunReader } from './program-routes.js';
-import { dashboardBody } from './render-dashboard.js';
 import { createResultRows } from './result-rows.js';
 import { type AccountAsker, accountAction, runActions } from './run-actions.js';
 import { scheduleActions } from './schedule-actions.js';
@@ -47,10 +47,7 @@ export interface DashboardContext {
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
-  /**
-   * Where a sign-in link with a random password is printed; never the log. null: the caller shows
-   * it.
-   */
+  /** Where a sign-in link with a random password is printed, never the log; null: the caller does. */
   readonly stderr: NodeJS.WritableStream | null;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;
@@ -163,7 +160,7 @@ export interface DashboardServerOptions extends GateOptions {
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port, look, actions, onAction = () => undefined, log, onError } = options;
   const app = createGate(options);
-  app.use(logForged(log, options.clock));
+  logForged(app, log, options.clock);
   app.get('/', async (context) => {
     const view = await look();
     return sendLive(context, 'brand-enrich dashboard', (viewer) => dashboardBody(view, viewer));

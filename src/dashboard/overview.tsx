@@ -1,14 +1,18 @@
-/** The top of the page: one word, what needs a person, and what hinders the work. */
+/** The page of the dashboard, and its top: one word, what needs a person, what hinders the work. Pure. */
 import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
 import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';
 import { waitsForPerson } from '../jobs/job-folder.js';
 import { type Hold, holdOf, inFlightOf, seesRaisedQuota } from '../ledger/policy.js';
 import { findsNothing, isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
-import type { Mark } from '../run/report/kit/parts.js';
-import { countOfFaults } from './files-section.js';
+import { type Mark, Title } from '../run/report/kit/parts.js';
+import { accountSection, CHECK_PATH } from './account-section.js';
+import { countOfFaults, FilesSection } from './files-section.js';
+import type { Viewer } from './gate.js';
 import { type DashboardData, type DashboardView, isOfInbox, type ShownInbox } from './gather-dashboard.js';
-import { ActionButton, runPath, type Sender } from './plain-pages.js';
-import { needsLook } from './schedules-section.js';
+import { ActionButton, NoticeBanner, runPath, type Sender, SkipLink } from './plain-pages.js';
+import { needsLook, SchedulesSection } from './schedules-section.js';
+import { TechnicalSection } from './technical-section.js';
+import { UploadCard } from './upload-card.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],
@@ -95,7 +99,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
 }
 
 /** What needs a person, as links. */
-export function Headline({ view }: { view: DashboardView }) {
+function Headline({ view }: { view: DashboardView }) {
   const { data, uploads } = view;
   const needs = data === null ? [] : needsOf({ data, uploads });
   return (
@@ -124,6 +128,7 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
   const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
   const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
   const hold = data?.ledger ? holdOf(data.ledger) : null;
+  const silence = data && silenceOf(data);
   return (
     <div data-part="banners">
       {isSample && (
@@ -140,7 +145,16 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
       {serviceOutage !== null && (
         <p class="banner warn">The service is unavailable: {serviceOutage}. Work resumes when it answers.</p>
       )}
-      {serviceOutage === null && data && <SilenceBanner data={data} />}
+      {serviceOutage === null && silence && (
+        <p class="banner warn">
+          The service{' '}
+          {silence.hasAnswered
+            ? `last answered ${agoText(0, silence.ms)}`
+            : `has not answered for ${spanText(silence.ms)}`}
+          ; {countOf(silence.asked, 'lookup')} without an answer yet. After the time set as{' '}
+          <code>timeout</code> they count as used.
+        </p>
+      )}
       {data && hold && <p class={`banner ${HOLD_MARKS[hold][1]}`}>{holdText(hold, data)}</p>}
       {(data ? judgeRuns(data).filter(findsNothing) : []).map(({ run: { id, label, tally } }) => (
         <div class="banner warn">
@@ -157,19 +171,6 @@ export function Banners({ view, viewer }: { view: DashboardView; viewer: Sender 
   );
 }
 
-function SilenceBanner({ data }: { data: DashboardData }) {
-  const silence = silenceOf(data);
-  if (silence === null) return null;
-  const { ms, hasAnswered, asked } = silence;
-  const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
-  return (
-    <p class="banner warn">
-      The service {what}; {countOf(asked, 'lookup')} without an answer yet. After the time set as{' '}
-      <code>timeout</code> they count as used.
-    </p>
-  );
-}
-
 function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: DashboardData): string {
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   const [paused = 'all spending is paused'] = pauses.filter(isOfAll).map(pauseText);
@@ -182,4 +183,77 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: Da
     ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
     : `The limit is used up. Work resumes when the budget is raised.${renews} If the quota was ` +
         'raised, press “Check the quota”: this plan does not show it by itself.';
+}
+
+export function dashboardBody(view: DashboardView, viewer: Viewer) {
+  const { user, notice } = viewer;
+  const { data, host, now } = view;
+  const isPaused = data?.ledger?.isPaused === true;
+  return (
+    <>
+      <SkipLink />
+      <div class="said">
+        <NoticeBanner notice={notice} />
+      </div>
+      <header class="front">
+        <div class="top">
+          <Title mark={verdictOf(view)} isPart>
+            Dashboard
+          </Title>
+          <span class="eyebrow">
+            brand-enrich on <bdi>{host}</bdi>
+          </span>
+          <div data-part="spending">
+            {data !== null && (
+              <ActionButton by={viewer} path={isPaused ? '/resume' : '/pause'}>
+                {isPaused ? 'Resume spending' : 'Pause all spending'}
+              </ActionButton>
+            )}
+          </div>
+        </div>
+        <Headline view={view} />
+        <Banners view={view} viewer={viewer} />
+        <p class="banner bad" id="silent" hidden />
+      </header>
+      <main id="main" tabindex={-1}>
+        {data === null ? (
+          // The page asks for itself as a whole once there is something to show.
+          <section class="card" data-empty="true">
+            <p class="empty">There is no data until the engine has answered once.</p>
+          </section>
+        ) : (
+          <Sections view={{ ...view, data }} viewer={viewer} />
+        )}
+      </main>
+      <footer class="foot">
+        <p class="note" data-part="stand">
+          {data === null ? clockText(now) : `As of ${clockText(data.at)}.`}
+        </p>
+        <form class="leave" method="post" action="/sign-out">
+          <span>
+            Signed in as <bdi>{user}</bdi>
+          </span>{' '}
+          <button type="submit">Sign out</button>
+        </form>
+      </footer>
+    </>
+  );
+}
+
+function Sections({ view, viewer }: { view: DashboardView & { data: DashboardData }; viewer: Viewer }) {
+  const { data } = view;
+  const check = view.canCheck && (
+    <ActionButton by={viewer} path={CHECK_PATH} fields={[['back', '/#quota']]}>
+      Check the quota
+    </ActionButton>
+  );
+  return (
+    <>
+      <UploadCard uploads={view.uploads} />
+      <FilesSection view={view} viewer={viewer} />
+      {accountSection(data, view.currency, check)}
+      <SchedulesSection data={data} viewer={viewer} />
+      <TechnicalSection data={data} />
+    </>
+  );
 }

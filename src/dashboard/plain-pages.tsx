@@ -234,12 +234,7 @@ export interface Question {
 /** Asks before an action of this path and form; `back`: where else to go. Needs no script. */
 export function renderQuestion(
   { title, lines, yes, fields: said = [], isFinal = false }: Question,
-  {
-    path,
-    fields,
-    back,
-    user,
-  }: {
+  at: {
     readonly path: string;
     readonly fields: URLSearchParams;
     readonly back: string;
@@ -248,22 +243,22 @@ export function renderQuestion(
 ): Page {
   return smallPage(
     `${title} brand-enrich`,
-    <form class="card" method="post" action={path}>
+    <form class="card" method="post" action={at.path}>
       <h1>{title}</h1>
       {lines.map((line) => (
         <p>{line}</p>
       ))}
-      <HiddenFields fields={[...fields, ...said, ['confirmed', 'yes']]} />
+      <HiddenFields fields={[...at.fields, ...said, ['confirmed', 'yes']]} />
       <p class="answers">
         <button type="submit" autofocus={!isFinal}>
           {yes}
         </button>{' '}
-        <a href={back} autofocus={isFinal}>
+        <a href={at.back} autofocus={isFinal}>
           Back
         </a>
       </p>
       <p class="note">
-        Logged under the name <bdi>{user}</bdi>.
+        Logged under the name <bdi>{at.user}</bdi>.
       </p>
     </form>,
   );

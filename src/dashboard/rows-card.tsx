@@ -40,20 +40,16 @@ export function RowsCard(shown: ShownRows & { path: string }) {
       {words}
     </a>
   );
+  const filter = (words: string, status: RowsAsked['status']) =>
+    link(words, { status, page: 1 }, asked.status === status);
   const filters = OUTCOME_STATUSES.filter((status) => counts !== null && counts[status] > 0);
   const all = counts && (asked.status === null ? sumOf(counts) : counts[asked.status]);
   return (
     <Card id="result" title="Rows" isPart>
       {filters.length > 1 && (
         <p class="ways">
-          {link('All', { status: null, page: 1 }, asked.status === null)}
-          {filters.map((status) =>
-            link(
-              `${countText(counts?.[status] ?? 0)} ${WORDS[status]}`,
-              { status, page: 1 },
-              asked.status === status,
-            ),
-          )}
+          {filter('All', null)}
+          {filters.map((status) => filter(`${countText(counts?.[status] ?? 0)} ${WORDS[status]}`, status))}
         </p>
       )}
       {page.length === 0 ? (
@@ -93,18 +89,18 @@ function RowLine({ row }: { row: ResultRow }) {
       <td>
         <bdi>{identifier}</bdi>
       </td>
-      {status === 'matched' ? (
-        <td>
-          <Badge brand={{ name: brand || domain, color, logo: null }} />
-          <bdi>{brand || domain}</bdi> <bdi class="muted">{domain}</bdi>
-        </td>
-      ) : (
-        <td>
+      <td>
+        {status === 'matched' ? (
+          <>
+            <Badge brand={{ name: brand || domain, color, logo: null }} />
+            <bdi>{brand || domain}</bdi> <bdi class="muted">{domain}</bdi>
+          </>
+        ) : (
           <span class="muted">
-            {status === 'deferred' || error === '' ? WORDS[status] : `${WORDS[status]}: ${error}`}
+            {[WORDS[status], status !== 'deferred' && error].filter(Boolean).join(': ')}
           </span>
-        </td>
-      )}
+        )}
+      </td>
       <td class="number">
         {score === null ? '–' : <span class={`score ${qualityTier(score)}`}>{scoreText(score)}</span>}
       </td>

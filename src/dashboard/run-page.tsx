@@ -38,7 +38,7 @@ export function RunFigures({ seen, terms }: Shown) {
   const { run } = seen.shown;
   return (
     <>
-      <Figures seen={seen} terms={terms} />
+      <KeyFigures figures={figuresOf(seen, terms)} isPart />
       <Card id="progress" title="Progress" isPart>
         {partsOf(run).whole === 0 ? (
           <p class="empty">The number of companies is not known yet.</p>
@@ -124,7 +124,7 @@ export function actionsOf(
   return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
 }
 
-function Figures({ seen: { shown, speed }, terms }: Shown) {
+function figuresOf({ shown, speed }: RunView, terms: MoneyTerms | null): readonly KeyFigure[] {
   const { run, standing } = shown;
   const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
   const { left, whole } = partsOf(run);
@@ -132,7 +132,7 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
   const { requests, billed } = run.tally;
   const { endedAt } = run;
   const overageBilled = run.overageBilled + overageBefore;
-  const figures: KeyFigure[] = [
+  return [
     ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its companies'],
     [
       'Paid lookups',
@@ -156,7 +156,6 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
         ]
       : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed)],
   ];
-  return <KeyFigures figures={figures} isPart />;
 }
 
 function overageText(requests: number): string {

@@ -15,7 +15,6 @@ const NAMED = 10;
 const PATIENCE_MS = 10_000;
 /** The field for each file that is started: its id, and the money that the question named. */
 const FILE = 'file';
-const CANNOT_START = 'none of them can be started as it is';
 
 interface Ready {
   readonly draft: Draft;
@@ -39,7 +38,12 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
       const ready = planned.filter(isReady);
       const others = planned.filter((each) => !isReady(each)).map(({ draft }) => draft);
       if (ready.length === 0)
-        throw new RefusedAction('not-now', CANNOT_START, namesOf(others), 'open each to see why');
+        throw new RefusedAction(
+          'not-now',
+          'none can be started as it is',
+          namesOf(others),
+          'open each to see why',
+        );
       const costs = ready.map(
         ({ draft, found }) => `${draft.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
       );

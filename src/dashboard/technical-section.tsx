@@ -44,17 +44,14 @@ function Queue({ data: { queue, ledger } }: { data: DashboardData }) {
   if (queue === null) return <p class="empty">Shown when an account is set.</p>;
   const pace = ledger?.pace.rate ?? null;
   return (
-    <>
-      <Facts
-        rows={[
-          ['Chunks waiting', countText(queue.waiting ?? 0)],
-          ['In progress', countText(queue.active ?? 0)],
-          ['Parked until later', countText(queue.delayed ?? 0)],
-          ['Pace of all workers', pace === null ? 'no limit' : `${pace.toFixed(1)} a second`],
-        ]}
-      />
-      <p class="note">A chunk holds up to 200 identifiers.</p>
-    </>
+    <Facts
+      rows={[
+        ['Chunks waiting', countText(queue.waiting ?? 0)],
+        ['In progress', countText(queue.active ?? 0)],
+        ['Parked until later', countText(queue.delayed ?? 0)],
+        ['Pace of all workers', pace === null ? 'no limit' : `${pace.toFixed(1)} a second`],
+      ]}
+    />
   );
 }
 

@@ -9,7 +9,7 @@ import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
-import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
+import { costText, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
 /** What is known of a file that can be started; `plan` null: it is still being read. */
 export interface ShownDraft {
@@ -38,14 +38,11 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
 /** The rows and columns of a file as it would be read, what it costs, and how to choose otherwise. */
 export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: ShownDraft; viewer: Viewer }) {
   if (plan === null)
+    // The page asks for itself as a whole once there is a plan.
     return (
-      <>
-        {/* The page asks for itself as a whole once there is a plan. */}
-        <section class="card" data-empty="true">
-          <p class="empty">Nothing is spent.</p>
-        </section>
-        <Discard draft={draft} viewer={viewer} />
-      </>
+      <section class="card" data-empty="true">
+        <p class="empty">Nothing is spent.</p>
+      </section>
     );
   const { found, reading, refusal } = plan;
   const { columns } = reading;
@@ -74,7 +71,6 @@ export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: S
         )}
         {found !== null && <ReadingCard plan={plan} found={found} />}
       </div>
-      {found === null && <Discard draft={draft} viewer={viewer} />}
     </>
   );
 }

@@ -1,6 +1,4 @@
 /** Receives files: people send them, and programs send and start them at once. */
-import type { IncomingMessage } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
@@ -13,7 +11,7 @@ import { discard, startFile } from '../jobs/start-file.js';
 import type { Uploads } from '../jobs/uploads.js';
 import type { Document } from '../run/documents.js';
 import { answerError, FORGED, mayAct } from './actions.js';
-import { answerText, type GatedApp, type Session } from './gate.js';
+import { answerText, type GatedApp, type GatedContext } from './gate.js';
 import { filePath } from './plain-pages.js';
 import { runDocumentPath } from './program-routes.js';
 
@@ -30,10 +28,6 @@ export function addUploads(
   app: GatedApp,
   { uploads, plans, engine, log }: UploadParts & { readonly engine: OrderStores; readonly log: Log },
 ): void {
-  const incomingOf = (context: Context) =>
-    (context.env as unknown as HttpBindings).incoming as IncomingMessage;
-
-  /** What a request asks for. */
   function askedOf({ req }: Context) {
     const length = req.header('content-length');
     return {
@@ -43,15 +37,15 @@ export function addUploads(
     };
   }
 
-  async function receive(context: Context, sentBy: string) {
-    const upload = await uploads.receive({ ...askedOf(context), sentBy }, incomingOf(context));
+  async function receive(context: GatedContext, sentBy: string) {
+    const upload = await uploads.receive({ ...askedOf(context), sentBy }, context.env.incoming);
     const by = { by: sentBy, address: getConnInfo(context).remote.address };
     log.info({ ...by, file: upload.file, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
     return upload;
   }
 
   /** Nothing is received for a name or settings that cannot be. */
-  async function receiveAndStart(context: Context, start: string, sentBy: string) {
+  async function receiveAndStart(context: GatedContext, start: string, sentBy: string) {
     if (start !== '1')
       throw new NeverStartError(
         usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
@@ -106,10 +100,7 @@ export function addUploads(
   );
 
   /** Answers an error of ours in words. */
-  async function answering(
-    context: Context<{ Variables: { session: Session } }>,
-    action: () => Promise<Response>,
-  ): Promise<Response> {
+  async function answering(context: GatedContext, action: () => Promise<Response>): Promise<Response> {
     if (!mayAct(context, context.get('session'), context.req.header('x-form-token') ?? null))
       return answerText(context, FORGED, 403, 'form-foreign');
     try {
@@ -117,7 +108,7 @@ export function addUploads(
     } catch (error) {
       if (error instanceof BrandEnrichError) return answerError(context, error);
       // The sender has gone and does not read this.
-      if (incomingOf(context).destroyed)
+      if (context.env.incoming.destroyed)
         return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
       throw error;
     }

@@ -8,7 +8,7 @@ import { Card } from '../run/report/kit/parts.js';
 import { priorityValueOf } from '../run/scan/priorities.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
 import type { Viewer } from './gate.js';
-import { ActionButton, filePath } from './plain-pages.js';
+import { filePath } from './plain-pages.js';
 import { type Option, PLAN_FORM, planPath, readingText, Select } from './upload-choices.js';
 
 type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
@@ -73,11 +73,6 @@ interface Planned {
   readonly columns: Columns;
 }
 
-interface Sent {
-  readonly draft: Draft;
-  readonly viewer: Viewer;
-}
-
 /** The field of the start's form that has the money that its page showed. */
 export const SHOWN_COST = 'shown-cost';
 
@@ -85,7 +80,8 @@ export const SHOWN_READING = 'shown-reading';
 
 const TRIED = 20;
 
-export function StartCard({ draft, choice, viewer, found, columns }: Planned & Sent) {
+export function StartCard(shown: Planned & { draft: Draft; viewer: Viewer }) {
+  const { draft, choice, viewer, found } = shown;
   const { plan } = found;
   const query = new URLSearchParams([
     [SHOWN_COST, plan.spending?.maxCost ?? ''],
@@ -99,7 +95,7 @@ export function StartCard({ draft, choice, viewer, found, columns }: Planned & S
         <p class="banner warn">The file has no rows: there is nothing to start.</p>
       ) : (
         <div class="choices">
-          <Options choice={choice} found={found} columns={columns} />
+          <Options {...shown} />
           <p class="start">
             <button
               type="submit"
@@ -118,20 +114,7 @@ export function StartCard({ draft, choice, viewer, found, columns }: Planned & S
           </p>
         </div>
       )}
-      <Discard draft={draft} viewer={viewer} />
     </Card>
-  );
-}
-
-/** A failed file stays where it is. */
-export function Discard({ draft, viewer }: Sent) {
-  if (draft.place === 'failed') return null;
-  return (
-    <div class="ends">
-      <ActionButton by={viewer} path={`${filePath(draft.id)}/discard`}>
-        Discard
-      </ActionButton>
-    </div>
   );
 }
 
@@ -171,7 +154,8 @@ const BOXES = [
  * The settings that have a field beside the button of the start. A choice that the field could not
  * show, such as one of an address, has none: it stays as it is.
  */
-export function runFieldsOf({ choice, found, columns }: Planned): readonly string[] {
+export function runFieldsOf(planned: Planned): readonly string[] {
+  const { choice, found } = planned;
   const { plan, settings, format, overage } = found;
   if (plan.rows.total === 0) return [];
   const boxes = BOXES.filter(([name, value]) => choice[name] === undefined || choice[name] === value);
@@ -179,23 +163,20 @@ export function runFieldsOf({ choice, found, columns }: Planned): readonly strin
     (settings.trial !== null || plan.requests.most > TRIED) && 'try',
     'maxRequests',
     overage > 0 && 'maxCost',
-    !Array.isArray(choice.priority) && ordersOf({ choice, found, columns }).length > 0 && 'priority',
+    !Array.isArray(choice.priority) && ordersOf(planned).length > 0 && 'priority',
     ...boxes.map(([name]) => (name !== 'format' || format !== 'xlsx') && name),
   ];
   return fields.filter((each) => each !== false);
 }
 
-function Options({ choice, found, columns }: Planned) {
+function Options(planned: Planned) {
+  const { choice, found } = planned;
   const { plan, settings } = found;
-  const own = typeof choice.priority === 'string' ? choice.priority : '';
-  const columnsFirst = ordersOf({ choice, found, columns });
-  const isOther = own !== '' && columnsFirst.every(([value]) => value !== own);
-  const orders = [
-    ['', 'the top of the file', own === ''],
-    isOther && ([own, own, true] as const),
-    ...columnsFirst,
-  ] as const;
-  const fields = runFieldsOf({ choice, found, columns });
+  const fields = runFieldsOf(planned);
+  const first = typeof choice.priority === 'string' ? choice.priority : '';
+  const offered = ordersOf(planned);
+  const isOther = first !== '' && offered.every(([value]) => value !== first);
+  const orders = [...(isOther ? [[first, first, true] as const] : []), ...offered];
   const tried = settings.trial ?? TRIED;
   const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
     const [own, known] = [choice[key], settings[key]];
@@ -213,7 +194,12 @@ function Options({ choice, found, columns }: Planned) {
       )}
       <CapFields caps={caps} currency={plan.currency} form={PLAN_FORM} />
       {fields.includes('priority') && (
-        <Select id="priority" form={PLAN_FORM} label={FIELD_LABELS.priority} options={orders} />
+        <Select
+          id="priority"
+          form={PLAN_FORM}
+          label={FIELD_LABELS.priority}
+          options={[['', 'the top of the file', first === ''], ...orders]}
+        />
       )}
       {BOXES.filter(([name]) => fields.includes(name)).map(([name, value, words]) => (
         <Check choice={choice} name={name} value={value} isOn={[settings[name]].flat().includes(value)}>
