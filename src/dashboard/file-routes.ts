@@ -29,29 +29,24 @@ export interface FileRoutes {
   readonly now: () => number;
 }
 
-const NO_RUN = [
-  'There is no such run',
-  'The engine may have forgotten it: runs are kept for some days.',
-] as const;
-const NO_FILE = [
-  'There is no such file',
-  'It was discarded, moved or removed, or its inbox is no longer watched.',
-] as const;
-const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
-
-type Seen = FileView | typeof NO_FILE | typeof NO_ANSWER;
-const isRefused = (seen: Seen): seen is Exclude<Seen, FileView> => Array.isArray(seen);
+const REFUSALS = {
+  run: ['There is no such run', 'The engine may have forgotten it: runs are kept for some days.'],
+  file: ['There is no such file', 'It was discarded, moved or removed, or its inbox is no longer watched.'],
+  engine: ['The engine does not answer', 'Reload this page later: nothing is lost.'],
+} as const;
 
 /** Adds them to an app behind the gate. */
 export function addFileRoutes(
   app: GatedApp,
   { look, lookAtRun, lookAtFile, finder, plans, caps, terms, results, now }: FileRoutes,
 ): void {
-  const refuse = (context: Context, refusal: readonly [string, string]) =>
-    sendPage(context, renderNotice(...refusal), refusal === NO_ANSWER ? 503 : 404);
+  function refuse(context: Context, why: keyof typeof REFUSALS) {
+    const [title, line] = REFUSALS[why];
+    return sendPage(context, renderNotice(title, line), why === 'engine' ? 503 : 404);
+  }
   const nothing = { run: null, caps: null, closed: null, isPaused: false, result: null, draft: null };
 
-  async function seeFile(id: string, query: URLSearchParams): Promise<Seen> {
+  async function seeFile(id: string, query: URLSearchParams): Promise<FileView | 'file' | 'engine'> {
     const draft = await finder.findDraft(id);
     if (draft !== null && (draft.place === 'drafts' || query.has(READ))) {
       const choice = choiceOf(query);
@@ -60,9 +55,9 @@ export function addFileRoutes(
     }
     const seen = await lookAtFile(id);
     const { file, run } = seen;
-    if (file === null) return NO_FILE;
+    if (file === null) return 'file';
     // What waits or has ended is shown without its run.
-    if (run === 'unavailable' && file.place === 'processing') return NO_ANSWER;
+    if (run === 'unavailable' && file.place === 'processing') return 'engine';
     const { data } = await look();
     const asked = rowsAsked(query);
     const rows = await results.read(file, asked.status);
@@ -78,8 +73,8 @@ export function addFileRoutes(
     };
   }
 
-  function show(context: GatedContext, seen: Seen) {
-    if (isRefused(seen)) return refuse(context, seen);
+  function show(context: GatedContext, seen: FileView | 'file' | 'engine') {
+    if (typeof seen === 'string') return refuse(context, seen);
     const { draft } = seen;
     // A form that a person fills in stays as it is.
     const renewed = draft === null ? undefined : draft.plan === null ? 1 : null;
@@ -94,8 +89,8 @@ export function addFileRoutes(
     const { id } = context.req.param();
     if (isJobId(id)) return context.redirect(filePath(id));
     const run = await lookAtRun(id);
-    if (run === null) return refuse(context, NO_RUN);
-    if (run === 'unavailable') return refuse(context, NO_ANSWER);
+    if (run === null) return refuse(context, 'run');
+    if (run === 'unavailable') return refuse(context, 'engine');
     const { job } = run.shown.run;
     // A run with a file here is shown with it.
     if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
@@ -115,7 +110,7 @@ export function addFileRoutes(
     const found = await finder.find(id);
     const file = found?.place === 'processing' ? undefined : found?.files.find((each) => each.name === name);
     const opened = found && file && (await openJobFile(found, file));
-    if (!opened) return refuse(context, NO_FILE);
+    if (!opened) return refuse(context, 'file');
     const { handle, size } = opened;
     const isPage = file?.type === 'page';
     context.header('content-type', isPage ? 'text/html; charset=utf-8' : 'application/octet-stream');

@@ -175,7 +175,7 @@ function createPasswordCheck({ password, clock, log }: GateOptions) {
   return { isBusy, check };
 }
 
-/** Sessions of this process by the random text of their cookie, until a week or their person ends them. */
+/** Sessions by the random text of their cookie, for a week or until their person ends them. */
 function createSessions({ clock, url }: GateOptions) {
   const open = new Map<string, { readonly session: Session; readonly until: number }>();
   const secure = url?.startsWith('https:') === true;

@@ -50,7 +50,7 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
       /** The page around it, with the account of the run. */
       view: isOnOwnAccount ? view : viewOf(view, data),
       shown,
-      /** It is on the account of this process, so that its price and currency are those set here. */
+      /** Whether it is on the account of this process, whose price and currency are set here. */
       isOnOwnAccount,
       /** By the clock that dates the record. */
       storeNow: data.storeNow,

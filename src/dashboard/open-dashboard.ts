@@ -47,7 +47,7 @@ export interface DashboardContext {
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
-  /** Where a sign-in link with a random password is printed, never the log; null: the caller does. */
+  /** Where a sign-in link is printed, never the log; null: the caller shows it. */
   readonly stderr: NodeJS.WritableStream | null;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;
@@ -151,7 +151,7 @@ export interface DashboardServerOptions extends GateOptions {
   /** Adds further pages. Default: none. */
   readonly addPages?: (app: GatedApp) => void;
   readonly actions: readonly Action[];
-  /** Is called before and after each action, which sees the newest data, as does the page after it. */
+  /** Is called before and after each action: it and the page after it see the newest data. */
   readonly onAction?: () => void;
   readonly onError: (error: Error) => void;
 }

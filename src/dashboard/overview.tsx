@@ -1,4 +1,4 @@
-/** The page of the dashboard, and its top: one word, what needs a person, what hinders the work. Pure. */
+/** The page of the dashboard: what needs a person, what hinders the work, sections. Pure. */
 import { agoText, clockText, countOf, countText, dayText, sentenceOf, spanText } from '../core/figures.js';
 import { isHeld, isOfAll, isOfFile, pauseText, type RunRecord } from '../engine/stores/run-store.js';
 import { waitsForPerson } from '../jobs/job-folder.js';
@@ -39,8 +39,8 @@ const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
 const SILENT_MS = 30_000;
 
 /**
- * How long the service has been silent, or null while it answers or nothing is asked. An answer from
- * before the run that asks says nothing: then it is the time since that began.
+ * Returns how long the service has been silent, or null while it answers or nothing is asked. The
+ * silence begins with the last answer, or with the run that asks if that is later.
  */
 function silenceOf(data: DashboardData) {
   const { ledger, storeNow, account } = data;
@@ -177,7 +177,10 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan, pauses }: Da
   if (hold === 'paused') return `${sentenceOf(paused)} “Resume spending” on the dashboard allows it again.`;
   if (hold === 'closed') {
     const since = agoText(ledger?.closedAt ?? storeNow, storeNow);
-    return `The service refused further lookups ${since}: the quota is reached. It is checked automatically.${renews}`;
+    return (
+      `The service refused further lookups ${since}: the quota is reached. ` +
+      `It is checked automatically.${renews}`
+    );
   }
   return seesRaisedQuota(plan, ledger)
     ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`

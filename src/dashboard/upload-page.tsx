@@ -1,4 +1,4 @@
-/** The plan of a file that is not started: its first rows, its rows in question, its columns. Pure. */
+/** The plan of a file that is not started: its first rows, and how they are read. Pure. */
 import { countOf, countText, durationText, sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
@@ -35,7 +35,7 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
   return counted.join(', ') || 'nothing to look up';
 }
 
-/** The rows and columns of a file as it would be read, what it costs, and how to choose otherwise. */
+/** A file as it would be read, what it costs, and how to choose otherwise. */
 export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: ShownDraft; viewer: Viewer }) {
   if (plan === null)
     // The page asks for itself as a whole once there is a plan.

@@ -1,4 +1,4 @@
-/** The address of a run's result leads to the enriched file, or to the page that says where it is. */
+/** The address of a run's result leads to the enriched file, else to the page of the run. */
 import { expect, it } from 'vitest';
 import { addFileRoutes } from '../../src/dashboard/file-routes.js';
 import type { RunView } from '../../src/dashboard/look-at-run.js';
