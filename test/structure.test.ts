@@ -71,11 +71,11 @@ const CEILINGS: Readonly<Record<string, number>> = {
   app: 980,
   jobs: 4_470,
   library: 1_510,
-  dashboard: 6_465,
+  dashboard: 5_700,
   commands: 2_655,
   roots: 355,
 };
-const CEILING_OF_ALL = 56_190;
+const CEILING_OF_ALL = 55_430;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
