@@ -10,7 +10,7 @@ import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
 import type { RunStore } from '../engine/run-calls.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { createRecentRuns } from './run-tallies.js';
+import { createRecentRuns } from './recent-runs.js';
 
 export interface RunTrust {
   isTrusted: boolean;

@@ -22,10 +22,11 @@ import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
 import { createLooks, FLUSHED_WITHIN_MS } from './looks.js';
 import { createChunkWork } from './own-chunks.js';
+import { createRecentRuns } from './recent-runs.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import type { ChunkContext, ChunkResult } from './resolve-chunk.js';
-import { createRecentRuns, createRunTallies } from './run-tallies.js';
+import { createRunTallies } from './run-tallies.js';
 import { countInFlight, endWorker } from './worker-stop.js';
 
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';

@@ -14,7 +14,7 @@ import type { OutcomeStore } from '../engine/stores/outcome-store.js';
 import type { LookupFailure } from '../engine/stores/run-store.js';
 import type { AnswerSpool, Fetched } from '../ledger/outbox.js';
 import { spoolAnswers } from './answer-spool.js';
-import { createRecentRuns } from './run-tallies.js';
+import { createRecentRuns } from './recent-runs.js';
 
 export interface RecorderOptions {
   readonly store: Pick<OutcomeStore, 'record'>;

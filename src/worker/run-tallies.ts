@@ -1,32 +1,14 @@
 /**
- * What a worker keeps of its latest runs, and its reports to each of how far it is with it, also
- * within a chunk, which a slow service answers in minutes. A report is the sum so far under a name
- * of its own: repeated it counts once, and one that failed is part of the next.
+ * Reports to each run how far this worker is with it, also within a chunk, which a slow service
+ * answers in minutes. A report is the sum so far under a name of its own: repeated it counts once,
+ * and one that failed is part of the next.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import type { RunStore } from '../engine/run-calls.js';
 import { NO_TALLY, type Tally } from '../engine/stores/run-store.js';
 import type { Asked } from './asked.js';
-
-/** A long-lived worker forgets the oldest beyond these. */
-const RUNS_AT_MOST = 1_000;
-
-/** What a worker knows of each of its latest runs; `make` begins it. */
-export function createRecentRuns<T>(make: (run: string) => T) {
-  const runs = new Map<string, T>();
-  return {
-    of(run: string): T {
-      const known = runs.get(run) ?? make(run);
-      runs.delete(run);
-      runs.set(run, known);
-      const [oldest] = runs.keys();
-      if (runs.size > RUNS_AT_MOST && oldest !== undefined) runs.delete(oldest);
-      return known;
-    },
-    forget: (run: string) => void runs.delete(run),
-  };
-}
+import { createRecentRuns } from './recent-runs.js';
 
 const REPORT_EVERY_MS = 1_000;
 

@@ -1,0 +1,18 @@
+/** A long-lived worker forgets the oldest beyond these. */
+const RUNS_AT_MOST = 1_000;
+
+/** What a worker knows of each of its latest runs; `make` begins it. */
+export function createRecentRuns<T>(make: (run: string) => T) {
+  const runs = new Map<string, T>();
+  return {
+    of(run: string): T {
+      const known = runs.get(run) ?? make(run);
+      runs.delete(run);
+      runs.set(run, known);
+      const [oldest] = runs.keys();
+      if (runs.size > RUNS_AT_MOST && oldest !== undefined) runs.delete(oldest);
+      return known;
+    },
+    forget: (run: string) => void runs.delete(run),
+  };
+}
