@@ -226,6 +226,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
   init: async (call) => (await import('./commands/init.js')).runInit(call),
+  doctor: async (call) => (await import('./commands/doctor.js')).runDoctor(call),
   config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 

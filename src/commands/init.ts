@@ -5,32 +5,27 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { getDomainWithoutSuffix } from 'tldts';
-import { openClient } from '../app/open-service.js';
-import { openStores } from '../app/open-stores.js';
 import {
-  BrandEnrichError,
+  type BrandEnrichError,
   DeclinedError,
   type ExitCode,
-  FailFileError,
   InterruptedError,
   NeverStartError,
-  RefusedError,
   usageProblem,
 } from '../core/errors.js';
-import { countText } from '../core/figures.js';
 import { makeFolder } from '../core/folders.js';
-import { type Releasers, withReleasers } from '../core/lifecycle.js';
+import { withReleasers } from '../core/lifecycle.js';
 import { keepSecret } from '../core/secrets.js';
 import { printControlled, printText, visibleLines } from '../core/terminal-text.js';
 import { writeFailure } from '../run/output/output-names.js';
-import { EXAMPLE_SERVICE, isLoopbackUrl, maskAddress, maskTokenPath } from '../settings/address-values.js';
+import { EXAMPLE_SERVICE, maskAddress, maskTokenPath } from '../settings/address-values.js';
 import { CONFIG_FILE, loadSettings, parseConfigFile } from '../settings/load-settings.js';
 import { Refusal } from '../settings/parse-value.js';
 import { readToken, tokenValue } from '../settings/secrets.js';
 import { COMMANDS_WITH_SETTINGS } from '../settings/setting.js';
 import { SETTINGS, type SettingName, type Settings } from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
+import { checkSetup, findingLine } from './doctor.js';
 
 /** Written to the file only from flags. The engine of the environment may contain a password. */
 const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget', 'engine', 'state'] as const;
@@ -57,15 +52,13 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
     loadSettings({ flags: {}, env, file, command: 'run', home: homedir() });
     const token = pasted ?? readToken({ token: settings.token, tokenFile: values.tokenFile ?? null });
 
-    const results: string[] = [];
-    for (const trial of [tryEngine, tryService]) {
-      try {
-        results.push(await withReleasers((own) => trial({ ...settings, ...values }, token ?? '', call, own)));
-      } catch (error) {
-        if (!(error instanceof BrandEnrichError) || person === null) throw error;
-        person.show(error.message);
-        if (!(await person.agrees('Write the file anyway?'))) throw declined(path);
-      }
+    const lines: string[] = [];
+    for await (const finding of checkSetup({ ...settings, ...values }, call, token)) {
+      lines.push(findingLine(finding));
+      if (finding.error === undefined) continue;
+      if (person === null) throw finding.error;
+      person.show(finding.text);
+      if (!(await person.agrees('Write the file anyway?'))) throw declined(path);
     }
     if (pasted !== null) await writePrivate(values.tokenFile ?? '', pasted);
     const isSecret = maskAddress(values.engine ?? '').includes('***@');
@@ -78,11 +71,8 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
       throw writeFailure(path, error);
     }
     const tokenFile = values.tokenFile ?? null;
-    const lines = [
-      ...results,
-      ...(pasted === null ? [] : [`token in ${tokenFile}, readable only by you`]),
-      `wrote ${path}`,
-    ];
+    if (pasted !== null) lines.push(`token in ${tokenFile}, readable only by you`);
+    lines.push(`wrote ${path}`);
     return show({ data: { config: path, tokenFile }, text: visibleLines(lines) }, call);
   });
 }
@@ -158,52 +148,6 @@ async function askToken(person: Prompt): Promise<string> {
       return token;
     }
   }
-}
-
-async function tryEngine(
-  settings: Settings,
-  _: string,
-  call: CommandCall,
-  releasers: Releasers,
-): Promise<string> {
-  const { kind, address, warnings } = await openStores({ ...settings, startEmpty: false }, call, releasers);
-  return [`engine works: ${kind} at ${address}`, ...warnings.map(({ text }) => text)].join('; ');
-}
-
-/** True if looking it up is free: `brand.com` for `api.brand.io`, any on this machine. Pure. */
-export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
-  const name = getDomainWithoutSuffix(baseUrl);
-  return isLoopbackUrl(baseUrl) || (name !== null && name !== '' && name === getDomainWithoutSuffix(domain));
-}
-
-/** Looks up the service's own brand, which is free (specification, Limits), and nothing else. */
-async function tryService(settings: Settings, token: string, { stop }: CommandCall, releasers: Releasers) {
-  const { baseUrl, ownDomain, freeStatuses } = settings;
-  if (ownDomain === null || baseUrl === null)
-    return 'service not tried: only a lookup of its own domain is free';
-  if (!mayBeOwnBrand(ownDomain, baseUrl))
-    return (
-      `service not tried: ${ownDomain} may not be its own domain, and another domain could cost a ` +
-      'request'
-    );
-  const client = openClient(settings, baseUrl, token, releasers);
-  const identifier = { kind: 'domain', value: ownDomain } as const;
-  const options = { allowNsfw: 'unset', freeStatuses, signal: stop } as const;
-  const { meaning, usage, quota } = await client.lookup(identifier, options);
-  if (meaning.type === 'credentials') {
-    const todo = 'check the token, then run it again';
-    throw new RefusedError({ code: 'credentials-refused', subject: `${baseUrl} (${meaning.reason})`, todo });
-  }
-  if (meaning.type === 'matched' || meaning.type === 'refused') {
-    const used = usage === null || quota === null ? '' : `: ${countText(usage)} of ${countText(quota)} used`;
-    return `service answers${used}`;
-  }
-  const reason =
-    meaning.type === 'not_found'
-      ? `it does not know ${ownDomain}, which should be its own domain`
-      : meaning.reason;
-  const todo = 'check the address and the domain, then run it again';
-  throw new FailFileError({ code: 'service-unreachable', subject: `${baseUrl} (${reason})`, todo });
 }
 
 async function writePrivate(path: string, token: string): Promise<void> {

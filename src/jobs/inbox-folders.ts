@@ -23,17 +23,21 @@ export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', str
 export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
- * Makes what is missing of the folders in `folder`. Throws FailFileError: `input-missing` without
- * that folder, `output-unwritable` when one of the five cannot be made, is a link (which could lead
+ * Makes what is missing of `folder` and its five. Throws FailFileError: `input-missing` when the
+ * first, `output-unwritable` when one of the five cannot be made, is a link (which could lead
  * anywhere), or is on another file system (no file could be moved there in one step).
  */
 export async function openFolders(folder: string): Promise<InboxFolders> {
-  const root = await realpath(folder).catch((error: unknown) => {
+  let root: string;
+  try {
+    makeFolder(folder);
+    root = await realpath(folder);
+  } catch (error) {
     const what = 'the folder to watch cannot be opened';
     const subject = `${folder} (${systemWords(error)})`;
-    const todo = 'create it, or give another one';
+    const todo = 'allow this user to create it, or give another one';
     throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
-  });
+  }
   const { dev } = await lstat(root);
   const folders: Record<string, string> = { root };
   for (const place of PLACES) {

@@ -1,4 +1,5 @@
 /** Sends one e-mail through one mail server: SMTP, never a proxy. The caller supplies the text. */
+import type { Transporter } from 'nodemailer';
 import { trusting } from '../core/connector.js';
 
 interface MailMessage {
@@ -24,6 +25,19 @@ const STEP_MS = 10_000;
 
 /** Resolves when the server has taken it. Throws nodemailer errors, which hold no credentials. */
 export async function sendMail(server: MailServer, { id, to, ...rest }: MailMessage): Promise<void> {
+  const messageId = id === undefined ? {} : { messageId: `<${id}@brand-enrich>` };
+  await withServer(server, (transport) => transport.sendMail({ ...rest, ...messageId, to: [...to] }));
+}
+
+/** Connects and signs in, and sends nothing. Throws as `sendMail` does. */
+export async function tryMail(server: MailServer): Promise<void> {
+  await withServer(server, (transport) => transport.verify());
+}
+
+async function withServer(
+  server: MailServer,
+  use: (transport: Transporter) => Promise<unknown>,
+): Promise<void> {
   // Few processes ever send one.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
@@ -36,8 +50,7 @@ export async function sendMail(server: MailServer, { id, to, ...rest }: MailMess
     dnsTimeout: STEP_MS,
   });
   try {
-    const messageId = id === undefined ? {} : { messageId: `<${id}@brand-enrich>` };
-    await transport.sendMail({ ...rest, ...messageId, to: [...to] });
+    await use(transport);
   } finally {
     transport.close();
   }

@@ -49,34 +49,60 @@ export async function postWebhook(
   }
 }
 
-/** null: delivered. */
+/** Sends HEAD, which no receiver takes for a notice. Returns the status; throws without one. */
+export async function tryWebhook(url: string, network: Network): Promise<number> {
+  const signal = limitedTo(WEBHOOK_TERMS.tryMs);
+  try {
+    return await statusOf(url, { method: 'HEAD', signal }, network);
+  } catch (error) {
+    throw new Error(failureOf(error, signal).what);
+  }
+}
+
+/** Returns null when it was delivered. */
 async function postOnce(
   url: string,
   body: string,
-  headers: Record<string, string>,
+  given: Record<string, string>,
   { signal, network }: { signal: AbortSignal; network: Network },
 ) {
-  // Few processes ever send one.
-  const { Agent, request } = await import('undici');
-  const agent = new Agent({ connect: createConnector(network, { timeoutMs: CONNECT_MS }) });
+  const headers = { 'content-type': 'application/json', ...given };
   try {
-    const answer = await request(url, {
-      dispatcher: agent,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'brand-enrich', ...headers },
-      body,
-      signal,
-    });
-    answer.body.on('error', () => undefined).destroy();
-    const { statusCode: status } = answer;
+    const status = await statusOf(url, { method: 'POST', headers, body, signal }, network);
     if (status >= 200 && status < 300) return null;
     return { what: `answered with ${status}`, isPassing: PASSING_STATUS.test(String(status)) };
   } catch (error) {
-    if (signal.aborted) return { what: 'no answer in time', isPassing: true };
-    const { words, kind } = systemFault(error);
-    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' && kind !== 'barred' };
+    return failureOf(error, signal);
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal) {
+  if (signal.aborted) return { what: 'no answer in time', isPassing: true };
+  const { words, kind } = systemFault(error);
+  return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' && kind !== 'barred' };
+}
+
+interface WebhookRequest {
+  readonly method: 'POST' | 'HEAD';
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+async function statusOf(url: string, { headers, ...rest }: WebhookRequest, network: Network) {
+  // Few processes ever send one.
+  const { Agent, request } = await import('undici');
+  const dispatcher = new Agent({ connect: createConnector(network, { timeoutMs: CONNECT_MS }) });
+  try {
+    const answer = await request(url, {
+      ...rest,
+      dispatcher,
+      headers: { 'user-agent': 'brand-enrich', ...headers },
+    });
+    answer.body.on('error', () => undefined).destroy();
+    return answer.statusCode;
   } finally {
-    await agent.destroy();
+    await dispatcher.destroy();
   }
 }
 

@@ -450,6 +450,17 @@ export const DOCUMENTS = {
   'http-error': document('the dashboard, to a program whose request fails', {
     error: object({ code: text, message: text }),
   }),
+  doctor: document('doctor --json', {
+    isReady: z.boolean().describe('no check failed'),
+    checks: listOf({
+      check: z.enum([
+        ...(['service', 'token', 'engine', 'disk', 'clock', 'time zone'] as const),
+        ...(['inbox', 'webhook', 'e-mail'] as const),
+      ]),
+      state: z.enum(['ok', 'warning', 'failed', 'skipped']).describe('skipped: not set, or not free'),
+      text: text.describe('for people: what was seen, and what to do'),
+    }),
+  }),
   ledger: document('ledger show and observe --json', { account }),
   'ledger-check': document('ledger check --json', {
     identifier: text,

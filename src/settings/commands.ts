@@ -288,6 +288,18 @@ const TABLE = {
         'without questions',
     },
   },
+  doctor: {
+    summary: 'check address, token, engine, disk, clock, inboxes, webhook and mail; spends nothing',
+    notes: [
+      'The only request looks up the domain of --own-domain, which is free; without it, address and token',
+      'are not tried. Folders of an inbox that are missing are created.',
+    ],
+    examples: {
+      doctor: 'with the settings of brand-enrich.config.json',
+      'doctor --own-domain brandfetch.com': 'the token too',
+      'doctor --json': 'for programs; exit code 5 if a check failed',
+    },
+  },
   completion: {
     argument: {
       name: 'SHELL',

@@ -35,6 +35,7 @@ const WITH_ENGINE = COMMANDS_WITH_SETTINGS.filter((name) => name !== 'serve');
 const KEEPS_DATA: readonly CommandName[] = [
   'config',
   'init',
+  'doctor',
   'engine status',
   'engine stop',
   'engine export',
@@ -44,8 +45,9 @@ const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
+const NOTIFIED: readonly CommandName[] = [...RUNNING, 'doctor'];
 const notifying = linesOf('Notifications', RUNNING);
-const network = linesOf('Network', [...LOOKING_UP, 'init', 'config']);
+const network = linesOf('Network', [...LOOKING_UP, 'init', 'doctor', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
 /** Commands that wait for requests in flight at SIGTERM. */
 const stopping = linesOf('Engine', [...LOOKING_UP, 'ledger check', 'config']);
@@ -75,7 +77,8 @@ function stateFolder({ env, home, isRoot = false }: Surroundings): string {
 
 export const PROCESS_SETTINGS = {
   inboxes: inbox('--inbox', paths('DIR'), '').describe('a folder to watch; repeat it for several', {
-    commands: ['up', 'config'],
+    isMain: true,
+    commands: ['up', 'doctor', 'config'],
     note: 'none',
   }),
   settleMs: inbox('--settle', duration('100ms', '1h'), '2s').describe(
@@ -101,6 +104,7 @@ export const PROCESS_SETTINGS = {
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {
+    commands: NOTIFIED,
     secrecy: 'origin',
     note: 'no webhook',
   }),
@@ -114,7 +118,7 @@ export const PROCESS_SETTINGS = {
   ),
   notifyMail: notifying('--notify-mail', mailValue).describe(
     'mail server and receivers, smtp://HOST?to=ADDRESS; with a password, set it in the environment',
-    { secrecy: 'address', note: 'no e-mail' },
+    { commands: NOTIFIED, secrecy: 'address', note: 'no e-mail' },
   ),
   notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',

@@ -35,7 +35,7 @@ import { type CommandName, LOOKING_UP, linesOf, RUNNING } from './setting.js';
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'ledger check', 'mcp', 'config'];
 const SPENDING: readonly CommandName[] = [...RUNNING, 'mcp'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger check', 'ledger reset'];
-const ACCOUNT: readonly CommandName[] = [...LOOKING_UP, 'status', ...LEDGER, 'init', 'config'];
+const ACCOUNT: readonly CommandName[] = [...LOOKING_UP, 'status', ...LEDGER, 'init', 'doctor', 'config'];
 
 const input = linesOf('Input', RUNNING);
 const column = linesOf('Columns', RUNNING);
@@ -128,7 +128,7 @@ export const RUN_SETTINGS = {
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own domain: looking it up shows quota and usage, free once that is proven",
-    { commands: [...SPENDING, 'serve', 'init'] },
+    { commands: [...SPENDING, 'serve', 'init', 'doctor'] },
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'time limit for one request, in total',

@@ -94,6 +94,7 @@ onEngines([redisEngine()], (engine) => {
     const account = { name: 'team', tokenSha256: 'a'.repeat(64), plan: 'paid', quota: 5 };
     await scene.write('accounts.json', JSON.stringify({ accounts: [account] }));
     await printed(scene, 'statement', ['serve', '--statement', '--accounts', 'accounts.json']);
+    await printed(scene, 'doctor', ['doctor']);
     await printed(scene, 'init', ['init', '--yes', '--config', 'made.json']);
   });
 });

@@ -30,7 +30,7 @@ onEngines([redisEngine()], (engine) => {
     const env = { BRAND_API_TOKEN: '', BRAND_API_URL: '' };
     const args = ['init', '--plan', 'paid', '--overage-budget', '1', '--yes', ...flags];
     const made = await ends(0, scene.run(args, env));
-    expect(made.stdout).toMatch(/service answers: [\d,]+ of [\d,]+ used\n/);
+    expect(made.stdout).toMatch(/token +accepted: [\d,]+ of [\d,]+ requests used\n/);
     expect(scene.service.meter.billed).toBe(0);
     expect(scene.service.meter.requests).toHaveLength(1);
     const text = await readFile(scene.path(CONFIG), 'utf8');
@@ -71,7 +71,7 @@ onEngines([redisEngine()], (engine) => {
       [/own domain .*: $/, OWN],
     ] as const;
     const seen = await talk(scene, questions);
-    expect(seen).toMatch(/service answers: .* used\n/);
+    expect(seen).toMatch(/token +accepted: .* used\n/);
     expect(seen).not.toContain(scene.token);
     const text = await readFile(scene.path(CONFIG), 'utf8');
     expect(text).not.toContain(scene.token);

@@ -12,10 +12,10 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
-import { sendMail } from '../../notify/mail.js';
+import { sendMail, tryMail } from '../../notify/mail.js';
 import type { OutboxMessage } from '../../notify/outbox.js';
-import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
-import { isLoopbackUrl, mailOf } from '../../settings/address-values.js';
+import { postWebhook, tryWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
+import { isLoopbackUrl, mailOf, maskAddress, maskOrigin } from '../../settings/address-values.js';
 import { networkOf } from '../../settings/network.js';
 import type { NotifyEvent } from '../../settings/process-settings.js';
 import { readNotifySecret } from '../../settings/secrets.js';
@@ -47,6 +47,8 @@ export interface NotifierOptions {
 interface Receiver extends Pick<OutboxMessage, 'channel' | 'to'> {
   readonly suffix: string;
   readonly send: (notice: Notice, id: string) => Promise<void>;
+  /** Reaches it without a notice, and returns what it answered. Throws as sending does. */
+  readonly check: () => Promise<string>;
 }
 
 const HURRIED_MS = 2_000;
@@ -118,7 +120,8 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   };
 }
 
-function receiversOf(settings: Settings, clock: Clock): Receiver[] {
+/** Throws NeverStartError when the file of the secret cannot be used. */
+export function receiversOf(settings: Settings, clock: Clock): Receiver[] {
   const { notifyUrl: url, notifyMail } = settings;
   const secret = readNotifySecret(settings);
   const network = networkOf(settings);
@@ -129,6 +132,7 @@ function receiversOf(settings: Settings, clock: Clock): Receiver[] {
       suffix: 'webhook',
       to: hashOf(url),
       send: (content, id) => postWebhook({ url, content, secret, id }, { ...WEBHOOK_TERMS, clock, network }),
+      check: async () => `${maskOrigin(url)} answers HEAD with ${await tryWebhook(url, network)}`,
     });
   if (notifyMail !== null) {
     const { extraCa } = network;
@@ -139,6 +143,10 @@ function receiversOf(settings: Settings, clock: Clock): Receiver[] {
       suffix: 'mail',
       to: hashOf(to.join('\n')),
       send: (notice, id) => sendMail(server, { from, to, id, ...noticeMail(notice) }),
+      check: async () => {
+        await tryMail(server);
+        return `${maskAddress(url)} takes mail for ${to.join(', ')}`;
+      },
     });
   }
   return receivers;
