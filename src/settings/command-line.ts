@@ -23,7 +23,7 @@ type ParsedCommand = CommandLine | { readonly help: string } | { readonly versio
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
   const [first = '', second] = argv;
-  if (first === '--version' || first === '-V') return { version };
+  if (['--version', '-v', '-V', 'version'].includes(first)) return { version };
   const isFamily = Object.hasOwn(COMMAND_FAMILIES, first);
   if (first === 'help' || (isFamily && second === 'help'))
     return helpOf(argv.filter((word) => word !== 'help'));

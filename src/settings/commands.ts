@@ -36,7 +36,7 @@ const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a sc
 
 const INPUT: CommandArgument = {
   name: 'INPUT',
-  description: 'a CSV, JSON, JSONL, Excel or Parquet file, also .gz or .zip; - is standard input',
+  description: 'a CSV, JSON, JSONL, Excel or Parquet file, also .gz or .zip; - for stdin',
 };
 
 /** In the order of `--help`. */
@@ -218,6 +218,7 @@ const TABLE = {
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
     exits: TRANSFER,
+    notes: ['Without --output, it is written to standard output.'],
     examples: {
       'engine export -o answers.jsonl.gz': 'of the embedded engine',
       'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz': 'of a Redis server',

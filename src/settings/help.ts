@@ -65,7 +65,7 @@ export function helpText(topic: string | null, isWhole = false): string {
 function listOfCommands(family: string | null): string[][] {
   const options: Entry[] = [
     HELP_FLAG,
-    ...(family === null ? [['-V, --version', 'the version'] as const] : []),
+    ...(family === null ? [['-v, --version', 'the version'] as const] : []),
   ];
   const entries = wordsAfter(family).map(({ word, command, summary }): Entry => {
     return [`${word} ${command === null ? '' : argumentOf(command)}`.trim(), summary ?? ''];
@@ -100,13 +100,13 @@ function helpOfCommand(command: CommandName, isWhole: boolean): string[][] {
   const hasMain = lines.length > MANY_FLAGS && command !== 'config';
   const isShort = hasMain && !isWhole;
   const groups = SETTING_GROUPS.map((group) => {
-    const shown = lines.filter((line) => line.group === group && !(hasMain && line.isMain));
+    const shown = lines.filter((line) => line.group === group && !(hasMain && line.mainOf.includes(command)));
     // `config` takes the flags of all commands: too many to list.
     return [group, command === 'config' && group !== SETTING_GROUPS.at(-1) ? [] : shown] as const;
   });
   const tables: [string, Entry[]][] = [
     ['Arguments', argument === undefined ? [] : [[argument.name, argument.description]]],
-    ['Main flags', entriesOf(hasMain ? lines.filter((line) => line.isMain) : [])],
+    ['Main flags', entriesOf(hasMain ? lines.filter((line) => line.mainOf.includes(command)) : [])],
     ...(isShort ? [] : groups).map(([group, shown]): [string, Entry[]] => [group, entriesOf(shown)]),
   ];
   tables.at(-1)?.[1].push(HELP_FLAG);

@@ -24,6 +24,7 @@ import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
 import {
   COMMANDS_WITH_SETTINGS,
   type CommandName,
+  HOSTING,
   LOOKING_UP,
   linesOf,
   RUNNING,
@@ -77,17 +78,21 @@ function stateFolder({ env, home, isRoot = false }: Surroundings): string {
 
 export const PROCESS_SETTINGS = {
   inboxes: inbox('--inbox', paths('DIR'), '').describe('a folder to watch; repeat it for several', {
-    isMain: true,
+    mainOf: ['up'],
     commands: ['up', 'doctor', 'config'],
     note: 'none',
   }),
   settleMs: inbox('--settle', duration('100ms', '1h'), '2s').describe(
     'take a file when its size and time have not changed for this long',
+    { mainOf: ['watch'] },
   ),
   pollMs: inbox('--poll', duration('100ms', '1h'), '500ms').describe(
     'look for new files this often; less often suits a slow network share',
+    { mainOf: ['watch'] },
   ),
-  filesAtOnce: inbox('--files-at-once', count(1, 64), '4').describe('files processed at once, per watcher'),
+  filesAtOnce: inbox('--files-at-once', count(1, 64), '4').describe('files processed at once, per watcher', {
+    mainOf: HOSTING,
+  }),
 
   cron: schedule('--cron', text('CRON')).describe(
     "when to run: '0 2 * * *' is 02:00 every night; with six fields, the first is seconds",
@@ -104,6 +109,7 @@ export const PROCESS_SETTINGS = {
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {
+    mainOf: HOSTING,
     commands: NOTIFIED,
     secrecy: 'origin',
     note: 'no webhook',
@@ -118,7 +124,7 @@ export const PROCESS_SETTINGS = {
   ),
   notifyMail: notifying('--notify-mail', mailValue).describe(
     'mail server and receivers, smtp://HOST?to=ADDRESS; with a password, set it in the environment',
-    { commands: NOTIFIED, secrecy: 'address', note: 'no e-mail' },
+    { mainOf: HOSTING, commands: NOTIFIED, secrecy: 'address', note: 'no e-mail' },
   ),
   notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
@@ -158,7 +164,7 @@ export const PROCESS_SETTINGS = {
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, redis+sentinel:// or postgres:// address',
     {
-      isMain: true,
+      mainOf: LOOKING_UP,
       envAliases: [{ name: 'REDIS_URL' }, { name: 'DATABASE_URL', form: /^postgres/ }],
       secrecy: 'address',
     },
@@ -187,10 +193,15 @@ export const PROCESS_SETTINGS = {
   }),
 
   quiet: always('--quiet', yesOrNo).describe(
-    'no progress and no summary; only warnings, errors and the reason why a run stopped',
-    { commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'mcp', 'config'] },
+    'no progress, no summary; only warnings, errors and why a run stopped',
+    {
+      mainOf: ['run'],
+      commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'mcp', 'config'],
+    },
   ),
-  json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
+  json: always('--json', yesOrNo).describe('print the result on standard output as JSON', {
+    mainOf: ['run'],
+  }),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(
     `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
   ),
@@ -208,7 +219,7 @@ export const PROCESS_SETTINGS = {
 
   metricsPort: watched('--metrics-port', count(0, 65_535)).describe(
     'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
-    { note: 'not served; 9464 with up' },
+    { mainOf: ['up'], note: 'not served; 9464 with up' },
   ),
   metricsHost: watched('--metrics-host', hostValue, '127.0.0.1').describe(
     'address to serve them on; there is no password',
@@ -221,9 +232,11 @@ export const PROCESS_SETTINGS = {
   dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
   dashboardPort: dashboard('--dashboard-port', count(0, 65_535), '8787').describe(
     'serve the dashboard on this port; 0 takes a free one',
+    { mainOf: ['up'] },
   ),
   dashboardHost: dashboard('--dashboard-host', hostValue, '127.0.0.1').describe(
     'address to serve it on; other than loopback, a password is required',
+    { mainOf: ['up'] },
   ),
   dashboardUrl: dashboard('--dashboard-url', originValue).describe(
     'where people reach it, if not there: for links; https makes its cookies secure, and its host ' +

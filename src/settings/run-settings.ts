@@ -74,11 +74,11 @@ export const RUN_SETTINGS = {
   ),
   sample: input('--sample', yesOrNo).describe(
     'try it with sample brands from the built-in service: no token, no cost',
-    { isMain: true, commands: SPENDING },
+    { mainOf: SPENDING, commands: SPENDING },
   ),
   columns: column('--column', columnChoices, '').describe(
     'the column that holds the identifiers, by name or position:N; repeat it for fallback columns',
-    { isMain: true, note: 'chosen by header and values' },
+    { mainOf: ['run'], note: 'chosen by header and values' },
   ),
   kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `kind of identifiers in columns given without one: ${IDENTIFIER_KINDS.join(', ')}`,
@@ -89,7 +89,7 @@ export const RUN_SETTINGS = {
   ),
   where: column('--where', rowConditions, '').describe(
     'look up only rows with this value, or COLUMN:blank, COLUMN:filled; repeat it: all must hold',
-    { note: 'all rows' },
+    { mainOf: ['run'], note: 'all rows' },
   ),
   nameColumn: column('--name-column', text('COLUMN')).describe(
     "the column with each company's name: adds brand_name_match, 0 to 1, and lists low ones as errors",
@@ -100,7 +100,7 @@ export const RUN_SETTINGS = {
   ),
 
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
-    isMain: true,
+    mainOf: LOOKING_UP,
     commands: [...ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
@@ -110,7 +110,7 @@ export const RUN_SETTINGS = {
     { env: 'BRAND_API_TOKEN', secrecy: 'secret' },
   ),
   tokenFile: service('--token-file', path('FILE')).describe('file that holds only the token', {
-    isMain: true,
+    mainOf: LOOKING_UP,
     env: 'BRAND_API_TOKEN_FILE',
     secrecy: 'token path',
   }),
@@ -142,7 +142,7 @@ export const RUN_SETTINGS = {
   }),
   plan: money('--plan', choice(['free', 'paid'])).describe(
     'plan of the account; only a paid plan has overage',
-    { isMain: true, note: 'no overage' },
+    { mainOf: SPENDING, note: 'no overage' },
   ),
   quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
     'requests per period at most; below the quota that the service reports it allows no overage',
@@ -155,8 +155,8 @@ export const RUN_SETTINGS = {
     'statuses that are not billed, besides 401, 403 and 429',
   ),
   overageBudget: money('--overage-budget', decimal('50', 'not negative'), '0').describe(
-    'budget per period for requests beyond the quota; above 0 implies --plan paid',
-    { isMain: true, note: '0, and 100 with --plan paid' },
+    'budget per period beyond the quota',
+    { mainOf: SPENDING, note: '0, and 100 with --plan paid' },
   ),
   overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
@@ -167,37 +167,39 @@ export const RUN_SETTINGS = {
   ).describe('the currency of all amounts, as a label only: nothing is converted'),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, restarts included',
-    { isMain: true, note: 'no cap' },
+    { mainOf: SPENDING, note: 'no cap' },
   ),
   perCall: spending('--per-call', count(1, 100_000), '100').describe(
     'billable requests that one call of an agent may need',
-    { isMain: true, commands: ['mcp', 'config'] },
+    { mainOf: ['mcp'], commands: ['mcp', 'config'] },
   ),
   maxCost: spending('--max-cost', decimal('5', 'not negative')).describe(
     'amount that this run may spend on overage, restarts included',
     { note: 'no cap' },
   ),
   priority: spending('--priority', priorityValue).describe(
-    'if the limit does not cover the file, look up the highest (or lowest) values of this column first',
-    { isMain: true, commands: RUNNING, note: 'the order of the file' },
+    'at a limit, look up the highest (or lowest) values first',
+    { mainOf: ['run'], commands: RUNNING, note: 'file order' },
   ),
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
     'on a terminal, ask before starting a run that may cost more than this, or use most of the quota left',
   ),
-  trial: asking('--try', count(1, 10_000)).describe(
-    'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
-    { isMain: true, commands: RUNNING, env: null, note: 'all at once' },
-  ),
+  trial: asking('--try', count(1, 10_000)).describe('look up N first, spread over the file, then ask', {
+    mainOf: ['run'],
+    commands: RUNNING,
+    env: null,
+    note: 'all at once',
+  }),
   yes: asking('--yes', yesOrNo).describe('do not ask', {
-    isMain: true,
+    mainOf: ['run', 'ledger check'],
     commands: ['run', 'ledger check', 'init', 'config'],
   }),
   root: input('--root', path('DIR'), '.').describe(
     'folder of the files that an agent may read and write; its links are not followed',
-    { isMain: true, commands: ['mcp', 'config'] },
+    { mainOf: ['mcp'], commands: ['mcp', 'config'] },
   ),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
-    isMain: true,
+    mainOf: ['run'],
     commands: ['run'],
     isFlagOnly: true,
   }),
@@ -227,26 +229,23 @@ export const RUN_SETTINGS = {
     { commands: RUNNING },
   ),
 
-  output: output('--output', path('FILE')).describe(
-    'output file; - is standard output, the default of engine export',
-    {
-      isMain: true,
-      commands: ['run', 'engine export'],
-      isFlagOnly: true,
-      short: '-o',
-      note: '<name>.enriched.<ext>',
-    },
-  ),
+  output: output('--output', path('FILE')).describe('output file; - is standard output', {
+    mainOf: ['run', 'engine export'],
+    commands: ['run', 'engine export'],
+    isFlagOnly: true,
+    short: '-o',
+    note: '<name>.enriched.<ext>',
+  }),
   format: output('--format', choice(TABLE_FORMATS)).describe('format of the enriched file', {
     note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
-    'fields of the brand to use as columns, by path, with commas, or none; +path for an unknown field',
-    { isMain: true, note: 'the standard columns' },
+    'fields of the brand to add as columns, by path; none; +path for an unknown one',
+    { mainOf: ['run'], note: 'the standard columns' },
   ),
   fill: output('--fill', fillRequests, '').describe(
-    'write a field of the brand into a column of yours where that is blank; a new name adds a column',
-    { isMain: true, note: 'none' },
+    'fill blank cells of your column with a field of the brand',
+    { mainOf: ['run'], note: 'none' },
   ),
   fillOver: output('--fill-over', fillRequests, '').describe('the same, also where the cell is not blank', {
     note: 'none',

@@ -22,6 +22,8 @@ export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.incl
 
 /** They run files. */
 export const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+/** They run files without a person who watches. */
+export const HOSTING: readonly CommandName[] = ['watch', 'up'];
 /** They may look up many identifiers. */
 export const LOOKING_UP: readonly CommandName[] = ['run', 'watch', 'worker', 'schedule serve', 'up', 'mcp'];
 
@@ -70,8 +72,8 @@ export interface Setting<T> {
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
   readonly group: SettingGroup;
-  /** Whether the help of a command with many flags shows it before the groups. */
-  readonly isMain: boolean;
+  /** Commands with many flags whose short help shows it. */
+  readonly mainOf: readonly CommandName[];
   readonly commands: readonly CommandName[];
   /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
@@ -90,7 +92,8 @@ interface Details
   > {
   /** Neither environment nor file can set it. */
   readonly isFlagOnly?: boolean;
-  readonly isMain?: boolean;
+  /** Default: none. */
+  readonly mainOf?: readonly CommandName[];
   /** In place of the default's text, where the default is not a value: `detected`. */
   readonly note?: string;
 }
@@ -132,7 +135,7 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
         isInFile: !isFlagOnly && name !== null && isInFile,
         kind,
         group,
-        isMain: details.isMain ?? false,
+        mainOf: withPlan(details.mainOf ?? []),
         commands: withPlan(details.commands ?? commands),
         description,
         secrecy: details.secrecy ?? 'open',

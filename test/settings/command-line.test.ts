@@ -217,7 +217,7 @@ describe('help', () => {
         'Notifications, Logging and monitoring, Environment, Exit codes',
     );
     const main = help.slice(help.indexOf('Main flags:'), help.indexOf('\nInput:'));
-    expect(main.match(/^ {2}-/gm)).toHaveLength(15);
+    expect(main.match(/^ {2}-/gm)).toHaveLength(18);
     expect(helpOf('help', 'run', 'all')).toBe(help);
   });
 
@@ -228,8 +228,14 @@ describe('help', () => {
       expect(help).toContain(`\`brand-enrich ${command} --help all\` has every flag`);
       expect(help).not.toContain('--delimiter');
     }
-    for (const flag of ['--try', '--priority', '--yes'])
-      expect(helpOf('run', '--help')).toContain(`  ${flag}`);
+    const shown = {
+      run: ['--try', '--priority', '--yes', '--json', '--quiet', '--where'],
+      up: ['--inbox', '--dashboard-port', '--notify-url'],
+      watch: ['--settle', '--poll', '--notify-mail'],
+    };
+    for (const [command, flags] of Object.entries(shown))
+      for (const flag of flags) expect(helpOf(command, '--help')).toContain(`  ${flag}`);
+    expect(helpOf('up', '--help')).not.toMatch(/--(try|priority|fill|column)/);
   });
 
   it('of every command lists its exit codes', () => {
