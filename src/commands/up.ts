@@ -24,6 +24,7 @@ const METRICS_PORT = 9464;
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
   const isForPeople = stderr.isTTY === true && settings.logFile === null && !settings.quiet;
+  const showsFiles = isForPeople && origins.logLevel === 'default';
   // Checked before the engine is opened: a wrong dashboard setting is not an engine error.
   if (settings.dashboard) readDashboardPassword(settings);
   const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
@@ -70,6 +71,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
     if (isForPeople)
       printText(stderr, visibleLines(startLines({ dashboard, inboxes, metricsUrl: metrics.url })));
+    if (showsFiles) log.level = 'info';
 
     // An inbox ends without `stop` only when no inbox could continue.
     const watching = inboxes.map((root) =>

@@ -81,7 +81,10 @@ export function textOfLine(json: string): string {
     (each) => each !== undefined && each !== '',
   );
   const facts = Object.entries(rest).flatMap(([name, value]) =>
-    value === null ? [] : `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    // Counts of rows and stacks are for programs.
+    value === null || (typeof value === 'object' && !Array.isArray(value))
+      ? []
+      : `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const clock = new Date(time).toTimeString().slice(0, 8);
   const line = `${clock} ${rank}${words.join(': ')}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;

@@ -14,6 +14,7 @@ import { seesRaisedQuota } from '../ledger/policy.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { FREE_LOOK_MS } from '../run/lookups/sweep.js';
 import { bareNotice, type Notice, noticeOfReport } from '../run/notices/notice.js';
+import { headlineOf } from '../run/report/headline.js';
 import type { RunReport } from '../run/report/report.js';
 import { type FileEvent, runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
@@ -156,7 +157,7 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
         },
         context,
       );
-      log.info({ file, rows: report.rows, billed: report.requests.billed }, 'written');
+      log.info({ file, rows: report.rows, requests: { billed: report.requests.billed } }, headlineOf(report));
       const { runSettings } = request;
       const own = { ...runSettings, maxRequests: asked.maxRequests };
       const end = verdictOfResult(result, (why) => parkStateOf(why, result.ledger, own, clock.now()), {

@@ -52,7 +52,7 @@ it.each([
   [{ level: 30, schedule: 'nightly', exitCode: 7, msg: '3 rows' }, 'nightly: 3 rows (exitCode 7)'],
   [{ level: 50, err: { code: 'disk-low', message: 'low' }, msg: 'ended' }, 'error: ended: low'],
   [{ level: 60, err: { message: 'odd', stack: 'Error: odd\n  at x' } }, 'error: odd\nError: odd\n  at x'],
-  [{ level: 30, file: 'a\nb.csv', at: { x: 1 }, msg: 'odd' }, 'a\\nb.csv: odd (at {"x":1})'],
+  [{ level: 30, file: 'a\nb.csv', at: { x: 1 }, msg: 'odd' }, 'a\\nb.csv: odd'],
 ])('for people, %j reads as a line', (line, text) => {
   const at = new Date(2026, 10, 20, 14, 5, 9);
   expect(textOfLine(JSON.stringify({ time: at.toISOString(), ...line }))).toBe(`14:05:09 ${text}\n`);
