@@ -94,7 +94,9 @@ export async function* checkSetup(
   yield { check: 'time zone', ...ok(`${timeZone}; schedules use it unless --tz names another`) };
   if (settings.inboxes.length === 0) yield { check: 'inbox', ...skipped('none is set: --inbox') };
   for (const inbox of settings.inboxes)
-    yield await findingOf('inbox', async () => ok((await openFolders(resolve(call.folder, inbox))).inbox));
+    yield await findingOf('inbox', async () =>
+      ok((await openFolders(resolve(call.folder, inbox), true)).inbox),
+    );
   const receivers = receiversOf(settings, systemClock);
   for (const check of ['webhook', 'e-mail'] as const) {
     const receiver = receivers.find(({ channel }) => channel === check);

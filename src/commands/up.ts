@@ -90,7 +90,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
 export async function runWatch(call: CommandCall): Promise<ExitCode> {
   const [directory = '.'] = call.args;
   // Before anything else is opened: a single inbox that is closed would only wait.
-  const { root } = await openFolders(resolve(call.folder, directory));
+  const { root } = await openFolders(resolve(call.folder, directory), true);
   await readFolderSettings(settingsFilesOf(root), call);
   return withDaemonContext(call, call, async (context) => {
     await context.begin();
@@ -130,6 +130,6 @@ async function openInboxes(folders: readonly string[]): Promise<string[]> {
       : [];
   });
   throwProblems(problems);
-  const opened = await Promise.all(paths.map(openFolders));
+  const opened = await Promise.all(paths.map((path) => openFolders(path, true)));
   return opened.map(({ root }) => root);
 }

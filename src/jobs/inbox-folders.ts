@@ -23,14 +23,15 @@ export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', str
 export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
- * Makes what is missing of `folder` and its five. Throws FailFileError: `input-missing` when the
- * first, `output-unwritable` when one of the five cannot be made, is a link (which could lead
- * anywhere), or is on another file system (no file could be moved there in one step).
+ * Makes the missing ones of the five folders, and `folder` itself if it is new; later it may be a
+ * share that is away. Throws FailFileError: `input-missing` without `folder`, `output-unwritable`
+ * when one of the five cannot be made, is a link (which could lead anywhere), or is on another file
+ * system (no file could be moved there in one step).
  */
-export async function openFolders(folder: string): Promise<InboxFolders> {
+export async function openFolders(folder: string, isNew = false): Promise<InboxFolders> {
   let root: string;
   try {
-    makeFolder(folder);
+    if (isNew) makeFolder(folder);
     root = await realpath(folder);
   } catch (error) {
     const what = 'the folder to watch cannot be opened';
