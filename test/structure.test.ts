@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_775,
+  core: 2_780,
   'brand-api': 780,
-  settings: 2_890,
-  notify: 350,
+  settings: 2_920,
+  notify: 390,
   input: 8_105,
   'local-service': 1_680,
   ledger: 1_690,
   engine: 8_840,
   worker: 2_090,
-  run: 10_595,
+  run: 10_615,
   app: 980,
-  jobs: 4_470,
+  jobs: 4_475,
   library: 1_510,
   dashboard: 5_700,
-  commands: 2_655,
+  commands: 2_785,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_430;
+const CEILING_OF_ALL = 55_665;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

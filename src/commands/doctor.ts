@@ -172,7 +172,7 @@ function judgeToken(baseUrl: string, answer: ServiceAnswer | null, why: string |
   return ok(`accepted${used}`);
 }
 
-/** Schedules start by this clock, quotas renew by the service's, and runs are dated by the engine's. */
+/** Schedules follow this clock, quotas the service's, and runs are dated by the engine's. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /** `offsets`: how far the clocks of others are ahead, in milliseconds. Pure. */
