@@ -60,22 +60,22 @@ const ROOTS = 'roots';
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 2_780,
   'brand-api': 780,
-  settings: 2_920,
+  settings: 2_925,
   notify: 390,
-  input: 8_105,
+  input: 8_115,
   'local-service': 1_680,
   ledger: 1_690,
-  engine: 8_840,
+  engine: 8_845,
   worker: 2_090,
-  run: 10_615,
+  run: 10_655,
   app: 980,
   jobs: 4_475,
   library: 1_510,
   dashboard: 5_700,
-  commands: 2_785,
+  commands: 2_800,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_665;
+const CEILING_OF_ALL = 55_740;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

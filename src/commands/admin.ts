@@ -75,7 +75,11 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     }
     case 'outcomes forget': {
       const forgotten = await outcomes.forget(keysOf(args, settings));
-      return answerLine({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
+      const text =
+        forgotten === 0
+          ? `nothing was stored of ${args.join(', ')} for ${settings.baseUrl}`
+          : `${countOf(forgotten, 'stored answer')} forgotten`;
+      return answerLine({ forgotten }, text);
     }
     case 'outcomes purge': {
       const forgotten = await outcomes.purge(settings.olderThanMs);

@@ -21,7 +21,8 @@ export function runConfig(call: CommandCall): ExitCode {
   const schedules = readFileSchedules(configFile, load).map(({ name, cron, tz, line, input, catchesUp }) => {
     return { name, cron, tz, line, input, catchesUp };
   });
-  const data = { file: configFile?.path ?? null, settings: shownSettings(call), schedules };
+  const settings = shownSettings(call).map(({ json: value, name, origin }) => ({ name, value, origin }));
+  const data = { file: configFile?.path ?? null, settings, schedules };
   const lines = schedules.map(({ name, cron, tz, line, catchesUp }) =>
     visibleLine(`  ${name}: ${cron} (${tz}${catchesUp ? ', a missed run is made up' : ''}): ${line}`),
   );
@@ -34,6 +35,7 @@ export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
     name: line.key ?? line.env ?? name,
     value: showValue(settings, name),
+    json: jsonValue(settings, name),
     origin: origins[name],
   }));
 }
@@ -64,6 +66,15 @@ const MASKS = {
   origin: maskOrigin,
   'token path': maskTokenPath,
 };
+
+/** For programs: null when nothing was given. Durations, addresses and secrets are as shown. */
+function jsonValue(settings: Settings, name: SettingName) {
+  const value: unknown = settings[name];
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && !name.endsWith('Ms')) return value;
+  const isOpen = SETTINGS[name].secrecy === 'open';
+  return Array.isArray(value) && isOpen ? value.map(showItem) : showValue(settings, name);
+}
 
 /** Never holds a secret, or the credentials and query of an address. `-` when nothing was given. */
 export function showValue(settings: Settings, name: SettingName): string {

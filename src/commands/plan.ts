@@ -22,7 +22,8 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const names = knownNames(settings);
     const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
-    const { stores, unknown } = names === null ? NO_SERVICE : await openUnchanged(call, releasers);
+    const without = settings.sample ? SAMPLE : NO_SERVICE;
+    const { stores, unknown } = names === null ? without : await openUnchanged(call, releasers);
     const request = {
       input,
       stdin: input === '-' ? stdin : null,
@@ -48,6 +49,7 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
 const REASONS_SHOWN = 20;
 
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
+const SAMPLE = { stores: null, unknown: 'none: sample data is not kept' };
 
 /** The engine. `--start-empty` sets no data aside here; `unknown`: why there is no engine. */
 async function openUnchanged(

@@ -1,16 +1,18 @@
 /** The bytes of a file, or of a pipe copied to a temporary file; gzip is unpacked on the way. */
 import { type BigIntStats, constants, openSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { KeptContent } from '../core/disk-room.js';
 import { errorText, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
+import { didYouMean, nearest } from '../core/nearest.js';
 import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile } from '../core/private-file.js';
-import { systemWords } from '../core/system-error.js';
+import { isErrorCode, systemWords } from '../core/system-error.js';
 import { packingOf } from './binary-signature.js';
 
 export interface OpeningOptions {
@@ -61,8 +63,18 @@ async function openPath(path: string, only: OpeningOptions['only']): Promise<Fil
     await handle.close();
     throw new Error('it is a folder');
   } catch (error) {
-    throw unreadable(path, error, CHECK_PATH);
+    throw unreadable(path, error, await remedyFor(path, error));
   }
+}
+
+async function remedyFor(path: string, error: unknown): Promise<string> {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
+    return 'it is an address, not a file: download it, or pipe it into the command with - as the input';
+  if ((await stat(path).catch(() => null))?.isDirectory())
+    return 'name a file in it; brand-enrich watch takes each file of a folder';
+  if (!isErrorCode(error, 'ENOENT')) return CHECK_PATH;
+  const others = await readdir(dirname(path)).catch(() => []);
+  return didYouMean(nearest(basename(path), others), CHECK_PATH);
 }
 
 /**

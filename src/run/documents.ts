@@ -512,7 +512,11 @@ export const DOCUMENTS = {
   'schedule-run': document('schedule run-now --json', { asked: text, isHostUp: z.boolean() }),
   config: document('config --json', {
     file: text.nullable(),
-    settings: listOf({ name: text, value: text, origin: text }),
+    settings: listOf({
+      name: text,
+      value: z.union([text, z.number(), z.boolean(), texts]).nullable().describe('null: not given'),
+      origin: text,
+    }),
     schedules: listOf(scheduled).describe('those of the config file'),
   }),
   statement: document('serve --statement, one for each account', {

@@ -13,7 +13,7 @@ import { createRunLookups, type LookupsContext } from './lookups/run-lookups.js'
 import { keepNewestMatches } from './newest-matches.js';
 import { openChanges } from './output/changes.js';
 import { columnsFor } from './output/columns.js';
-import { assertPlaces } from './output/output-names.js';
+import { assertPlaces, makePlaces } from './output/output-names.js';
 import { planOutput } from './output/plan-output.js';
 import { createRenderer } from './output/render.js';
 import { longCellIn } from './output/render-typed.js';
@@ -79,6 +79,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
     });
   }
   await assertPlaces(request.input, names);
+  await makePlaces(names);
   const isFile = names.complete !== '-';
   const place = isFile ? dirname(resolve(names.complete)) : folder;
   await assertDiskRoom([folder, place]);

@@ -6,6 +6,7 @@ import { shortName, visibleLines } from '../core/terminal-text.js';
 import {
   changesText,
   countedIn,
+  doubtOfOverage,
   fillText,
   leftText,
   namesText,
@@ -66,7 +67,10 @@ function factsOf({ report }: FinishedRun): Line[] {
   ];
   if (requests.unreported > 0) lines.push(['perhaps billed', unreportedText(report)]);
   if (requests.overage > 0)
-    lines.push(['overage', `${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`]);
+    lines.push([
+      'overage',
+      `${countOf(requests.overage, 'request')}, ${requests.overageCost} spent${doubtOfOverage(requests)}`,
+    ]);
   if (account && account.limit !== null) {
     const used = `${countText(account.used)} of ${countText(account.limit)} used this period`;
     lines.push(['account', `${used}${sharesOf(account)}, ${leftText(account)} left`]);

@@ -115,12 +115,19 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
   return { command: isDry ? 'plan' : command, args, flags };
 }
 
+/** A longer list of commands helps nobody. */
+const MOST_OWNERS = 8;
+
 function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {
   const token = tokenOnCommandLine(flag);
   if (token !== null) return token;
   const others = SETTING_ENTRIES.find(([, line]) => line.flag === flag)?.[1].commands;
   if (others !== undefined) {
-    const todo = `it belongs to ${others.filter((each) => each !== 'config').join(', ')}`;
+    const owners = others.filter((each) => each !== 'config');
+    const todo =
+      owners.length > MOST_OWNERS
+        ? `omit it: brand-enrich ${command} --help lists its flags`
+        : `it belongs to ${owners.join(', ')}`;
     return usageProblem(`not a flag of ${command}`, flag, todo);
   }
   const flags = ['--help', ...lines.flatMap((line) => [line.flag ?? [], oppositeFlag(line) ?? []].flat())];

@@ -81,7 +81,7 @@ onEngines([redisEngine()], (engine) => {
     const nightly = { name: 'nightly', cron: DAY, tz: 'UTC', run: 'list.csv -o {date}.csv' };
     await scene.write('brand-enrich.config.json', JSON.stringify({ schedules: [nightly] }));
     const { settings, schedules } = await printed(scene, 'config', ['config']);
-    expect(settings).toContainEqual({ name: 'json', value: 'yes', origin: 'flag' });
+    expect(settings).toContainEqual({ name: 'json', value: true, origin: 'flag' });
     const { run: _, ...said } = nightly;
     const line = 'run list.csv -o {date}.csv';
     const input = scene.path('list.csv');

@@ -43,10 +43,10 @@ onEngines([redis], (engine) => {
   test('neither needs a service, and both report a file that a run could not write', async () => {
     const scene = await createScene(engine, {}, domainList(3));
     const env = { BRAND_API_URL: '', BRAND_API_TOKEN: '' };
-    const args = ['list.csv', '-o', 'missing/x.csv'];
+    const args = ['list.csv', '-o', 'list.csv/x.csv'];
     const dry = await scene.run(['run', '--dry-run', ...args], env);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
-    expect(dry.stdout).toMatch(/^a run would stop at once: .*missing\/x\.csv; its folder does not exist/m);
+    expect(dry.stdout).toMatch(/^a run would stop at once: .*list\.csv\/x\.csv; its folder is not a folder/m);
     expect(dry.stdout).toContain('stored answers      unknown: no service and token are set\n');
     expect((await scene.run(['plan', ...args], env)).stdout).toBe(dry.stdout);
   });

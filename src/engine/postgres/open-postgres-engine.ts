@@ -27,7 +27,7 @@ import {
   withoutPassword,
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
-import { isEndedByServer, storeFailure, unreachable } from './store-failure.js';
+import { isDenied, isEndedByServer, storeFailure, unreachable } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & {
@@ -213,7 +213,8 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);
-    if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
+    // Only a refusal of rights is about the schemas.
+    if (known instanceof FailFileError && !isDenied(error)) throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
     throw unfit(what, address, 'allow the user to create schemas in this database');
   }

@@ -72,6 +72,9 @@ const subjectOf = ({ address, redact }: FailingServer, error: unknown) =>
 /** Whether the server ended this session, or restarts (a standby without sessions says so, too). */
 export const isEndedByServer = (error: unknown) => sqlState(error)?.startsWith(ENDED) === true;
 
+/** Whether this user may not do it. */
+export const isDenied = (error: unknown) => sqlState(error) === '42501';
+
 /** Of an error that the server answered with; null for one of the client or the network. */
 function sqlState(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -89,7 +89,7 @@ export class ElementSplitter {
     }
     if (!this.#hasEnded) this.#add(chunk.slice(from));
     else this.#addTail(chunk.slice(at));
-    if (isLast && !this.#hasEnded) throw this.#damage('the array does not end');
+    if (isLast && !this.#hasEnded) throw this.#damage('the array does not end: it seems to be cut off');
     if (isLast && !isJsonText(`${this.around.head}[]${this.#tail}`))
       throw this.#damage('text follows the array');
     return records;

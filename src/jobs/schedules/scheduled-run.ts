@@ -1,12 +1,11 @@
 /** The runner of schedules with what it runs; `schedule serve` hosts it, and so does `up`. */
 import { hostname } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { DaemonContext } from '../../app/daemon-context.js';
 import { type EngineContext, openLookupWorker } from '../../app/open-context.js';
 import { openService } from '../../app/open-service.js';
 import type { CommandContext } from '../../app/open-stores.js';
 import { countOf } from '../../core/figures.js';
-import { makeFolder } from '../../core/folders.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { pausedText } from '../../engine/stores/run-store.js';
@@ -129,9 +128,7 @@ async function settingsOf(
   for (const key of STAMPED) {
     const path = flags[key];
     if (typeof path !== 'string') continue;
-    const stamped = stampPath(path, stampedAt, schedule.tz);
-    flags[key] = stamped;
-    makeFolder(dirname(stamped));
+    flags[key] = stampPath(path, stampedAt, schedule.tz);
   }
   // Nobody could be asked after a trial that the config file sets for other runs.
   return { ...load('run', flags).settings, trial: null };

@@ -7,9 +7,10 @@ import { constants, type Stats } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
+import { makeFolder } from '../../core/folders.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { isOfStranger } from '../../core/plain-file.js';
-import { systemWords } from '../../core/system-error.js';
+import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { isTyped, TABLE_FORMATS, type TableFormat, type TableShape } from '../../core/table.js';
 import type { Settings } from '../../settings/settings.js';
 
@@ -49,7 +50,8 @@ const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   parquet: /\.(?:parquet|pq)(?:\.gz)?$/i,
 };
 /** Of files that are read, or that people expect, and that are not written. */
-const NEVER_WRITTEN = /\.(?:zip|xls|xlsm|xlsb|ods)$/i;
+const NEVER_WRITTEN =
+  /\.(?:zip|xls|xlsm|xlsb|ods|numbers|pdf|docx?|html?|xml|ya?ml|avro|orc|feather|arrow|db|sqlite)$/i;
 
 /** The format that a file name implies; null: none. CSV has several, each with its separator. */
 function formatOfName(path: string): TableFormat | null {
@@ -82,7 +84,7 @@ export function namesOfRun(
   if (given !== null && hasForeignExtension(given.extension, format))
     throw refuse(
       `a name that ends in ${given.extension} is not that of a ${format} file`,
-      `end it in .${format}`,
+      `end it in .${format}, or choose another format by its ending: .csv, .jsonl, .json, .xlsx, .parquet`,
     );
   const gzip = given?.isGzip ?? (output === null && shape.isGzip && !isTyped(format));
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
@@ -179,7 +181,7 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
 }
 
 /**
- * Throws `output-unwritable` for folders, missing ones and those that may not be written to;
+ * Throws `output-unwritable` for folders, and in folders that may not be written to or made;
  * `usage-invalid` when a path, by links or otherwise, is the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
@@ -213,11 +215,34 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
       await refuseLinksOfOthers(path);
       if (existing?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
       // With its dot it must be a folder.
-      await access(`${dirname(place)}${sep}.`, constants.W_OK);
+      await access(`${await standingFolder(place)}${sep}.`, constants.W_OK);
     } catch (error) {
       throw writeFailure(path, error);
     }
   }
+}
+
+/** Makes the missing folders of the files of a run. Throws as writing does. */
+export async function makePlaces(names: OutputNames): Promise<void> {
+  for (const [key] of OUTPUT_FILES) {
+    const path = names[key];
+    if (path === null || isStream(path)) continue;
+    try {
+      makeFolder(dirname(await placeOf(path)));
+    } catch (error) {
+      throw writeFailure(path, error);
+    }
+  }
+}
+
+/** Returns the nearest folder above that is there: those below it will be made. */
+async function standingFolder(place: string): Promise<string> {
+  const folder = dirname(place);
+  const isMissing = await lstat(folder).then(
+    () => false,
+    (error) => isErrorCode(error, 'ENOENT'),
+  );
+  return isMissing && folder !== place ? standingFolder(folder) : folder;
 }
 
 /** The same folder may be mounted at two places, and a file may have two names. */

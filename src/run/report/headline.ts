@@ -82,6 +82,12 @@ export function leftText({ quota, cap, used, left }: NonNullable<RunReport['acco
   return `${countText(left)}${extra > 0 ? ` (${countText(extra)} at extra cost)` : ''}`;
 }
 
+/** Overage counts what may have been billed. Returns how much of it is in doubt. */
+export function doubtOfOverage({ overage, unreported }: RunReport['requests']): string {
+  const doubtful = Math.min(overage, unreported);
+  return doubtful === 0 ? '' : ` at most: ${countText(doubtful)} of them perhaps not billed`;
+}
+
 /** The outcomes of the rows, in one sentence. */
 export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;

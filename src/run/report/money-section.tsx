@@ -3,7 +3,7 @@ import { countOf, countText, momentText, moneyText, shareText } from '../../core
 import { periodStart } from '../../ledger/period.js';
 import { RULES } from '../../ledger/rules.js';
 import { UNREPORTED } from '../words/say-reason.js';
-import { leftText } from './headline.js';
+import { doubtOfOverage, leftText } from './headline.js';
 import { Bar, Card, Dot, type Fact, Facts } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
@@ -40,7 +40,7 @@ function Spent({ report }: { report: RunReport }) {
     ['Requests billed', countText(requests.billed)],
     unreported > 0 && [`Perhaps billed: ${UNREPORTED}`, countText(unreported)],
     free > 0 && ['Requests that cost nothing', countText(free)],
-    ['Billed beyond the quota', countText(requests.overage)],
+    ['Billed beyond the quota', `${countText(requests.overage)}${doubtOfOverage(requests)}`],
     ['Overage cost', moneyText(requests.overageCost, currency)],
     ...perBrandFacts(report),
     ['Saved: duplicate rows', countText(requests.savedByDuplicates), 'saved'],

@@ -1,8 +1,18 @@
-import { lchown, link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
+import {
+  lchown,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/run/output/output-file.js';
-import { assertPlaces, type OutputNames, placeOf } from '../../../src/run/output/output-names.js';
+import { assertPlaces, makePlaces, type OutputNames, placeOf } from '../../../src/run/output/output-names.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let folder: string;
@@ -70,16 +80,25 @@ describe('before anything is spent', () => {
   it.each([
     ['complete', 'there', 'it is a folder'],
     ['report', 'there', 'it is a folder'],
-    ['complete', 'nowhere/out.csv', 'its folder does not exist'],
     ['errors', 'input.csv/out.csv', 'its folder'],
-    ['complete', 'lost.csv', 'its folder does not exist'],
+    ['complete', 'lost.csv', 'its folder is not a folder'],
   ] as const)('%s as %s is refused: %s', async (which, name, words) => {
-    await symlink('nowhere/out.csv', at('lost.csv'));
+    await symlink('input.csv/out.csv', at('lost.csv'));
     await expect(check({ [which]: at(name) })).rejects.toMatchObject({
       code: 'output-unwritable',
       subject: at(name),
       todo: expect.stringContaining(words),
     });
+  });
+
+  it('missing folders are made, also where a link leads', async () => {
+    await symlink('there/deep/out.csv', at('later.csv'));
+    const names = namesWith({ complete: at('new/out.csv'), errors: at('later.csv') });
+    await assertPlaces(at('input.csv'), names);
+    await expect(readdir(at('new'))).rejects.toThrow('ENOENT');
+    await makePlaces(names);
+    expect(await readdir(at('new'))).toEqual([]);
+    expect(await readdir(at('there/deep'))).toEqual([]);
   });
 
   it('a link to another output is refused', async () => {
