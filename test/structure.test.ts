@@ -67,7 +67,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   ledger: 1_690,
   engine: 8_845,
   worker: 2_090,
-  run: 10_655,
+  run: 10_715,
   app: 980,
   jobs: 4_475,
   library: 1_510,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_800,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_740;
+const CEILING_OF_ALL = 55_800;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

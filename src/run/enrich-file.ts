@@ -95,6 +95,11 @@ async function prepare({ request, runtime, releasers }: Stage) {
           file: names.changes,
           earlier: names.complete,
           identifiers: scan.identifiers,
+          selected: {
+            where: request.settings.where,
+            choices: scan.chosen.choices,
+            isCut: scan.rows.count === request.settings.limit,
+          },
           spoolFolder: folder,
           stop,
           emit,

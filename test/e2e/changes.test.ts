@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
+import type { Document } from '../../src/run/documents.js';
 import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, domainAt, type Scene } from '../support/scene.js';
@@ -45,6 +46,36 @@ onEngines([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (
     const counts = { new: of('new').length, changed: 1, vanished: gone.length, failed: 0 };
     expect(JSON.parse(second.stdout)).toMatchObject({ changes: { ...counts, fields: { name: 1 } } });
     expect(JSON.parse(hook.received.at(-1)?.body ?? '')).toMatchObject({ event: 'finish', changes: counts });
+  });
+
+  test.each(['csv', 'jsonl'])('only what both runs selected is compared: %s', async (format) => {
+    const scene = await createScene(engine);
+    const rows = Array.from({ length: 20 }, (_, at) => ({
+      website: domainAt(at),
+      land: at < 10 ? 'DE' : 'FR',
+    }));
+    const text = (some: typeof rows) =>
+      format === 'csv'
+        ? `website,land\n${some.map(({ website, land }) => `${website},${land}\n`).join('')}`
+        : some.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const counts = async (...args: string[]) => {
+      const command = ['run', `list.${format}`, '--changes', 'changes.csv', '--json', ...args];
+      const { changes } = JSON.parse((await ends(0, scene.run(command))).stdout) as Document<'report'>;
+      return [changes?.new, changes?.vanished, changes?.unchanged];
+    };
+    await scene.write(`list.${format}`, text(rows));
+    const [all = 0] = await counts();
+    const [, , german = 0] = await counts('--where', 'land=DE');
+    expect(german).toBeGreaterThan(0);
+    expect(await counts('--where', 'land=DE')).toEqual([0, 0, german]);
+    expect(await counts()).toEqual([0, 0, german]);
+    expect(await counts('--where', 'land=FR')).toEqual([0, 0, all - german]);
+    await counts();
+    expect((await counts('--limit', '5')).slice(0, 2)).toEqual([0, 0]);
+    await counts();
+    await scene.write(`list.${format}`, text(rows.slice(5)));
+    const [added, gone = 0] = await counts('--where', 'land=DE');
+    expect([added, gone > 0]).toEqual([0, true]);
   });
 
   test('what cannot be compared is refused before anything is spent', async () => {

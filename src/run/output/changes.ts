@@ -1,15 +1,20 @@
 /**
  * `--changes`: the brands that are new, changed or gone since the output that a complete run
  * replaces, which is read before anything is spent. The changes get their name first: a crash
- * between the two repeats them. Brands are compared by cells of columns that both have.
+ * between the two repeats them. Brands are compared by cells of columns that both have, and only
+ * where both runs selected the row.
  */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
 import { Counter, countsInWords } from '../../core/counter.js';
 import { BrandEnrichError, NeverStartError } from '../../core/errors.js';
-import { IDENTIFIER_KINDS, parseIdentifierText } from '../../core/identifier.js';
-import { createTurns } from '../../core/lifecycle.js';
+import { IDENTIFIER_KINDS, identifierText, parseIdentifierText } from '../../core/identifier.js';
+import { attempt, createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
+import { RowFilter } from '../../input/identify/choose-columns.js';
+import type { ColumnChoice } from '../../input/identify/find-column.js';
+import { identifyRow } from '../../input/identify/identify-cell.js';
+import type { RowCondition } from '../../settings/column-value.js';
 import type { Document } from '../documents.js';
 import type { Answers } from '../lookups/answers.js';
 import { IdentifierSpool } from '../scan/identifier-spool.js';
@@ -34,6 +39,9 @@ interface Change {
 
 const KEYS = ['change', 'kind', 'identifier', 'name', 'domain', 'fields', 'status'] as const;
 
+/** What is noted of an identifier that the earlier run did not look up. */
+const UNSELECTED = '-';
+
 /** Columns that say how an answer came, not what the brand is. */
 const NOT_OF_BRANDS = ['status', 'kind', 'identifier', 'source', 'duplicate_of', 'fetched_at', 'error'];
 
@@ -45,6 +53,12 @@ export interface ChangesRequest {
   readonly file: string;
   readonly earlier: string;
   readonly identifiers: IdentifierSpool;
+  /** What this run looks up. `isCut`: `--limit` left rows out, so no identifier counts as gone. */
+  readonly selected: {
+    readonly where: readonly RowCondition[];
+    readonly choices: readonly ColumnChoice[];
+    readonly isCut: boolean;
+  };
   readonly openSpool: (name: string) => SpoolFile;
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
@@ -101,8 +115,27 @@ export class Changes {
 
   /** Throws as `readEarlierOutput`. */
   async readEarlier({ earlier, plan, spoolFolder, stop }: ChangesRequest): Promise<void> {
-    const options = { prefix: plan.prefix, columns: this.#columns, spoolFolder, stop };
+    const selectionOf = (columns: readonly string[]) => this.#selectionOf(columns);
+    const options = { prefix: plan.prefix, columns: this.#columns, spoolFolder, stop, selectionOf };
     this.since = await readEarlierOutput(earlier, options, (brand) => this.#noteEarlier(brand));
+  }
+
+  #selectionOf(columns: readonly string[]) {
+    const { where, choices } = this.request.selected;
+    // An output whose columns lack one of them was selected otherwise.
+    const filter = attempt(() => new RowFilter(columns, where), null);
+    const placed = choices
+      .map((choice) => ({ ...choice, column: columns.indexOf(choice.name) }))
+      .filter(({ column }) => column >= 0);
+    return {
+      meets: (cells: readonly string[]) => filter === null || filter.reasonAgainst(cells) === null,
+      noteSkipped: (cells: readonly string[]) => {
+        for (const identifier of identifyRow(cells, placed).identifiers) {
+          const index = this.request.identifiers.find(identifierText(identifier));
+          if (index !== null && !this.#before.has(index)) this.#before.set(index, UNSELECTED);
+        }
+      },
+    };
   }
 
   #noteEarlier({ kind, identifier, name, domain, cells }: EarlierBrand): void {
@@ -110,13 +143,14 @@ export class Changes {
     for (const each of kinds) {
       const index = this.request.identifiers.find(`${each}:${identifier}`);
       if (index === null) continue;
-      if (!this.#before.has(index))
+      if (!this.#before.has(index) || this.#before.at(index) === UNSELECTED)
         this.#before.set(
           index,
           JSON.stringify([name, domain, ...cells.map((cell) => (cell === null ? null : hashOf(cell)))]),
         );
       return;
     }
+    if (this.request.selected.isCut) return;
     const known = this.#gone.count;
     const index = this.#gone.add(`${kind}:${identifier}`);
     if (index < known) return;
@@ -127,6 +161,7 @@ export class Changes {
   /** A brand that this run has, once for each identifier: its number, its text, the profile. */
   note(index: number, text: string, brand: Brand): void {
     const before = this.#before.at(index);
+    if (before === UNSELECTED) return;
     const [, , ...hashes] = before === null ? [] : (JSON.parse(before) as (string | number | null)[]);
     const fields = this.#columns
       .filter((column, at) => isDifferent(hashes[at], column.cell(NOTHING_ASKED, brand)))
@@ -185,7 +220,7 @@ export class Changes {
   #vanished(index: number, text: string, answers: Pick<Answers, 'status'>): string | null {
     const before = this.#before.at(index);
     const status = answers.status(index) ?? '';
-    if (before === null || status === 'matched') return null;
+    if (before === null || before === UNSELECTED || status === 'matched') return null;
     if (status === 'failed') {
       this.#counts.failed += 1;
       return null;

@@ -12,6 +12,13 @@ import { isObject } from './brand-fields.js';
 import type { Column } from './columns.js';
 import { NOTHING_ASKED } from './output-plan.js';
 
+/** Which rows of an earlier output this run would look up too. */
+interface Selection {
+  meets(cells: readonly string[]): boolean;
+  /** Called for a row that the earlier run did not look up. */
+  noteSkipped(cells: readonly string[]): void;
+}
+
 /** A matched row of it. */
 export interface EarlierBrand {
   /** Empty: the output has no column for it. */
@@ -26,6 +33,8 @@ export interface EarlierBrand {
 interface EarlierOutputOptions {
   readonly prefix: string;
   readonly columns: readonly Column[];
+  /** By the names of its columns. */
+  readonly selectionOf: (columns: readonly string[]) => Selection;
   /** For a copy of what can be read only once. */
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
@@ -46,12 +55,15 @@ export async function readEarlierOutput(
   const input = await openInput(path, { ...written, ...found }, { only: 'file', spoolFolder, stop });
   try {
     const read = isJson(input.shape.format) ? readerOfJson(options) : readerOfCells(input, options);
+    const selection = options.selectionOf(input.shape.columns);
     const turns = createTurns();
     for await (const batch of input.rows()) {
       for (const row of batch) {
         if (turns.isOver()) await turns.next();
+        if (row.problem !== null) continue;
         const brand = read(row);
-        if (brand !== null) onBrand(brand);
+        if (brand === 'skipped') selection.noteSkipped(row.cells);
+        else if (brand !== null && selection.meets(row.cells)) onBrand(brand);
       }
     }
     return facts.mtime;
@@ -60,7 +72,8 @@ export async function readEarlierOutput(
   }
 }
 
-type ReadBrand = (row: Row) => EarlierBrand | null;
+/** Null for a row without a brand; `skipped` where the earlier run did not look it up. */
+type ReadBrand = (row: Row) => EarlierBrand | 'skipped' | null;
 
 function readerOfCells({ name: path, shape }: Input, { prefix, columns }: EarlierOutputOptions): ReadBrand {
   const placeOf = (column: string) => shape.columns.indexOf(prefix + column);
@@ -74,8 +87,8 @@ function readerOfCells({ name: path, shape }: Input, { prefix, columns }: Earlie
     });
   const [kind, name, domain] = [placeOf('kind'), placeOf('name'), placeOf('domain')];
   const places = columns.map((column) => placeOf(column.name));
-  return ({ cells, problem }) => {
-    if (problem !== null || cells[status] !== 'matched') return null;
+  return ({ cells }) => {
+    if (cells[status] !== 'matched') return cells[status] === 'skipped' ? 'skipped' : null;
     const cellAt = (place: number) => cells[place] ?? '';
     return {
       kind: cellAt(kind),
@@ -95,7 +108,8 @@ function readerOfJson({ prefix, columns }: EarlierOutputOptions): ReadBrand {
     const member = membersOf(raw)?.find((each) => each.key === key);
     const value = member && raw.slice(member.valueStart, member.valueEnd);
     const ours: unknown = attempt(() => JSON.parse(value ?? 'null'), null);
-    if (!isObject(ours) || ours.status !== 'matched') return null;
+    if (!isObject(ours)) return null;
+    if (ours.status !== 'matched') return ours.status === 'skipped' ? 'skipped' : null;
     const brand: Brand = isObject(ours.profile) ? ours.profile : {};
     return {
       kind: textOf(ours.kind),

@@ -60,6 +60,7 @@ async function runIn(
     file: path,
     earlier: names.complete,
     identifiers: scan.identifiers,
+    selected: { where: [], choices: scan.chosen.choices, isCut: false },
     spoolFolder,
     stop: new AbortController().signal,
     emit: ({ text }) => notices.push(text),
