@@ -58,7 +58,7 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_780,
+  core: 2_800,
   'brand-api': 780,
   settings: 2_925,
   notify: 390,
@@ -72,10 +72,10 @@ const CEILINGS: Readonly<Record<string, number>> = {
   jobs: 4_475,
   library: 1_510,
   dashboard: 5_700,
-  commands: 2_800,
+  commands: 2_805,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_800;
+const CEILING_OF_ALL = 55_810;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

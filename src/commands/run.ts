@@ -5,7 +5,7 @@ import { systemClock } from '../core/clock.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { systemWords } from '../core/system-error.js';
-import { printControlled, printJson, printText } from '../core/terminal-text.js';
+import { printControlled, printJson, printText, wrapLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { readTableEarly } from '../input/read-table.js';
 import { createRunNotices } from '../run/notices/notifier.js';
@@ -74,7 +74,10 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
       const warnings = isSample || quiet ? [] : await dueWarnings(engine);
       for (const warning of warnings) view.notice(`note: ${warning}`);
       const hasColor = color && stderr.isTTY === true;
-      printControlled(stderr, quiet ? stopText(finished) : summaryText(finished, hasColor));
+      printControlled(
+        stderr,
+        wrapLines(quiet ? stopText(finished) : summaryText(finished, hasColor), stderr),
+      );
       return finished;
     });
   });

@@ -1,4 +1,5 @@
 /** Text for terminals: characters that control one or reverse reading are shown escaped. */
+import { stripVTControlCharacters } from 'node:util';
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
 /** Control characters but for line feed and tab, and those that separate lines or reverse them. */
@@ -83,4 +84,26 @@ export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+}
+
+/** Breaks a text between words into lines of at most `width`; a longer word keeps its line. */
+export function wrapWords(text: string, width: number): string[] {
+  const lengthOf = (line: string) => stripVTControlCharacters(line).length;
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || lengthOf(last) + 1 + lengthOf(word) > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Wraps the lines of a text for a terminal, except those that are indented, as tables are. */
+export function wrapLines(
+  text: string,
+  { isTTY, columns }: Pick<Streams['stderr'], 'isTTY' | 'columns'>,
+): string {
+  if (isTTY !== true || !columns) return text;
+  const lines = text.split('\n').map((line) => (line.startsWith(' ') ? [line] : wrapWords(line, columns)));
+  return lines.flat().join('\n');
 }

@@ -5,7 +5,7 @@ import { costOf } from '../core/decimal.js';
 import { InterruptedError } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { Streams } from '../core/terminal-text.js';
-import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
+import { printControlled, printText, visibleLine, wrapLines } from '../core/terminal-text.js';
 import { type Pause, pauseText } from '../engine/stores/run-store.js';
 import type { Settings } from '../settings/settings.js';
 import type { EnrichProgress, EnrichRuntime } from './enrich-request.js';
@@ -50,7 +50,7 @@ export function createTerminalView(options: TerminalViewOptions) {
   };
   const warn = (sentence: string) => {
     clear();
-    printText(stderr, `${visibleLine(sentence)}\n`);
+    printText(stderr, wrapLines(`${visibleLine(sentence)}\n`, stderr));
   };
   const notice = (sentence: string) => {
     if (!settings.quiet) warn(sentence);

@@ -1,5 +1,6 @@
 /** The texts of `--help`, made of the tables of commands and settings. */
 import { EXIT, type ExitCode } from '../core/errors.js';
+import { wrapWords } from '../core/terminal-text.js';
 import { EXAMPLE_SERVICE } from './address-values.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import {
@@ -166,18 +167,8 @@ function section(heading: string, entries: readonly Entry[], width: number): str
   if (entries.length === 0) return [];
   const indent = ' '.repeat(width + 4);
   const rows = entries.flatMap(([term, text]) => {
-    const [first = '', ...others] = wrapped(text, HELP_WIDTH - indent.length);
+    const [first = '', ...others] = wrapWords(text, HELP_WIDTH - indent.length);
     return [`  ${term.padEnd(width)}  ${first}`, ...others.map((line) => indent + line)];
   });
   return [`${heading}:`, ...rows];
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { printJson, printText, visible, visibleJson, visibleLine } from '../../src/core/terminal-text.js';
+import {
+  printJson,
+  printText,
+  visible,
+  visibleJson,
+  visibleLine,
+  wrapLines,
+  wrapWords,
+} from '../../src/core/terminal-text.js';
 import { anyText } from '../support/properties.js';
 
 const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
@@ -40,4 +48,18 @@ it('is applied to texts and JSON', () => {
   printText(stream, 'a\u001b[2J\n');
   printJson(stream, { a: '\u009b\u202e' });
   expect(written).toBe('a\\x1b[2J\n{"version":1,"a":"\\u009b\\u202e"}\n');
+});
+
+it.each([
+  ['one two three', 8, ['one two', 'three']],
+  ['a-word-that-is-longer b', 5, ['a-word-that-is-longer', 'b']],
+  ['\u001b[32mone\u001b[0m two', 7, ['\u001b[32mone\u001b[0m two']],
+])('%j is wrapped at %i between words', (text, width, lines) => {
+  expect(wrapWords(text, width)).toEqual(lines);
+});
+
+it('a terminal gets wrapped lines, without its tables, and a file gets them whole', () => {
+  const text = 'one two three\n  four five six\n';
+  expect(wrapLines(text, { isTTY: true, columns: 8 })).toBe('one two\nthree\n  four five six\n');
+  expect(wrapLines(text, { columns: 8 })).toBe(text);
 });

@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parse } from 'csv-parse/sync';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from './chromium.js';
 import { startCli } from './cli.js';
@@ -24,7 +25,7 @@ export async function makePictures(folder: string): Promise<void> {
     const quoted = (text: string) => `'${text}'`;
     const run = `run customers.csv --sample --rate ${RATE} --state state`;
     const line = `${quoted(process.execPath)} ${quoted(CLI)} ${run}`;
-    const terminal = await recordTerminal(line, 'brand-enrich run customers.csv', work);
+    const terminal = await recordTerminal(line, 'brand-enrich run customers.csv --sample', work);
     await writeFile(join(folder, 'run.svg'), terminal);
     await pictureReport(browser, work, join(folder, 'report.jpg'));
     await pictureDashboard(browser, work, join(folder, 'dashboard.jpg'));
@@ -34,22 +35,31 @@ export async function makePictures(folder: string): Promise<void> {
   }
 }
 
-/** The first lines of the file, and the page that came of them. */
+const SHOWN = ['IKEA Deutschland', 'The LEGO Group', 'Apple'];
+
+/** Three rows before and after, and below them the page that came of the whole file. */
 async function pictureReport(browser: Browser, work: string, path: string): Promise<void> {
-  const page = await browser.newPage({ viewport: { width: 1_000, height: 734 } });
+  const page = await browser.newPage({ viewport: { width: 1_152, height: 560 } });
   await page.goto(pathToFileURL(join(work, 'customers.report.html')).href);
   const report = (await page.screenshot()).toString('base64');
-  const lines = (await readFile(SAMPLE, 'utf8')).split('\n').slice(0, 21);
-  const text = lines.join('\n').replace(/[&<]/g, (each) => `&#${each.charCodeAt(0)};`);
   await page.close();
+  const enriched = await readFile(join(work, 'customers.enriched.csv'), 'utf8');
+  const rows = parse<Record<string, string>>(enriched, { columns: true });
+  const lines = rows.filter(({ company = '' }) => SHOWN.includes(company));
+  const cells = (row: Record<string, string>) => `
+    <tr><td>${row.company}<td>${row.website}<td class="to">→
+    <td><i style="background:${row.brand_color}"></i><b>${row.brand_name}</b>
+    <td>${row.brand_industry}<td>${row.brand_country}<td>${row.brand_quality_score}`;
   // Another page: the report's policy would forbid its style.
-  const both = await browser.newPage({ viewport: { width: 1_200, height: 560 } });
+  const both = await browser.newPage({ viewport: { width: 1_200, height: 800 } });
   await both.setContent(`<style>
-    body{margin:0;background:#e9edf2;font:12px ui-monospace,Menlo,Consolas,monospace;display:flex;gap:18px;padding:24px}
-    pre{margin:0;width:340px;height:512px;overflow:hidden;background:#fff;border-radius:8px;padding:14px;box-sizing:border-box;line-height:1.9}
-    b{font-family:system-ui,sans-serif;font-size:26px;align-self:center;color:#0f7b6c}
-    img{width:752px;border-radius:8px;height:512px;object-fit:cover;object-position:top}
-  </style><pre>${text}</pre><b>→</b><img src="data:image/png;base64,${report}">`);
+    body{margin:0;background:#e9edf2;font:15px system-ui,sans-serif;padding:24px}
+    table{width:1152px;background:#fff;border-radius:8px;border-spacing:0;padding:8px 6px;margin-bottom:20px}
+    th{text-align:left;font-weight:500;color:#5b6673;padding:6px 14px}td{padding:7px 14px}
+    i{display:inline-block;width:20px;height:20px;border-radius:5px;vertical-align:-4px;margin-right:10px}
+    .to{color:#0f7b6c;font-size:20px}img{width:1152px;border-radius:8px;display:block}
+  </style><table><tr><th>company<th>website<th><th>brand<th>industry<th>country<th>score
+  ${lines.map(cells).join('')}</table><img src="data:image/png;base64,${report}">`);
   await both.screenshot({ path, quality: 80 });
   await both.close();
 }
@@ -57,7 +67,18 @@ async function pictureReport(browser: Browser, work: string, path: string): Prom
 /** With a file under way. */
 async function pictureDashboard(browser: Browser, work: string, path: string): Promise<void> {
   const port = await freePort();
-  const args = ['up', '--sample', '--inbox', '.', '--rate', '6', '--state', 'state-up', '--settle', '200ms'];
+  const args = [
+    'up',
+    '--sample',
+    '--inbox',
+    'box',
+    '--rate',
+    '3',
+    '--state',
+    'state-up',
+    '--settle',
+    '200ms',
+  ];
   const ports = ['--dashboard-port', `${port}`, '--metrics-port', `${await freePort()}`];
   const password = 'picture-of-a-page';
   const up = startCli([...args, ...ports], {
@@ -72,19 +93,18 @@ async function pictureDashboard(browser: Browser, work: string, path: string): P
       extraHTTPHeaders: { authorization },
     });
     await page.goto(`http://127.0.0.1:${port}/`);
-    await copyFile(SAMPLE, join(work, 'inbox', 'customers.csv'));
+    await copyFile(SAMPLE, join(work, 'box/inbox', 'customers.csv'));
     await page.getByText('customers.csv').first().waitFor();
     await page
-      .getByText(/matched/i)
+      .getByText(/^1\d matched$/)
       .first()
       .waitFor();
-    await page.waitForTimeout(5_000);
     // Neither this machine's name nor its folders belong into a picture.
     await page.evaluate(`
       const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
       while (texts.nextNode())
         texts.currentNode.data = texts.currentNode.data
-          .replaceAll(${JSON.stringify(work)}, '/data/brands')
+          .replaceAll(${JSON.stringify(join(work, 'box'))}, '/data/brands')
           .replace(/\\b${hostname()}\\b/g, 'etl-1');
     `);
     await page.screenshot({ path, quality: 80 });
