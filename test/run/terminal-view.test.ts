@@ -298,7 +298,7 @@ describe('the confirmation before money is spent', () => {
     const { ask, said } = question();
     expect(await ask(some)).toBe(true);
     expect(said()).toBe(
-      '1,500 identifiers to look up, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
+      '1,500 identifiers to look up, 1,000 within the quota, up to 400 as overage for\nat most 40, 100 beyond the limit\n',
     );
   });
 });
