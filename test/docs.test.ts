@@ -12,57 +12,37 @@ import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/load-catalogue.ts';
 import { DEFAULT_COLUMNS } from '../src/run/output/columns.ts';
 import { EXIT_MEANINGS } from '../src/settings/help.ts';
-import type { SettingGroup } from '../src/settings/setting.ts';
-import { SETTING_ENTRIES, type SettingName } from '../src/settings/settings.ts';
 import { makePictures } from './support/pictures.ts';
-import { settingsTable } from './support/settings-table.ts';
+import { settingsList } from './support/settings-table.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const README = 'README.md';
-const SETTINGS = 'src/settings/README.md';
-const OPERATING = 'src/jobs/README.md';
-const LOCAL_SERVICE = 'src/local-service/README.md';
-
-const OPERATING_GROUPS: readonly SettingGroup[] = [
-  'Inbox',
-  'Schedules',
-  'Account and answers',
-  'Network',
-  'Dashboard',
-  'Notifications',
-];
-const operating = SETTING_ENTRIES.filter(
-  ([name, { group }]) => OPERATING_GROUPS.includes(group) || name.startsWith('metrics'),
-).map(([name]) => name);
-const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
-  ([name]) => name,
-);
-const isElsewhere = (name: SettingName) => operating.includes(name) || localService.includes(name);
-
-const errorRows = Object.entries(ERROR_CATALOGUE).map(([code, meaning]) => [`\`${code}\``, meaning]);
+const MANUAL = '.github/manual';
+const LOCAL_SERVICE = `${MANUAL}/a-service-to-test-against.md`;
+const MOST_WORDS = 12_000;
+const LONGEST_ROOM = 30;
 
 /** By document and name of the block. */
 const TABLES: readonly (readonly [document: string, name: string, made: string])[] = [
-  [SETTINGS, 'settings', settingsTable((name) => !isElsewhere(name))],
-  [OPERATING, 'settings', settingsTable((name) => operating.includes(name))],
-  [LOCAL_SERVICE, 'settings', settingsTable((name) => localService.includes(name))],
+  [`${MANUAL}/settings.md`, 'settings', settingsList()],
   [
-    README,
-    'exits',
-    table(
-      ['exit code', 'meaning'],
-      EXIT_MEANINGS.map(([code, meaning]) => [`${code}`, meaning]),
-    ),
-  ],
-  [
-    SETTINGS,
+    `${MANUAL}/errors.md`,
     'errors',
-    // Two to a line.
-    table(
-      ['code', 'meaning', 'code', 'meaning'],
-      errorRows.flatMap((row, at) => (at % 2 === 0 ? [[...row, ...(errorRows[at + 1] ?? ['', ''])]] : [])),
-    ),
+    Object.entries(ERROR_CATALOGUE)
+      .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+      .join('\n'),
   ],
+  ...[README, `${MANUAL}/errors.md`].map(
+    (document) =>
+      [
+        document,
+        'exits',
+        table(
+          ['exit code', 'meaning'],
+          EXIT_MEANINGS.map(([code, meaning]) => [`${code}`, meaning]),
+        ),
+      ] as const,
+  ),
 ];
 
 function table(headings: string[], rows: string[][]): string {
@@ -120,6 +100,20 @@ it('the README: has at most 190 lines, of at most 120 characters but in tables',
   const lines = read(README).trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(190);
   expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
+});
+
+describe('the manual', () => {
+  it(`has at most ${MOST_WORDS} words`, () => {
+    const pages = documents.filter((path) => path.startsWith(MANUAL));
+    const words = pages.flatMap((path) => read(path).match(/\S+/g) ?? []);
+    expect(words.length).toBeLessThanOrEqual(MOST_WORDS);
+  });
+
+  it('leaves rooms a README for contributors', () => {
+    const rooms = documents.filter((path) => /^src\/.*README\.md$/.test(path));
+    const long = rooms.filter((path) => read(path).trimEnd().split('\n').length > LONGEST_ROOM);
+    expect(long).toEqual([]);
+  });
 });
 
 /** Anchors as GitHub generates them from headings. */

@@ -22,7 +22,7 @@ export function worstExit(codes: readonly ExitCode[]): ExitCode {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-/** Every code with its meaning; the README's error table is kept equal to this one by a test. */
+/** Every code with its meaning; a test keeps the manual's list equal to this one. */
 export const ERROR_CATALOGUE = {
   'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
   'usage-token-missing': 'no token was given',

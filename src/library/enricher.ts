@@ -44,7 +44,7 @@ interface SharedOptions {
   readonly allowNsfw?: boolean | undefined;
 }
 
-/** Named as in `brand-enrich.config.json`; the README's table of settings says more of each. */
+/** Named as in `brand-enrich.config.json`; the manual's page of settings says more of each. */
 export interface EnricherOptions extends SharedOptions {
   /** Address, needed without `sample` and `env`. Example: `'https://api.brandfetch.io'`. */
   readonly baseUrl?: string | undefined;

@@ -1,4 +1,4 @@
-/** The accounts of the local service (fields: README.md). A token in clear is hashed at once. */
+/** The accounts of the local service (fields: the manual). A token in clear is hashed at once. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';

@@ -34,7 +34,7 @@ const ENVIRONMENT: readonly (readonly [SettingName, string, string])[] = [
   ['engine', 'DATABASE_URL', 'a PostgreSQL (postgres://) as engine, where neither of both names one'],
 ];
 
-/** What each exit code of a run means; the README has the same text. */
+/** What each exit code of a run means; the manual has the same text. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,

@@ -105,7 +105,7 @@ function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
     const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
     if (own !== undefined)
       return usageProblem('this setting is available only as a flag', subject, `use ${own.flag}`);
-    const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
+    const todo = didYouMean(nearest(key, allowed), 'see .github/manual/settings.md');
     return usageProblem('no such setting', subject, todo);
   });
 }
@@ -260,7 +260,7 @@ export function loadOptions(
   const unknown = Object.keys(values).filter((key) => !PROGRAM_OPTIONS.has(key));
   throwProblems(
     unknown.map((key) => {
-      const todo = didYouMean(nearest(key, [...PROGRAM_OPTIONS.keys()]), 'see the table in the README');
+      const todo = didYouMean(nearest(key, [...PROGRAM_OPTIONS.keys()]), 'see .github/manual/settings.md');
       return usageProblem('no such option', key, todo);
     }),
   );

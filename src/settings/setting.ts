@@ -75,7 +75,7 @@ export interface Setting<T> {
   /** Commands with many flags whose short help shows it. */
   readonly mainOf: readonly CommandName[];
   readonly commands: readonly CommandName[];
-  /** One line for `--help` and the README, without a full stop. */
+  /** One line for `--help` and the manual, without a full stop. */
   readonly description: string;
   /** `secret`: never shown. `address`: without credentials and query. `origin`: up to the host. */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';

@@ -1,9 +1,9 @@
-/** The table of settings: `--help`, the README's table and all sources are read by it. */
+/** The table of settings: `--help`, the manual's list and all sources are read by it. */
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RUN_SETTINGS } from './run-settings.js';
 import type { CommandName, Setting, SettingGroup } from './setting.js';
 
-/** In the order of the README's table. */
+/** In the order of the manual's list. */
 export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**

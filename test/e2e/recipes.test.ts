@@ -1,24 +1,25 @@
 /**
- * The recipes of `src/jobs/README.md`, "In a pipeline", run as they are written: only their
- * folders are those of the test. What Airflow does with a task is done here, by its parameters.
+ * The recipes of the manual's `nightly-jobs.md`, "In a pipeline", run as they are written: only
+ * their folders are those of the test. What Airflow does with a task is done here, by its
+ * parameters.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { OUTCOME_STATUSES } from '../../src/core/outcome.js';
 import { type EngineUnderTest, embeddedEngine, quickEngine } from '../support/engines.js';
+import { startInShell } from '../support/in-shell.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 import { LONG } from './commands.js';
 
 /** Only the first of them with every change. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const README = await readFile(join(ROOT, 'src/jobs/README.md'), 'utf8');
-const SECTION = README.split('\n## ').find((section) => section.startsWith('In a pipeline')) ?? '';
+const PAGE = await readFile(join(ROOT, '.github/manual/nightly-jobs.md'), 'utf8');
+const SECTION = PAGE.split('\n## ').find((section) => section.startsWith('In a pipeline')) ?? '';
 
 const blockOf = (recipe: string, type: string) => {
   const from = SECTION.slice(SECTION.indexOf(`**${recipe}**`));
@@ -27,13 +28,7 @@ const blockOf = (recipe: string, type: string) => {
 
 async function open(engine?: EngineUnderTest) {
   const scene = await createScene(engine ?? (await quickEngine()), { quota: 5 });
-  await mkdir(scene.path('bin'));
   await mkdir(scene.path('data'));
-  const program = await scene.write(
-    'bin/brand-enrich',
-    `#!/bin/sh\nexec ${process.execPath} ${join(ROOT, 'dist/src/cli.js')} "$@"\n`,
-  );
-  await chmod(program, 0o755);
   await scene.write('customers.csv', domainList(12));
   await scene.write('data/customers.csv', domainList(12));
   return scene;
@@ -41,16 +36,7 @@ async function open(engine?: EngineUnderTest) {
 
 /** `args`: of the shell, as the caller of the recipe gives them. */
 async function inShell(scene: Scene, shell: string, args: readonly string[], command: string) {
-  const { folder, env } = scene;
-  const path = `${join(folder, 'bin')}:${process.env.PATH}`;
-  const child = spawn(shell, [...args, command], { cwd: folder, env: { ...env, HOME: folder, PATH: path } });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  const [code] = await once(child, 'close');
-  return { code: code as number | null, said };
+  return (await startInShell(scene, [shell, ...args, command])).done;
 }
 
 /** Raises the quota, so that the rest is there at the next run. */
@@ -60,7 +46,7 @@ const nextMonth = (scene: Scene) => {
 
 test('cron: the line runs, leaves its metrics, and goes on the next night', LONG, async () => {
   const scene = await open();
-  const [, fields, command = ''] = /^((?:\S+ ){5})(.*)$/m.exec(blockOf('cron', 'sh')) ?? [];
+  const [, fields, command = ''] = /^((?:\S+ ){5})(.*)$/m.exec(blockOf('cron', 'console')) ?? [];
   expect(fields).toBe('0 2 * * * ');
   const line = command
     .replace('cd /data', `cd ${scene.path('data')}`)
@@ -106,7 +92,7 @@ test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', L
 
 test('dbt: the source is complete or as it was', LONG, async () => {
   const scene = await open();
-  const [enrich = '', build] = blockOf('dbt', 'sh').trimEnd().split('\n');
+  const [enrich = '', build] = blockOf('dbt', 'console').trimEnd().split('\n');
   const [source] = parse(blockOf('dbt', 'yaml')).sources;
   const [table] = source.tables;
   expect(build).toBe(`dbt build --select source:${source.name}+`);
@@ -158,7 +144,7 @@ test.skipIf(!hasPython)(
   },
 );
 
-const UNIT = /```ini\n([\s\S]*?)```/.exec(README)?.[1] ?? '';
+const UNIT = /```ini\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? '';
 
 test('the systemd unit is hardened, and does not restart what a restart cannot mend', () => {
   for (const line of [

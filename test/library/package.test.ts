@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
 /** Every example of the library in these documents is a program, in TypeScript or JavaScript. */
-const DOCUMENTS = ['README.md', 'src/library/README.md'];
+const DOCUMENTS = ['README.md', '.github/manual/the-library.md'];
 
 /** Takes its domains and stops only when it is killed, or forgets to close. */
 const PROGRAMS = {

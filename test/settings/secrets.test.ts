@@ -7,7 +7,7 @@ import { showConfig, shownSettings } from '../../src/commands/config.js';
 import { maskAddress, maskTokenPath } from '../../src/settings/address-values.js';
 import { readConfigFile } from '../../src/settings/load-settings.js';
 import { readDashboardPassword, readToken } from '../../src/settings/secrets.js';
-import { settingsTable } from '../support/settings-table.js';
+import { settingsList } from '../support/settings-table.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { load as loadAny, refusal, SERVICE } from './refusal.js';
 
@@ -156,7 +156,7 @@ describe('the output of config', () => {
   });
 
   it('contains no secret', () => {
-    const text = showConfig(load(), null) + JSON.stringify(shownSettings(load())) + settingsTable();
+    const text = showConfig(load(), null) + JSON.stringify(shownSettings(load())) + settingsList();
     expect(text).not.toContain('Sesame');
   });
 });

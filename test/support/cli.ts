@@ -99,7 +99,7 @@ export function listenTo(streams: { readonly stdout: Readable; readonly stderr: 
   return {
     all: () => ({ ...said }),
     /** Rejects when it is `done` first. */
-    until(words: RegExp, done: Promise<CliResult>): Promise<void> {
+    until(words: RegExp, done: Promise<Pick<CliResult, 'code'>>): Promise<void> {
       return new Promise((resolve, reject) => {
         const look = () => {
           if (!words.test(said.stderr) && !words.test(said.stdout)) return;

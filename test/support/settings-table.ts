@@ -1,32 +1,53 @@
-/** Tables of settings for the README and the other documents; a test keeps them up to date. */
+/** The list of settings in the manual; a test keeps it up to date. */
 import type { CommandName, Setting } from '../../src/settings/setting.js';
 import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/settings/setting.js';
-import { SETTING_ENTRIES, type SettingName } from '../../src/settings/settings.js';
+import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 
-const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
+/** Defaults that say nothing. */
+const NO_VALUE = new Set([
+  '',
+  'none',
+  'off',
+  'no cap',
+  'not signed',
+  'no webhook',
+  'no e-mail',
+  'not written',
+]);
 
-/**
- * One Markdown table of the settings that `shows` selects, groups in the order of `--help`, without
- * a final line end.
- */
-export function settingsTable(shows: (name: SettingName) => boolean = () => true): string {
-  const shown = SETTING_ENTRIES.filter(([name]) => shows(name));
-  const lines = SETTING_GROUPS.flatMap((group) =>
-    shown.filter(([, line]) => line.group === group).map(([, line]) => tableRow(line)),
-  );
-  return [tableLine(HEADINGS), tableLine(HEADINGS.map(() => '---')), ...lines].join('\n');
+/** Returns Markdown: a heading and a list for each group of `--help`, without a final line end. */
+export function settingsList(): string {
+  const lines = SETTING_ENTRIES.map(([, line]) => line);
+  return SETTING_GROUPS.map((group) => {
+    const own = lines.filter((line) => line.group === group);
+    const texts = own.map(commandsText);
+    // Said once, above the list.
+    const most = texts.toSorted((one, other) => countOf(other, texts) - countOf(one, texts))[0] ?? '';
+    const items = own.map((line, at) => itemText(line, texts[at] === most ? '' : (texts[at] ?? '')));
+    return `### ${group}\n\nFor ${most}:\n\n${items.join('\n')}`;
+  }).join('\n\n');
 }
 
-function tableRow(line: Setting<unknown>): string {
-  const variables = [line.env, ...line.envAliases.map(({ name }) => name)].filter((name) => name !== null);
-  return tableLine([
-    code(flagUsage(line)),
-    variables.map(code).join(', '),
-    line.isInFile ? code(line.key) : '',
-    line.defaultText.replace(/^(\S+)$/, '`$1`'),
-    commandsText(line),
-    line.description,
-  ]);
+function itemText(line: Setting<unknown>, commands: string): string {
+  const { flag, env, envAliases, key, isInFile, defaultText } = line;
+  const name = (key ?? '').replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  const variables = [env === `BRAND_ENRICH_${name}` ? null : env, ...envAliases.map((alias) => alias.name)];
+  const named = variables.filter((variable) => variable !== null).map(code);
+  const sources = [
+    ...named,
+    ...(flag !== null && env === null ? [isInFile ? 'no variable' : 'flag only'] : []),
+  ];
+  const notes = [
+    !NO_VALUE.has(defaultText) && `default ${defaultText.replace(/^(\S+)$/, '`$1`')}`,
+    ...(flag === null ? [] : sources),
+    commands && `for ${commands}`,
+  ].filter(Boolean);
+  const title = flag === null ? named.join(', ') : code(flagUsage(line) ?? '');
+  return `- ${title}: ${line.description}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+}
+
+function countOf(text: string, texts: readonly string[]): number {
+  return texts.filter((other) => other === text).length;
 }
 
 /** `config` accepts nearly all settings, so naming it would say nothing. */
@@ -34,14 +55,15 @@ function commandsText(line: Setting<unknown>): string {
   const accepts = (name: CommandName) => line.commands.includes(name);
   const commands = COMMANDS_WITH_SETTINGS.filter((name) => name !== 'config');
   const others = commands.filter((name) => !accepts(name));
-  if (others.length >= commands.length / 2) return commands.filter(accepts).join(', ');
-  return others.length === 0 ? 'all' : `all but ${others.join(', ')}`;
+  if (others.length === 0) return 'all commands';
+  const isMost = others.length < commands.length / 2;
+  const names = (isMost ? others : commands.filter(accepts)).join(', ');
+  const short = names
+    .replace('run, plan, watch, up', 'runs')
+    .replace('ledger show, ledger observe, ledger check, ledger reset', 'ledger');
+  return isMost ? `all but ${short}` : short;
 }
 
-function code(text: string | null): string {
-  return text === null ? '' : `\`${text}\``;
-}
-
-function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+function code(text: string): string {
+  return `\`${text}\``;
 }

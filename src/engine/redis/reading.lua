@@ -1,5 +1,5 @@
 --- @include "account.lua"
--- Requests for the service's own domain (`src/ledger/README.md`): billed until two readings, of
+-- Requests for the service's own domain (`../stores/README.md`): billed until two readings, of
 -- moments when all of our own requests were long visible, prove that they are not, and again from the
 -- first that contradicts it. Only a reading that comes with the last look alone is judged, as of the
 -- moment at which that was granted.

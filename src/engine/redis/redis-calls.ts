@@ -1,6 +1,6 @@
 /**
  * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, or by its
- * text where the server does not know it yet. The keys: `../README.md`.
+ * text where the server does not know it yet. The keys: `README.md`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
