@@ -16,14 +16,14 @@ import { loadOptions } from './settings/load-settings.js';
 
 export { type Brand, type QualityTier, qualityTier } from './brand-api/brand.js';
 export {
+  AuthenticationError,
   BrandEnrichError,
+  ConfigError,
   type ErrorCode,
   EXIT,
   type ExitCode,
-  FailFileError,
   InterruptedError,
-  NeverStartError,
-  RefusedError,
+  RunError,
 } from './core/errors.js';
 export type { IdentifierKind } from './core/identifier.js';
 export type { AnswerSource, OutcomeStatus, StatusCounts } from './core/outcome.js';
@@ -32,7 +32,7 @@ export type * from './library/enricher.js';
 
 /**
  * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
- * `NeverStartError` for options that cannot be, all problems at once, and `FailFileError` when the
+ * `ConfigError` for options that cannot be, all problems at once, and `RunError` when the
  * engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {

@@ -7,11 +7,11 @@ import type { CommandContext } from './app/open-stores.js';
 import type { CommandCall } from './commands/answer.js';
 import {
   BrandEnrichError,
+  ConfigError,
   EXIT,
   type ExitCode,
   errorText,
-  FailFileError,
-  NeverStartError,
+  RunError,
   usageProblem,
   worstExit,
 } from './core/errors.js';
@@ -94,10 +94,10 @@ function assertFilesAllowed(): void {
   if (most !== undefined && Number(most) < FEWEST_FILES) throw filesLimit(`ulimit -n is ${most}`);
 }
 
-function lostOutput(cause: Error): FailFileError {
+function lostOutput(cause: Error): RunError {
   const subject = `standard output (${systemWords(cause)})`;
   const todo = 'send it to another place, then run again; paid answers are stored';
-  return new FailFileError({ code: 'output-unwritable', subject, todo, cause });
+  return new RunError({ code: 'output-unwritable', subject, todo, cause });
 }
 
 async function runArguments(argv: readonly string[], known: Known, face: ProcessFace): Promise<number> {
@@ -249,17 +249,17 @@ function faultOfProcess(error: unknown): BrandEnrichError | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   if (syscall === 'uv_cwd') {
     const todo = 'change to an existing folder, then run again';
-    return new NeverStartError(usageProblem('the working folder was removed', '.', todo));
+    return new ConfigError(usageProblem('the working folder was removed', '.', todo));
   }
   if (code === 'EMFILE' || code === 'ENFILE')
     return filesLimit(code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max', error);
   const fault = fileFault(error);
   if (fault === null) return null;
   const todo = `${fault.advice}, then run again: nothing that was paid for is lost`;
-  return new FailFileError({ code: 'file-refused', subject: fault.subject, todo, cause: error });
+  return new RunError({ code: 'file-refused', subject: fault.subject, todo, cause: error });
 }
 
-function filesLimit(subject: string, cause?: unknown): FailFileError {
+function filesLimit(subject: string, cause?: unknown): RunError {
   const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
-  return new FailFileError({ code: 'files-limit', subject, todo, cause });
+  return new RunError({ code: 'files-limit', subject, todo, cause });
 }

@@ -4,11 +4,11 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../src/core/errors.js';
+import { ConfigError, RunError } from '../src/core/errors.js';
 import { failureOf } from '../src/main.js';
 
-const missing = new FailFileError({ code: 'input-missing', subject: 'x.csv', todo: 'check the path' });
-const wrong = new NeverStartError({
+const missing = new RunError({ code: 'input-missing', subject: 'x.csv', todo: 'check the path' });
+const wrong = new ConfigError({
   code: 'usage-invalid',
   what: 'no such flag',
   subject: '--x',

@@ -70,12 +70,12 @@ const CEILINGS: Readonly<Record<string, number>> = {
   run: 10_715,
   app: 980,
   jobs: 4_475,
-  library: 1_510,
+  library: 1_515,
   dashboard: 5_700,
-  commands: 2_805,
+  commands: 2_810,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_810;
+const CEILING_OF_ALL = 55_820;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -136,7 +136,7 @@ export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port
   readonly stop: AbortSignal;
 }
 
-/** Throws `FailFileError` when the server cannot listen there. */
+/** Throws `RunError` when the server cannot listen there. */
 export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
   const { host, port, metrics, askEngine, stop } = options;
   let asking: Promise<boolean> | null = null;

@@ -1,7 +1,7 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
-import { FailFileError } from '../core/errors.js';
+import { RunError } from '../core/errors.js';
 import { assertOwnState } from '../core/folders.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -20,7 +20,7 @@ export interface EngineOptions {
   /** Default: the one of the settings. */
   readonly stateFolder?: string;
   /** Notified of a metrics port that is unavailable, and the command goes on; absent: throws. */
-  readonly onMetricsRefused?: (error: FailFileError) => void;
+  readonly onMetricsRefused?: (error: RunError) => void;
 }
 
 /** The engine of a command that works, with its monitoring. Throws as opening an engine does. */
@@ -35,7 +35,7 @@ export async function openEngineContext(
     waitsForDisk: settings.waitForDisk,
   });
   const metrics = await openMetrics(settings, engine, command.stop, releasers).catch((error: unknown) => {
-    if (onMetricsRefused === undefined || !(error instanceof FailFileError)) throw error;
+    if (onMetricsRefused === undefined || !(error instanceof RunError)) throw error;
     onMetricsRefused(error);
     return NOT_SERVED;
   });
@@ -57,7 +57,7 @@ const NOT_SERVED: OpenedMetrics = {
 };
 const CLOSE_MS = 1_000;
 
-/** Without a port, loads no library. Throws `FailFileError` if the server cannot listen. */
+/** Without a port, loads no library. Throws `RunError` if the server cannot listen. */
 async function openMetrics(
   { metricsPort: port, metricsHost: host }: Pick<Settings, 'metricsPort' | 'metricsHost'>,
   engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
@@ -183,7 +183,7 @@ export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
       }, LOOK_MS);
       releasers.push(() => clearInterval(looking));
     },
-    /** Throws the `FailFileError` that says why it is lost. */
+    /** Throws the `RunError` that says why it is lost. */
     assertNotLost: (): void => lost.signal.throwIfAborted(),
   };
 }

@@ -17,7 +17,7 @@ export interface OpenedService extends RunService {
 
 const SAMPLE_SERVICE = 'sample';
 
-/** Throws NeverStartError when the file of the token cannot be used. */
+/** Throws ConfigError when the file of the token cannot be used. */
 export async function openService(
   settings: Settings,
   log: Log,

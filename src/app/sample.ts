@@ -15,7 +15,7 @@ import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
 import { sendTo } from '../local-service/service-request.js';
 
-/** A client of the sample service, usage in memory. Throws FailFileError without a catalogue. */
+/** A client of the sample service, usage in memory. Throws RunError without a catalogue. */
 export async function openSampleClient(log: Log, releasers: Releasers) {
   const service = new LocalService({
     catalogue: await loadCatalogue(sampleCatalogue()),

@@ -13,7 +13,7 @@ import {
 } from '../app/account-status.js';
 import { accountOf, knownNames } from '../app/open-service.js';
 import { spoolOf } from '../app/open-stores.js';
-import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, type ExitCode, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Identifier, identifierText, readIdentifierText } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
@@ -40,7 +40,7 @@ import { spendingAnswer } from './spending.js';
 
 const RUNS_SHOWN = 10;
 
-/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
+/** Throws `ConfigError` for arguments it cannot use, and what opening the engine throws. */
 export function runAdmin(call: CommandCall): Promise<ExitCode> {
   return answerFrom(call, (stores) => carryOut(call, stores));
 }
@@ -128,13 +128,13 @@ function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
   return texts.flatMap((text) => all.map((keyOf) => keyOf(text)));
 }
 
-/** Throws `NeverStartError` for what is not an identifier. */
+/** Throws `ConfigError` for what is not an identifier. */
 export function readIdentifier(text: string): Identifier {
   const { kind, value } = readIdentifierText(text) ?? ({ kind: 'domain', value: text } as const);
   const identified = identifyCell(value, kind);
   if (identified.type === 'identifier') return identified.identifier;
   const todo = 'write a domain, or KIND:VALUE such as ticker:ACME';
-  throw new NeverStartError(usageProblem(sayRowReason(identified.reason), text, todo));
+  throw new ConfigError(usageProblem(sayRowReason(identified.reason), text, todo));
 }
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

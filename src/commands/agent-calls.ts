@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { accountDocument } from '../app/account-status.js';
 import type { Brand } from '../brand-api/brand.js';
-import { BrandEnrichError, NeverStartError } from '../core/errors.js';
+import { BrandEnrichError, ConfigError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -159,10 +159,10 @@ export function createAgentCalls(
     return rows;
   }
 
-  function tooMuch(subject: string, todo: string): NeverStartError {
+  function tooMuch(subject: string, todo: string): ConfigError {
     const what = `one call may need ${countOf(perCall, 'paid lookup')}`;
     const orMore = `${todo}, or ask a person to start this server with a higher --per-call`;
-    return new NeverStartError({ code: 'usage-invalid', what, subject, todo: orMore });
+    return new ConfigError({ code: 'usage-invalid', what, subject, todo: orMore });
   }
 
   function assertFits(requests: number): void {
@@ -212,7 +212,7 @@ export function createAgentCalls(
     const record = await engine.runs.get(run);
     if (record === null) {
       const todo = 'use the id that enrich_file gave';
-      throw new NeverStartError({ code: 'usage-invalid', what: 'no such run', subject: run, todo });
+      throw new ConfigError({ code: 'usage-invalid', what: 'no such run', subject: run, todo });
     }
     const state = record.status === 'completed' ? 'finished' : record.status;
     return { run, state, ...NO_NEWS, billed: record.tally.billed };

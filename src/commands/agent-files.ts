@@ -1,16 +1,16 @@
 /** The files that an agent may name: below one folder, through no link, and none that is there. */
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { FailFileError, NeverStartError } from '../core/errors.js';
+import { ConfigError, RunError } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
 
 export type AgentFiles = Awaited<ReturnType<typeof openAgentFiles>>;
 
-/** Throws `FailFileError` where `root` is not a folder. */
+/** Throws `RunError` where `root` is not a folder. */
 export async function openAgentFiles(root: string) {
   const folder = await realpath(resolve(root)).catch((error) => {
     const todo = 'name a folder that is there with --root';
-    throw new FailFileError({ code: 'input-missing', subject: `${root} (${systemWords(error)})`, todo });
+    throw new RunError({ code: 'input-missing', subject: `${root} (${systemWords(error)})`, todo });
   });
 
   /** What is there: `file`, `folder` or nothing. Throws for links and for what is outside. */
@@ -37,7 +37,7 @@ export async function openAgentFiles(root: string) {
       if (kind === 'file') return whole;
       const todo = `name a file below ${folder}`;
       const what = kind === 'folder' ? 'this is a folder' : undefined;
-      throw new FailFileError({ code: 'input-missing', subject: path, todo, ...(what && { what }) });
+      throw new RunError({ code: 'input-missing', subject: path, todo, ...(what && { what }) });
     },
     place: async (path: string): Promise<string> => (await look(path)).whole,
     /** Throws where one of these is there already. */
@@ -50,6 +50,6 @@ export async function openAgentFiles(root: string) {
   };
 }
 
-function outside(subject: string, todo: string, what = 'an agent may not use this path'): NeverStartError {
-  return new NeverStartError({ code: 'usage-invalid', what, subject, todo });
+function outside(subject: string, todo: string, what = 'an agent may not use this path'): ConfigError {
+  return new ConfigError({ code: 'usage-invalid', what, subject, todo });
 }

@@ -15,7 +15,7 @@ import {
 } from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
 
-/** Throws a NeverStartError (`usage-invalid`) for schedules that cannot be used. */
+/** Throws a ConfigError (`usage-invalid`) for schedules that cannot be used. */
 export function runConfig(call: CommandCall): ExitCode {
   const { configFile, load } = call;
   const schedules = readFileSchedules(configFile, load).map(({ name, cron, tz, line, input, catchesUp }) => {

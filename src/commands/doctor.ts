@@ -6,7 +6,7 @@ import { openStores } from '../app/open-stores.js';
 import type { Answer as ServiceAnswer } from '../brand-api/read-answer.js';
 import { systemClock } from '../core/clock.js';
 import { assertDiskRoom } from '../core/disk-room.js';
-import { BrandEnrichError, EXIT, type ExitCode, FailFileError, RefusedError } from '../core/errors.js';
+import { AuthenticationError, BrandEnrichError, EXIT, type ExitCode, RunError } from '../core/errors.js';
 import { countText } from '../core/figures.js';
 import { assertOwnState, makeFolder } from '../core/folders.js';
 import { attempt, type Releasers, withReleasers } from '../core/lifecycle.js';
@@ -117,15 +117,15 @@ async function findingOf(
   }
 }
 
-function unreachable(check: Finding['check'], cause: unknown): FailFileError {
+function unreachable(check: Finding['check'], cause: unknown): RunError {
   const what = `the ${check} cannot be used`;
   const todo = 'check its setting, then run it again';
-  return new FailFileError({ code: 'service-unreachable', what, subject: systemWords(cause), todo, cause });
+  return new RunError({ code: 'service-unreachable', what, subject: systemWords(cause), todo, cause });
 }
 
-function notSet(what: string, where: string): FailFileError {
+function notSet(what: string, where: string): RunError {
   const code = what === 'token' ? 'usage-token-missing' : 'usage-service-missing';
-  return new FailFileError({ code, subject: what, todo: `set ${where}` });
+  return new RunError({ code, subject: what, todo: `set ${where}` });
 }
 
 /** Returns why a lookup could cost a request; null if it is free. Pure. */
@@ -155,7 +155,7 @@ function judgeService({ baseUrl, ownDomain }: Settings, { meaning }: ServiceAnsw
   const reason =
     'reason' in meaning ? meaning.reason : `it does not know ${ownDomain}, which should be its own domain`;
   const todo = 'check the address and the domain, then run it again';
-  throw new FailFileError({ code: 'service-unreachable', subject: `${baseUrl} (${reason})`, todo });
+  throw new RunError({ code: 'service-unreachable', subject: `${baseUrl} (${reason})`, todo });
 }
 
 /** `answer`: null where the service was not asked; `why`: the reason. */
@@ -163,7 +163,11 @@ function judgeToken(baseUrl: string, answer: ServiceAnswer | null, why: string |
   const { meaning, usage, quota } = answer ?? {};
   if (meaning?.type === 'credentials') {
     const todo = 'check the token, then run it again';
-    throw new RefusedError({ code: 'credentials-refused', subject: `${baseUrl} (${meaning.reason})`, todo });
+    throw new AuthenticationError({
+      code: 'credentials-refused',
+      subject: `${baseUrl} (${meaning.reason})`,
+      todo,
+    });
   }
   if (meaning?.type !== 'matched' && meaning?.type !== 'refused')
     return skipped(`set, not tried: ${why ?? 'the service gives no usable answer'}`);

@@ -1,7 +1,7 @@
 /** `engine export` and `engine import`, in pages and batches: memory use is constant. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../app/open-stores.js';
-import { EXIT, type ExitCode, NeverStartError, readingStopped, usageProblem } from '../core/errors.js';
+import { ConfigError, EXIT, type ExitCode, readingStopped, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { byteLines } from '../core/json-text.js';
 import type { Releasers } from '../core/lifecycle.js';
@@ -64,14 +64,14 @@ function sentBy({ sent, held, probes }: LedgerState): number {
   return sent + held + probes;
 }
 
-/** Throws NeverStartError, and what opening the engine and writing throw. */
+/** Throws ConfigError, and what opening the engine and writing throw. */
 export async function exportEngine(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdout, stderr, stop } = call;
   const { json, quiet } = settings;
   const target = settings.output ?? '-';
   if (target === '-' && json) {
     const what = 'the export and the --json result cannot both go to standard output';
-    throw new NeverStartError(usageProblem(what, '--json', 'name a file with -o'));
+    throw new ConfigError(usageProblem(what, '--json', 'name a file with -o'));
   }
   const engine = await openStores(settings, call, releasers);
   const { ledger, runs, outcomes: store } = engine;
@@ -147,7 +147,7 @@ function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
   return orders.length === 0 ? [] : [`with ${orders.join(', ')}`];
 }
 
-/** Throws NeverStartError for a file that is not an export, and what reading and opening throw. */
+/** Throws ConfigError for a file that is not an export, and what reading and opening throw. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
@@ -159,7 +159,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   if (typeof header === 'string') {
     const what = `this is not a brand-enrich export: ${header}`;
     const todo = 'name a file that `brand-enrich engine export` wrote';
-    throw new NeverStartError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
+    throw new ConfigError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
   }
   const { ledger, runs, outcomes } = await openStores(settings, call, releasers);
   const counter = openCounter(call, releasers);

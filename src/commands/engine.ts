@@ -1,7 +1,7 @@
 /** The engine commands, but for export and import (`engine-transfer.ts`). */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, type ExitCode, RunError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
@@ -9,7 +9,7 @@ import type { Engine } from '../engine/engine.js';
 import { type Answer, answerFrom, answerLine, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
-/** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
+/** Throws ConfigError for what the engine cannot do, and what opening and writing throw. */
 export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
   const { engine, state } = call.settings;
   const isEmbedded = engine === 'embedded';
@@ -81,14 +81,14 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
   if (!isEmbedded) {
     const what = 'engine stop works only for the embedded engine';
     const todo = 'omit --engine, or stop that server with its own tools';
-    throw new NeverStartError(usageProblem(what, 'engine stop', todo));
+    throw new ConfigError(usageProblem(what, 'engine stop', todo));
   }
   const { isRunning: stopped } = await look(state);
   const after = stopped ? await look(state, true) : null;
   if (after?.isRunning) {
     const [first, ...others] = after.users;
     const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;
-    throw new FailFileError({
+    throw new RunError({
       code: 'engine-held',
       what:
         'the embedded engine is used by ' +

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import {
   type BrandEnrichError,
+  ConfigError,
   DeclinedError,
   type ExitCode,
   InterruptedError,
-  NeverStartError,
   usageProblem,
 } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
@@ -32,7 +32,7 @@ const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget'
 
 type Values = { -readonly [Name in SettingName]?: Settings[Name] };
 
-/** Throws `NeverStartError` if the file exists or a setting is missing, and a trial's error. */
+/** Throws `ConfigError` if the file exists or a setting is missing, and a trial's error. */
 export function runInit(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, folder, stdin, stderr } = call;
@@ -80,7 +80,7 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
 function keptFile(path: string, wasAsked: boolean): BrandEnrichError {
   if (wasAsked) return declined(path);
   const todo = 'remove it, or name another file with --config';
-  return new NeverStartError(usageProblem('the config file exists', path, todo));
+  return new ConfigError(usageProblem('the config file exists', path, todo));
 }
 
 function declined(path: string): BrandEnrichError {
@@ -123,7 +123,7 @@ async function askFor(
     if (maskTokenPath(values.tokenFile ?? '') === '…') {
       const todo =
         'enter the file that holds it, or a new file, and paste the token when you are asked for it';
-      throw new NeverStartError(usageProblem('this looks like the token itself', 'the token file', todo));
+      throw new ConfigError(usageProblem('this looks like the token itself', 'the token file', todo));
     }
     values.tokenFile = resolve(folder, values.tokenFile ?? '');
     if (!existsSync(values.tokenFile)) pasted = await askToken(person);

@@ -1,5 +1,5 @@
 /** `pause`, `resume` and `cancel`, for a schedule, all spending, or a file by name or any run. */
-import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, type ExitCode, usageProblem } from '../core/errors.js';
 import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
 import {
@@ -22,7 +22,7 @@ import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.
 
 const RUNS_NAMED = 100;
 
-/** Throws `NeverStartError` for what cannot be ordered, and what opening the engine throws. */
+/** Throws `ConfigError` for what cannot be ordered, and what opening the engine throws. */
 export function runOrder(call: CommandCall): Promise<ExitCode> {
   const files = createScheduleFiles(call.settings.state);
   return answerFrom(call, (stores) => {
@@ -154,7 +154,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
   const [file, ...others] = found;
   if (more.length > 0) {
     const what = 'several machines have a schedule with this name';
-    throw new NeverStartError(usageProblem(what, name, `write ${name}@HOST`));
+    throw new ConfigError(usageProblem(what, name, `write ${name}@HOST`));
   }
   if (others.length > 0 || (file !== undefined && schedule !== undefined))
     throw unclear(name, [...unread.map(({ owner }) => owner), ...files.map(({ id }) => id)]);
@@ -185,10 +185,10 @@ function assertDone(end: OrderEnd, name: string): void {
   if (end === 'unknown') throw unusable('the engine knows no such run', name);
 }
 
-function unusable(what: string, name: string): NeverStartError {
-  return new NeverStartError(usageProblem(what, name, '`brand-enrich status` lists the runs'));
+function unusable(what: string, name: string): ConfigError {
+  return new ConfigError(usageProblem(what, name, '`brand-enrich status` lists the runs'));
 }
 
-function unclear(name: string, ids: readonly string[]): NeverStartError {
-  return new NeverStartError(usageProblem('several have this name', name, `name one run: ${ids.join(', ')}`));
+function unclear(name: string, ids: readonly string[]): ConfigError {
+  return new ConfigError(usageProblem('several have this name', name, `name one run: ${ids.join(', ')}`));
 }

@@ -2,7 +2,7 @@
 import { knownNames } from '../app/open-service.js';
 import { openStores } from '../app/open-stores.js';
 import { type Counted, commonestOf } from '../core/counter.js';
-import { type ExitCode, FailFileError } from '../core/errors.js';
+import { type ExitCode, RunError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { type RowReason, sayRowReason } from '../core/row-reason.js';
@@ -61,7 +61,7 @@ async function openUnchanged(
     const settings = { ...call.settings, startEmpty: false };
     return { stores: await openStores(settings, call, releasers, { isReadOnly: true }) };
   } catch (error) {
-    if (!startEmpty || !(error instanceof FailFileError && error.code === 'engine-unfit')) throw error;
+    if (!startEmpty || !(error instanceof RunError && error.code === 'engine-unfit')) throw error;
     return { stores: null, unknown: 'none: a run would set the data aside and start empty' };
   }
 }

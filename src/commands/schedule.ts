@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { logOpened, openEngineContext, stopWithEngine } from '../app/open-context.js';
 import { systemClock } from '../core/clock.js';
-import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, EXIT, type ExitCode, usageProblem } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
 import { pausedText } from '../engine/stores/run-store.js';
@@ -25,7 +25,7 @@ import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.
 
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 
-/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
+/** Throws `ConfigError` for arguments it cannot use, and what opening the engine throws. */
 export async function runSchedule(call: CommandCall): Promise<ExitCode> {
   if (call.command === 'schedule serve') return serveSchedules(call);
   const schedule = call.command === 'schedule add' ? readNewSchedule(call) : null;
@@ -48,12 +48,12 @@ async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): P
   const old = await book.find(name);
   if (old?.source !== undefined) {
     const todo = `change it in ${old.source} on ${old.host}, or choose another name`;
-    throw new NeverStartError(usageProblem('a config file has a schedule with this name', name, todo));
+    throw new ConfigError(usageProblem('a config file has a schedule with this name', name, todo));
   }
   if (old !== null && settings.replace) await book.replace(old, schedule);
   else if (!(await book.add(schedule))) {
     const todo = `add --replace, or remove it first: brand-enrich schedule remove ${name}`;
-    throw new NeverStartError(usageProblem('a schedule with this name exists', name, todo));
+    throw new ConfigError(usageProblem('a schedule with this name exists', name, todo));
   }
   await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
   const state = (await book.list()).find((each) => each.schedule?.id === schedule.id);
@@ -113,7 +113,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
 
 const REMOVE = 'brand-enrich schedule remove';
 
-/** Throws `NeverStartError` where there is none, or several that it may be. */
+/** Throws `ConfigError` where there is none, or several that it may be. */
 function oneOf(states: readonly ScheduleState[], named: string): ScheduleState {
   const chosen = chooseSchedule(states, named);
   if ('name' in chosen) return chosen;
@@ -124,8 +124,8 @@ function oneOf(states: readonly ScheduleState[], named: string): ScheduleState {
   throw refused('several machines have a schedule with this name', named, `write ${names}`);
 }
 
-function refused(what: string, subject: string, todo: string): NeverStartError {
-  return new NeverStartError(usageProblem(what, subject, todo));
+function refused(what: string, subject: string, todo: string): ConfigError {
+  return new ConfigError(usageProblem(what, subject, todo));
 }
 
 function serveSchedules(call: CommandCall): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 /** `schema`: what this program prints, reads and writes, as JSON schemas (2020-12). Pure. */
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, usageProblem } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { type AnswerSource, OUTCOME_STATUSES } from '../core/outcome.js';
@@ -34,7 +34,7 @@ export function schemaText(name: string): string {
     return [...DESCRIPTIONS].map(([each, description]) => `${each.padEnd(width)}  ${description}\n`).join('');
   if (!DESCRIPTIONS.has(name)) {
     const todo = didYouMean(nearest(name, SCHEMA_NAMES), `write one of ${SCHEMA_NAMES.join(', ')}`);
-    throw new NeverStartError(usageProblem('no such DOCUMENT', 'schema', todo));
+    throw new ConfigError(usageProblem('no such DOCUMENT', 'schema', todo));
   }
   return `${JSON.stringify({ title: name, ...schemaOf(name) }, null, 2)}\n`;
 }

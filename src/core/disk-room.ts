@@ -1,7 +1,7 @@
 /** Room on disks: what was paid for must be stored. */
 import { type StatsFs, statfsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { FailFileError } from './errors.js';
+import { RunError } from './errors.js';
 import { attempt } from './lifecycle.js';
 import { phrase } from './phrase.js';
 
@@ -26,7 +26,7 @@ export async function assertDiskRoom(folders: Iterable<string>, bytes = 0): Prom
 
 function assertLeft(folder: string, left: number, bytes: number): void {
   if (left - bytes >= LEAST_DISK_BYTES) return;
-  throw new FailFileError({
+  throw new RunError({
     code: 'disk-low',
     subject: `${folder} has ${megabytes(left)} MB left`,
     todo: phrase`free at least ${Math.ceil((LEAST_DISK_BYTES + bytes) / 1_048_576)} MB ${OR_ANOTHER_DISK}`,
@@ -95,7 +95,7 @@ function assertRoomOn(disk: number | null, input: string, folder: string, bytes 
   const own = (inputs.get(input) ?? 0) + bytes;
   const all = [...inputs.values()].reduce((sum, each) => sum + each, bytes);
   if (!isToBlame({ left: left - bytes, own, all })) assertLeft(folder, left, bytes);
-  throw new FailFileError({
+  throw new RunError({
     code: 'input-exceeds-disk',
     subject:
       `${input} takes at least ${megabytes(own)} MB while it is processed, and ${folder} has ` +

@@ -117,7 +117,7 @@ function sayError(phrases: Record<'what' | 'subject' | 'todo', Phrase>, naming: 
 }
 
 /** Nothing was started: flags, settings or column choice. */
-export class NeverStartError extends BrandEnrichError {
+export class ConfigError extends BrandEnrichError {
   readonly exitCode = EXIT.usage;
 }
 
@@ -131,14 +131,14 @@ export function usageProblem(what: Phrase, subject: Phrase, todo: Phrase): Probl
   return { code: 'usage-invalid', what, subject, todo };
 }
 
-/** Throws one `NeverStartError` when there are problems: a single one as is, several as a list. */
+/** Throws one `ConfigError` when there are problems: a single one as is, several as a list. */
 export function throwProblems(problems: readonly Problem[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
-  if (others.length === 0) throw new NeverStartError(first);
+  if (others.length === 0) throw new ConfigError(first);
   const isOfOneKind = others.every(({ code }) => code === first.code);
   const list = problems.map(({ what, subject, todo }) => phrase`\n  - ${what}: ${subject}; ${todo}`);
-  throw new NeverStartError({
+  throw new ConfigError({
     code: isOfOneKind ? first.code : 'usage-invalid',
     what: `${problems.length} problems`,
     subject: joinPhrases(
@@ -150,17 +150,17 @@ export function throwProblems(problems: readonly Problem[]): void {
 }
 
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
-export class FailFileError extends BrandEnrichError {
+export class RunError extends BrandEnrichError {
   readonly exitCode = EXIT.ioError;
 }
 
 /** It may be done later: nothing was sent. */
-export class NotNowError extends BrandEnrichError {
+export class LimitError extends BrandEnrichError {
   readonly exitCode = EXIT.limit;
 }
 
 /** The service refuses the token: nothing is sent until that is changed. Nothing is lost. */
-export class RefusedError extends BrandEnrichError {
+export class AuthenticationError extends BrandEnrichError {
   readonly exitCode = EXIT.credentials;
 }
 

@@ -14,7 +14,7 @@ import {
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { FailFileError } from './errors.js';
+import { RunError } from './errors.js';
 import { attempt } from './lifecycle.js';
 import { phrase } from './phrase.js';
 import { isErrorCode, systemWords } from './system-error.js';
@@ -48,7 +48,7 @@ export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): P
   }
   const what = 'the temporary folder cannot be used';
   const todo = 'set TMPDIR to a folder that exists and that this user may write to';
-  throw new FailFileError({ code: 'output-unwritable', what, subject: failures.join(', '), todo });
+  throw new RunError({ code: 'output-unwritable', what, subject: failures.join(', '), todo });
 }
 
 /** Throws `engine-unfit` for a state folder of another user, who can put links into it. */
@@ -60,10 +60,10 @@ export function assertOwnState(state: string): void {
 }
 
 /** `what`: a folder of ours, for the sentence. `uid`: its owner. */
-export function ofAnotherUser(what: string, folder: string, uid: number): FailFileError {
+export function ofAnotherUser(what: string, folder: string, uid: number): RunError {
   const name = nameOf(uid);
   const account = name ?? `'#${uid}'`;
-  return new FailFileError({
+  return new RunError({
     code: 'engine-unfit',
     what: `${what} belongs to another user, ${name ?? `number ${uid}`}`,
     subject: folder,

@@ -1,7 +1,7 @@
 /** Serving HTTP: one way to listen, and servers that slow clients cannot occupy. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { FailFileError } from './errors.js';
+import { RunError } from './errors.js';
 import { withinDeadline } from './lifecycle.js';
 import type { Phrase } from './phrase.js';
 import { systemWords } from './system-error.js';
@@ -17,14 +17,14 @@ export interface ListenAddress {
   readonly todo: Phrase;
 }
 
-/** Throws `FailFileError` (`service-unreachable`) when the server cannot listen there. */
+/** Throws `RunError` (`service-unreachable`) when the server cannot listen there. */
 export async function listenHttp(server: Server, address: ListenAddress) {
   const { host, purpose, todo } = address;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const what = `cannot listen on the address of the ${purpose}`;
       const subject = `${host}:${address.port} (${systemWords(cause)})`;
-      reject(new FailFileError({ code: 'service-unreachable', what, subject, todo, cause }));
+      reject(new RunError({ code: 'service-unreachable', what, subject, todo, cause }));
     });
     server.listen(address.port, host, resolve);
   });

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.js';
-import { BrandEnrichError, FailFileError } from './errors.js';
+import { BrandEnrichError, RunError } from './errors.js';
 import { makeFolder } from './folders.js';
 import { load } from './load.js';
 import { phrase } from './phrase.js';
@@ -111,7 +111,7 @@ function openFile(file: string) {
     const what = 'the log cannot be written';
     const subject = `${file} (${systemWords(cause)})`;
     const todo = phrase`name another file with ${{ setting: 'logFile' }}`;
-    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
+    throw new RunError({ code: 'output-unwritable', what, subject, todo, cause });
   }
 }
 

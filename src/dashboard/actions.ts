@@ -2,7 +2,7 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import type { Clock } from '../core/clock.js';
-import { BrandEnrichError, NeverStartError, NotNowError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, LimitError, usageProblem } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
 import { type Log, oncePerMinute } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
@@ -62,7 +62,7 @@ export interface Done {
 const REFUSALS = { 'not-found': 404, 'not-now': 409, 'engine-unreachable': 503 } as const;
 
 /** It cannot be done: what it is about is gone or unknown, or does not allow it as it is now. */
-export class RefusedAction extends NeverStartError {
+export class RefusedAction extends ConfigError {
   constructor(
     readonly why: keyof typeof REFUSALS,
     what: string,
@@ -83,8 +83,8 @@ export function noEngine(subject: string): RefusedAction {
 export function answerError(context: Context, error: BrandEnrichError): Response {
   const { message } = error.inWords('keys');
   if (error instanceof RefusedAction) return answerText(context, message, REFUSALS[error.why], error.why);
-  const isWrong = error instanceof NeverStartError || error.code === 'input-changed';
-  const other = error.code === 'disk-low' ? 507 : error instanceof NotNowError ? 409 : 503;
+  const isWrong = error instanceof ConfigError || error.code === 'input-changed';
+  const other = error.code === 'disk-low' ? 507 : error instanceof LimitError ? 409 : 503;
   return answerText(context, message, isWrong ? 400 : other, error.code);
 }
 

@@ -58,8 +58,8 @@ const CLOSE_MS = 1_000;
 
 /**
  * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
- * null where the settings name the password. Throws `NeverStartError` when others could reach it
- * without one, `FailFileError` when it has no port.
+ * null where the settings name the password. Throws `ConfigError` when others could reach it
+ * without one, `RunError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
   const { settings, engine, stateFolder, names, inboxes, uploads, caps, log, stderr, stop, releasers } =
@@ -156,7 +156,7 @@ export interface DashboardServerOptions extends GateOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Throws `FailFileError` when the server cannot listen there. */
+/** Throws `RunError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port, look, actions, onAction = () => undefined, log, onError } = options;
   const app = createGate(options);

@@ -1,7 +1,7 @@
 /** Receives files: people send them, and programs send and start them at once. */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, RunError, usageProblem } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import type { OrderStores } from '../jobs/file-orders.js';
@@ -47,7 +47,7 @@ export function addUploads(
   /** Nothing is received for a name or settings that cannot be. */
   async function receiveAndStart(context: GatedContext, start: string, sentBy: string) {
     if (start !== '1')
-      throw new NeverStartError(
+      throw new ConfigError(
         usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
       );
     const { searchParams } = new URL(context.req.url);
@@ -57,7 +57,7 @@ export function addUploads(
     if (given.trim() === '' || !isSideFile(sideFileOf(name))) {
       const what = 'the name of the file has no ending of a table';
       const todo = 'set name in the address to one that ends with .csv, .jsonl, .xlsx or the like';
-      throw new NeverStartError(usageProblem(what, given || 'name', todo));
+      throw new ConfigError(usageProblem(what, given || 'name', todo));
     }
     await uploads.check(inbox, name, length);
     const values = [...new Set(searchParams.keys())].map((key) => {
@@ -70,9 +70,9 @@ export function addUploads(
     const settings = choiceOf(searchParams);
     await startFile(engine, root, folder, Date.now(), { settings, by: sentBy }).catch(async (error) => {
       await discard(upload).catch(() => undefined);
-      if (!(error instanceof FailFileError)) throw error;
+      if (!(error instanceof RunError)) throw error;
       const words = { what: 'the file cannot be stored now', todo: 'look at the inbox, then send it again' };
-      throw new FailFileError({ ...error.detail, ...words });
+      throw new RunError({ ...error.detail, ...words });
     });
     log.info({ by: sentBy, file, job: id }, 'a file was sent and started by a program');
     return { id, file };

@@ -1,7 +1,7 @@
 /** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
 import type { Job, Processor, Queue, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
-import type { FailFileError } from '../core/errors.js';
+import type { RunError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { RunStore } from './run-calls.js';
@@ -109,6 +109,6 @@ export interface Engine {
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };
   /** Returns why it can never work again, or null; absent where that cannot be known. */
-  readonly loss?: () => FailFileError | null;
+  readonly loss?: () => RunError | null;
   close(): Promise<void>;
 }

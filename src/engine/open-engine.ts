@@ -1,6 +1,6 @@
 /** Opens the engine that an address names, and loads no other. */
 import type { ClientCertificate } from '../core/connector.js';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, usageProblem } from '../core/errors.js';
 import { assertOwnState } from '../core/folders.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
@@ -21,8 +21,8 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 
 }
 
 /**
- * Opens the engine, patient with one that is unavailable for a moment. Throws `NeverStartError` for
- * an unknown address, `FailFileError` when engine or state folder cannot be used.
+ * Opens the engine, patient with one that is unavailable for a moment. Throws `ConfigError` for
+ * an unknown address, `RunError` when engine or state folder cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;
@@ -49,5 +49,5 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
   // An address may hold a password: only what stands before it is shown.
   const [scheme = ''] = engine.split(/[:/@]/, 1);
   const todo = 'use embedded, redis://..., rediss://..., redis+sentinel://... or postgres://...';
-  throw new NeverStartError(usageProblem('unknown engine', scheme, todo));
+  throw new ConfigError(usageProblem('unknown engine', scheme, todo));
 }

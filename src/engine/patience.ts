@@ -3,7 +3,7 @@
  * be made twice are repeated, but for those whose callers go on without an answer.
  */
 import { type Clock, systemClock } from '../core/clock.js';
-import { errorText, FailFileError } from '../core/errors.js';
+import { errorText, RunError } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import type { ChunkQueue, Engine, EngineOptions } from './engine.js';
 
@@ -40,7 +40,7 @@ export function createPatience(
         unreachableSince = null;
         return answer;
       } catch (error) {
-        if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
+        if (!(error instanceof RunError) || error.code !== 'engine-unreachable') throw error;
         if (unreachableSince === null)
           log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
         unreachableSince ??= now();

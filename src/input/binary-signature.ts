@@ -1,6 +1,6 @@
 /** Files that are not text, by their first bytes: what each is, and what to do. Pure. */
 import { basename } from 'node:path';
-import { FailFileError } from '../core/errors.js';
+import { RunError } from '../core/errors.js';
 import { firstOf, shortName } from '../core/terminal-text.js';
 
 interface BinaryKind {
@@ -120,10 +120,10 @@ export function assertNoDocument(name: string, text: string): void {
   if (kind !== undefined) throw refusal(name, { ...kind, what: 'the input is not a table' });
 }
 
-export function archiveInside(name: string): FailFileError {
+export function archiveInside(name: string): RunError {
   return refusal(name, { name: 'a ZIP archive inside a ZIP archive', todo: 'unpack it once' });
 }
 
-function refusal(name: string, { name: kind, ...detail }: BinaryKind): FailFileError {
-  return new FailFileError({ code: 'input-binary', subject: `${name} is ${kind}`, ...detail });
+function refusal(name: string, { name: kind, ...detail }: BinaryKind): RunError {
+  return new RunError({ code: 'input-binary', subject: `${name} is ${kind}`, ...detail });
 }

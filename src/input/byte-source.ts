@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { KeptContent } from '../core/disk-room.js';
-import { errorText, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
+import { ConfigError, errorText, RunError, readingStopped } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { phrase } from '../core/phrase.js';
@@ -37,7 +37,7 @@ export async function openByteSource(
     if (opened === null) {
       const what = 'standard input is closed';
       const todo = 'pipe a file into the command, or give one';
-      throw new NeverStartError({ code: 'usage-invalid', what, subject: "input '-'", todo });
+      throw new ConfigError({ code: 'usage-invalid', what, subject: "input '-'", todo });
     }
     if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
     // A pipe must not be closed and opened again: its writer would be stopped. It may fail before
@@ -147,14 +147,14 @@ export class ByteSource {
   }
 }
 
-export function inputChanged(subject: string, what?: string): FailFileError {
+export function inputChanged(subject: string, what?: string): RunError {
   const todo = 'run again when no program writes to it; paid answers are stored';
-  return new FailFileError({ code: 'input-changed', ...(what && { what }), subject, todo });
+  return new RunError({ code: 'input-changed', ...(what && { what }), subject, todo });
 }
 
-function unreadable(name: string, cause: unknown, todo: string): FailFileError {
+function unreadable(name: string, cause: unknown, todo: string): RunError {
   const subject = `${name} (${systemWords(cause)})`;
-  return new FailFileError({ code: 'input-missing', subject, todo, cause });
+  return new RunError({ code: 'input-missing', subject, todo, cause });
 }
 
 const CHECK_PATH = 'check the path and its permissions';
@@ -179,11 +179,11 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
-    if (error instanceof FailFileError) throw error;
+    if (error instanceof RunError) throw error;
     const what = 'the gzip data is damaged or cut off';
     const subject = `${name} (${errorText(error)})`;
     const todo = 'download or create the file again';
-    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
+    throw new RunError({ code: 'input-missing', what, subject, todo, cause: error });
   }
 }
 
@@ -206,7 +206,7 @@ export async function keepBytes(
   const file = await openSpool().catch((cause: unknown) => {
     const todo = phrase`make the folder writable or use another one with ${{ setting: 'state' }}`;
     const subject = `${folder} (${systemWords(cause)})`;
-    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
+    throw new RunError({ code: 'output-unwritable', what, subject, todo, cause });
   });
   const kept = new KeptContent(name, folder);
   const drop = async () => {
@@ -218,15 +218,15 @@ export async function keepBytes(
       kept.add(chunk.length);
       await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
         const todo = phrase`free disk space or use another folder with ${{ setting: 'state' }}`;
-        throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });
+        throw new RunError({ code: 'disk-low', what, subject: folder, todo, cause });
       });
     }
   } catch (error) {
     await drop();
-    if (error instanceof FailFileError) throw error;
+    if (error instanceof RunError) throw error;
     const broken = 'the input ended with an error';
     const todo = 'run again, or save the input to a file first';
-    throw new FailFileError({ code: 'input-missing', what: broken, subject: name, todo, cause: error });
+    throw new RunError({ code: 'input-missing', what: broken, subject: name, todo, cause: error });
   }
   return ByteSource.of(name, file.handle, null, drop);
 }

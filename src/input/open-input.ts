@@ -16,8 +16,8 @@ export interface InputOpening extends OpeningOptions {
 }
 
 /**
- * Opens a file, or standard input for `-`. Throws `FailFileError` for what is wrong with it,
- * `NeverStartError` (`column-doubtful`) for a first line that is data, `InterruptedError`.
+ * Opens a file, or standard input for `-`. Throws `RunError` for what is wrong with it,
+ * `ConfigError` (`column-doubtful`) for a first line that is data, `InterruptedError`.
  */
 export async function openInput(
   path: string,

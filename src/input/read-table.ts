@@ -1,7 +1,7 @@
 /** The one way from a path to a table. Columns are chosen before anything else opens. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { type ErrorCode, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
+import { ConfigError, type ErrorCode, RunError, readingStopped } from '../core/errors.js';
 import { joinPhrases, phrase } from '../core/phrase.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 import { type ChoiceSettings, chooseFrom, type TableChoice } from './identify/choose-columns.js';
@@ -66,7 +66,7 @@ async function openChosen(
     return { input, choice: chooseFrom(input, settings) };
   } catch (error) {
     await input.close();
-    throw error instanceof NeverStartError ? explained(error, input) : error;
+    throw error instanceof ConfigError ? explained(error, input) : error;
   }
 }
 
@@ -80,7 +80,7 @@ async function findOtherSheet(
   settings: TableSettings,
   opening: InputOpening,
 ): Promise<string> {
-  const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
+  const isOurs = error instanceof ConfigError || error instanceof RunError;
   const isElsewhere = isOurs && (NO_TABLE.includes(error.code) || error.hasNoIdentifiers);
   if (!isElsewhere || path === '-' || settings.sheet !== null) throw error;
   const names = await sheetNames(path, opening).catch(() => []);
@@ -99,7 +99,7 @@ async function findOtherSheet(
   const { cause } = error;
   const choices = sheets.map((sheet) => ({ set: { sheet } }));
   const todo = phrase`choose a sheet with identifiers: ${joinPhrases(choices, ' or ')}`;
-  const Named = error instanceof NeverStartError ? NeverStartError : FailFileError;
+  const Named = error instanceof ConfigError ? ConfigError : RunError;
   throw new Named({ code, what: phrase`${what} in the first sheet`, subject, todo, cause });
 }
 
@@ -107,12 +107,12 @@ async function findOtherSheet(
 const MISSED_DELIMITER = /[;,|\t:^~]/;
 
 /** The error of a choice, with what was seen of the file where that may be the reason. */
-function explained(error: NeverStartError, { shape, detected, warnings }: Input): NeverStartError {
+function explained(error: ConfigError, { shape, detected, warnings }: Input): ConfigError {
   const { code, what, subject, todo } = error.detail;
   // The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it.
   if (shape.format === 'xlsx') {
     const seen = joinPhrases([todo, `detected: ${detected}`, ...warnings], '; ');
-    return new NeverStartError({ ...error.detail, todo: seen });
+    return new ConfigError({ ...error.detail, todo: seen });
   }
   // If a whole table became one column, its delimiter may be missing, not the identifiers.
   const [only = '', ...others] = shape.columns;
@@ -125,7 +125,7 @@ function explained(error: NeverStartError, { shape, detected, warnings }: Input)
   const advice = isQuoted
     ? 'remove the quotes if they enclose whole lines'
     : phrase`use ${{ set }} if that separates the cells`;
-  return new NeverStartError({
+  return new ConfigError({
     code,
     what: phrase`${what} (${seen})`,
     subject,

@@ -1,7 +1,7 @@
 /** Caps on requests and money of a waiting file: those it has, and what its inbox allows. */
 import { join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
-import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, usageProblem } from '../core/errors.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import type { FoundFile } from './find-files.js';
@@ -50,7 +50,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
       }
     },
 
-    /** Returns the settings of its next run. Throws `NeverStartError` for caps that cannot be. */
+    /** Returns the settings of its next run. Throws `ConfigError` for caps that cannot be. */
     async check(file: CappedFile, caps: GivenCaps): Promise<RunSettings> {
       const [inbox, own] = await Promise.all([inboxOf(file), ownOf(file)]);
       const values = Object.fromEntries(
@@ -62,7 +62,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
         if (given === null || most === null || Number(given) <= Number(most)) continue;
         const what = `this inbox allows at most ${most}`;
         const todo = 'choose less, or ask the administrator of the inbox to raise it for all files';
-        throw new NeverStartError(usageProblem(what, `${key} ${given}`, todo));
+        throw new ConfigError(usageProblem(what, `${key} ${given}`, todo));
       }
       return runSettingsOf(settings, service);
     },

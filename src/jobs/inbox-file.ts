@@ -1,7 +1,7 @@
 /** Files of an inbox: names, what one look finds at a path, and faults of the file system. */
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, usageProblem } from '../core/errors.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { TableFormat } from '../core/table.js';
 
@@ -62,7 +62,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 /**
  * The last part of a name that a browser sends, safe for every file system: composed (NFC), without
  * control, format and bidirectional signs, reserved names and signs, and not too long for our files
- * beside it. Throws `NeverStartError` for names that the inbox leaves alone, and of documents.
+ * beside it. Throws `ConfigError` for names that the inbox leaves alone, and of documents.
  */
 export function uploadName(given: string): string {
   const last = given.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';
@@ -78,10 +78,10 @@ export function uploadName(given: string): string {
   const why = isSideFile(name)
     ? 'files of this name hold the settings of another file'
     : isLeftAlone(name) && 'files of this name are ignored: hidden, unfinished, or of another program';
-  if (why !== false) throw new NeverStartError(usageProblem(why, name, 'rename the file'));
+  if (why !== false) throw new ConfigError(usageProblem(why, name, 'rename the file'));
   if (NO_TABLE.test(name)) {
     const todo = 'save the table in it as an Excel workbook or as CSV, and send that';
-    throw new NeverStartError(usageProblem('this is a document or a picture, not a table', name, todo));
+    throw new ConfigError(usageProblem('this is a document or a picture, not a table', name, todo));
   }
   return name;
 }

@@ -6,7 +6,7 @@
  * default. Of two caps the lower applies.
  */
 import { join } from 'node:path';
-import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { ConfigError, errorText, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
@@ -49,7 +49,7 @@ export function settingsFilesOf(root: string, under = ''): string[] {
 
 /**
  * Adds the settings of the existing files among `paths`; a later one wins. Throws one
- * `NeverStartError` (`usage-invalid`) for all wrong keys and values of a file.
+ * `ConfigError` (`usage-invalid`) for all wrong keys and values of a file.
  */
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
   let { settings } = base;
@@ -60,7 +60,7 @@ export async function readFolderSettings(paths: readonly string[], base: LoadedS
   return settings;
 }
 
-/** Reads one settings file, or null. Throws `NeverStartError` if it cannot be read. */
+/** Reads one settings file, or null. Throws `ConfigError` if it cannot be read. */
 export async function readOwnSettings(path: string): Promise<ConfigFile | null> {
   let text: string;
   try {
@@ -71,7 +71,7 @@ export async function readOwnSettings(path: string): Promise<ConfigFile | null> 
     const todo = 'put a readable file there (not a symbolic link), or remove it';
     const what = 'the settings cannot be read';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
-    throw new NeverStartError({ ...problem, cause: error });
+    throw new ConfigError({ ...problem, cause: error });
   }
   return parseConfigFile(path, text);
 }

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorText, FailFileError } from '../core/errors.js';
+import { errorText, RunError } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
 import { succeeds } from '../core/lifecycle.js';
 import { readPlainFile, replaceFile } from '../core/plain-file.js';
@@ -24,7 +24,7 @@ export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
  * Makes the missing ones of the five folders, and `folder` itself if it is new; later it may be a
- * share that is away. Throws FailFileError: `input-missing` without `folder`, `output-unwritable`
+ * share that is away. Throws RunError: `input-missing` without `folder`, `output-unwritable`
  * when one of the five cannot be made, is a link (which could lead anywhere), or is on another file
  * system (no file could be moved there in one step).
  */
@@ -37,7 +37,7 @@ export async function openFolders(folder: string, isNew = false): Promise<InboxF
     const what = 'the folder to watch cannot be opened';
     const subject = `${folder} (${systemWords(error)})`;
     const todo = 'allow this user to create it, or give another one';
-    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
+    throw new RunError({ code: 'input-missing', what, subject, todo, cause: error });
   }
   const { dev } = await lstat(root);
   const folders: Record<string, string> = { root };
@@ -58,9 +58,9 @@ export async function openFolders(folder: string, isNew = false): Promise<InboxF
 }
 
 /** The error for a folder of an inbox that cannot be worked in. */
-export function unfit(path: string, why: string, todo: string, cause?: unknown): FailFileError {
+export function unfit(path: string, why: string, todo: string, cause?: unknown): RunError {
   const what = 'a folder of the inbox cannot be used';
-  return new FailFileError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
+  return new RunError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
 }
 
 /** Says what keeps files from being taken or moved, with the folder and what helps. */
@@ -80,7 +80,7 @@ const ID_FILE = '.brand-enrich-engine';
 const SCOPE = 'inboxes';
 const NAME = 'engine';
 
-/** Throws `FailFileError` (`engine-unfit`) if the inbox belongs to another engine. */
+/** Throws `RunError` (`engine-unfit`) if the inbox belongs to another engine. */
 export async function assertOneEngine(keyValues: KeyValueStore, root: string): Promise<void> {
   const path = join(root, ID_FILE);
   const ofEngine = async () => (await keyValues.list(SCOPE)).find(({ name }) => name === NAME)?.text;
@@ -94,7 +94,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   if (found === agreed) return;
   const todo = `start it with the engine that it had before; to move the inbox to this one: rm ${path}`;
   const what = 'this inbox belongs to another engine';
-  throw new FailFileError({ code: 'engine-unfit', what, subject: root, todo });
+  throw new RunError({ code: 'engine-unfit', what, subject: root, todo });
 }
 
 /** Returns null without a file. One of another user counts only if it has the engine's id. */

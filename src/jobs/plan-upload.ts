@@ -1,7 +1,7 @@
 /** What the inbox would do with an uploaded file, and what that would cost. Nothing is spent. */
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
-import { BrandEnrichError, FailFileError, NeverStartError, readingStopped } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, RunError, readingStopped } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
@@ -251,12 +251,12 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       found.askedAt = clock.monotonic();
       return found.ended;
     },
-    /** Throws `NeverStartError` for forbidden settings, `FailFileError` if the inbox is closed. */
+    /** Throws `ConfigError` for forbidden settings, `RunError` if the inbox is closed. */
     async check(root: string, values: Readonly<Record<string, unknown>>): Promise<void> {
       const { loaded } = context;
       const settings = await readFolderSettings(settingsFilesOf(root), loaded).catch((error) => {
-        if (!(error instanceof NeverStartError)) throw error;
-        throw new FailFileError({ ...error.detail, cause: error });
+        if (!(error instanceof ConfigError)) throw error;
+        throw new RunError({ ...error.detail, cause: error });
       });
       applyFolderSettings({ path: 'this request', values }, { ...loaded, settings });
     },

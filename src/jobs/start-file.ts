@@ -5,7 +5,7 @@
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import { BrandEnrichError, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, RunError, usageProblem } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import { readPlainFile, replaceFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
@@ -50,7 +50,7 @@ interface Start {
 
 /**
  * Moves a draft or a failed file to the waiting ones of `root`, the watched folder. A failed file
- * keeps its id, and settings that were not chosen. Throws `NeverStartError` when it must stay where
+ * keeps its id, and settings that were not chosen. Throws `ConfigError` when it must stay where
  * it is, and what the engine throws.
  */
 export function startFile(
@@ -122,7 +122,7 @@ function orStays<T>(folder: string, act: () => Promise<T>): Promise<T> {
     const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG');
     const todo = isFull ? 'free disk space, then try again' : BY_HAND;
     const { detail } = stays(name, systemWords(error), todo);
-    throw new FailFileError({ ...detail, code: isFull ? 'disk-low' : 'output-unwritable', cause: error });
+    throw new RunError({ ...detail, code: isFull ? 'disk-low' : 'output-unwritable', cause: error });
   });
 }
 
@@ -134,7 +134,7 @@ export function discard({ folder }: Pick<FoundFile, 'folder'>): Promise<void> {
   });
 }
 
-/** Puts away a failed file: it stays where it is. Throws `NeverStartError` where it is gone. */
+/** Puts away a failed file: it stays where it is. Throws `ConfigError` where it is gone. */
 export async function dismiss(folder: string): Promise<string> {
   const record = await readRecord(folder).catch(() => null);
   if (record === null) throw stays(basename(folder), 'it is no longer there', 'reload the page');
@@ -152,7 +152,7 @@ export type GivenCaps = Readonly<Record<string, string | null>>;
 
 /**
  * Continues a waiting file by a person's word, with the rest after its first answers, else with
- * these caps. Throws `NeverStartError` where it does not wait for that any more.
+ * these caps. Throws `ConfigError` where it does not wait for that any more.
  */
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<JobRecord> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
@@ -193,7 +193,7 @@ const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
 
 /**
  * Copies the original of a file in `done/`; returns its settings as fields of a form. Throws
- * `NeverStartError` where it is gone, and what `Uploads.receive` throws.
+ * `ConfigError` where it is gone, and what `Uploads.receive` throws.
  */
 export async function sendAgain(uploads: Uploads, found: FoundFile) {
   const { inbox, folder, file, under } = found;
@@ -201,7 +201,7 @@ export async function sendAgain(uploads: Uploads, found: FoundFile) {
   const opened = original && (await openJobFile(found, original));
   if (original === undefined || !opened) {
     const what = 'the file is no longer there';
-    throw new NeverStartError(usageProblem(what, file ?? basename(folder), 'send it again'));
+    throw new ConfigError(usageProblem(what, file ?? basename(folder), 'send it again'));
   }
   const { handle, size } = opened;
   const bytes = handle.createReadStream({ start: 0, end: Math.max(0, size - 1) });
@@ -220,6 +220,6 @@ export async function sendAgain(uploads: Uploads, found: FoundFile) {
 
 const BY_HAND = 'put the file into the inbox yourself';
 
-function stays(subject: string, why: string, todo: string): NeverStartError {
-  return new NeverStartError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
+function stays(subject: string, why: string, todo: string): ConfigError {
+  return new ConfigError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
 }

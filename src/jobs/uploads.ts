@@ -6,7 +6,7 @@ import { chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.js';
 import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
-import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, RunError, usageProblem } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { isPassingFault, lookAt, uploadName } from './inbox-file.js';
@@ -28,7 +28,7 @@ export function createUploads(
     const root = roots[index];
     if (root !== undefined) return root;
     const todo = 'reload the page and choose one';
-    throw new NeverStartError(usageProblem('there is no such inbox', String(index), todo));
+    throw new ConfigError(usageProblem('there is no such inbox', String(index), todo));
   }
 
   const foldersIn = (root: string) => jobFoldersIn(join(root, DRAFTS_FOLDER));
@@ -64,8 +64,8 @@ export function createUploads(
     },
 
     /**
-     * Keeps a body as a draft, whole or not at all. Throws `NeverStartError` for a wrong name or
-     * inbox, `FailFileError` (`disk-low`, `output-unwritable`, `input-changed` for a short body),
+     * Keeps a body as a draft, whole or not at all. Throws `ConfigError` for a wrong name or
+     * inbox, `RunError` (`disk-low`, `output-unwritable`, `input-changed` for a short body),
      * and what `body` throws.
      */
     async receive(
@@ -83,7 +83,7 @@ export function createUploads(
         const size = await writeBody(path, body, () => assertRoom([root], 0));
         if (length !== null && size !== length) {
           const [what, todo] = ['the file did not arrive whole', 'send the file again'];
-          throw new FailFileError({ code: 'input-changed', what, subject: file, todo });
+          throw new RunError({ code: 'input-changed', what, subject: file, todo });
         }
         await writeRecord(folder, { id, run: null, file, under, reason: null, parked: null, sentBy });
         return { id, root, place: 'drafts' as const, folder, file, size };
@@ -136,7 +136,7 @@ async function writeBody(
 
 /** People who send files cannot choose another disk. */
 function asDiskError(error: unknown, root: string): unknown {
-  const isLow = error instanceof FailFileError && error.code === 'disk-low';
+  const isLow = error instanceof RunError && error.code === 'disk-low';
   const isFull = isLow || isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG');
   const isGone = isErrorCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG');
   if (!isFull && !isGone && !isPassingFault(error)) return error;
@@ -145,5 +145,5 @@ function asDiskError(error: unknown, root: string): unknown {
   const cure = isFull ? 'free disk space' : 'look at that folder';
   const todo = `ask the administrator of the inbox to ${cure}, then send it again`;
   const code = isFull ? 'disk-low' : 'output-unwritable';
-  return new FailFileError({ code, what, subject, todo, cause: error });
+  return new RunError({ code, what, subject, todo, cause: error });
 }

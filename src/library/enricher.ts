@@ -302,8 +302,8 @@ export interface FileResult {
  * Looks brands up with the ledger, the stored answers, the pace and the budget that the command
  * line has for the same token and engine.
  *
- * Data never throw. What does: `NeverStartError` for options, `RefusedError` when the service
- * refuses the token, `FailFileError` when engine, service or file cannot be used, and
+ * Data never throw. What does: `ConfigError` for options, `AuthenticationError` when the service
+ * refuses the token, `RunError` when engine, service or file cannot be used, and
  * `InterruptedError` once the enricher is closed.
  */
 export interface Enricher extends AsyncDisposable {

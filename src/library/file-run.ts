@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { type OpenedContext, openLookupWorker } from '../app/open-context.js';
 import { openClient } from '../app/open-service.js';
-import { NeverStartError } from '../core/errors.js';
+import { ConfigError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import { readTableEarly } from '../input/read-table.js';
@@ -79,12 +79,12 @@ export async function planOneFile(
   });
 }
 
-/** Throws `NeverStartError`, also for standard input and output: they belong to the program. */
+/** Throws `ConfigError`, also for standard input and output: they belong to the program. */
 export function settingsOfFile(input: string, options: ProgramOptions & FileOptions): Settings {
   const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
   if (![input, output, errors, report].includes('-')) return loadOptions(given, { output, errors, report });
   const what = 'standard input and output belong to the program';
-  throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
+  throw new ConfigError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
 }
 
 function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { accountDocument, readOwnAccount } from '../app/account-status.js';
 import { logOpened, openContext, openLookupWorker, openStateFolder } from '../app/open-context.js';
-import { InterruptedError, NeverStartError } from '../core/errors.js';
+import { ConfigError, InterruptedError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -188,7 +188,7 @@ function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
   return { stop: AbortSignal.any([leaving.signal, closing]), leave };
 }
 
-function unusable(option: string, write: string): NeverStartError {
+function unusable(option: string, write: string): ConfigError {
   const what = 'this option has no such value';
-  return new NeverStartError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });
+  return new ConfigError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });
 }

@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { assertDiskRoom } from '../core/disk-room.js';
-import { type BrandEnrichError, FailFileError, RefusedError } from '../core/errors.js';
+import { AuthenticationError, type BrandEnrichError, RunError } from '../core/errors.js';
 import { createReleasers, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Freshness } from '../core/outcome.js';
@@ -235,11 +235,15 @@ function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
   const sentence = sayHalt(halt, 'program');
   if (why === 'credentials') {
     const todo = 'check the token, then create a new enricher: nothing is lost';
-    return new RefusedError({ code: 'credentials-refused', subject: `${service} (${sentence})`, todo });
+    return new AuthenticationError({
+      code: 'credentials-refused',
+      subject: `${service} (${sentence})`,
+      todo,
+    });
   }
   if (why !== 'unreachable' && why !== 'useless') return null;
   const orUnknown =
     why === 'useless' ? '; if the service is known not to have these brands, set minMatch to 0' : '';
   const todo = `check baseUrl, the network, HTTPS_PROXY in env, and the service${orUnknown}`;
-  return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
+  return new RunError({ code: 'service-unreachable', what: sentence, subject: service, todo });
 }

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, usageProblem } from '../core/errors.js';
 import { attempt } from '../core/lifecycle.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
@@ -66,7 +66,7 @@ export class Accounts {
   }
 }
 
-/** Throws `NeverStartError` with every problem at once, but no values: they may be secrets. */
+/** Throws `ConfigError` with every problem at once, but no values: they may be secrets. */
 export function parseAccounts(text: string, source: string): Accounts {
   const json: unknown = attempt(() => JSON.parse(text), undefined);
   if (json === undefined) throw unusable(source, ['it is not JSON']);
@@ -90,14 +90,14 @@ export function parseAccounts(text: string, source: string): Accounts {
   return new Accounts(all, mail);
 }
 
-/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or used. */
+/** Reads an accounts file. Throws `ConfigError` when it cannot be read or used. */
 export function loadAccounts(path: string): Accounts {
   let text: string;
   try {
     text = readPlainFileSync(path);
   } catch (error) {
     const what = `the accounts file cannot be read: ${systemWords(error)}`;
-    throw new NeverStartError(usageProblem(what, path, 'give a readable file with --accounts'));
+    throw new ConfigError(usageProblem(what, path, 'give a readable file with --accounts'));
   }
   return parseAccounts(text, path);
 }
@@ -106,9 +106,9 @@ function repeated(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
 }
 
-function unusable(source: string, problems: readonly string[]): NeverStartError {
+function unusable(source: string, problems: readonly string[]): ConfigError {
   const what = 'the accounts file cannot be used';
-  return new NeverStartError(usageProblem(what, source, `correct: ${problems.join(' · ')}`));
+  return new ConfigError(usageProblem(what, source, `correct: ${problems.join(' · ')}`));
 }
 
 /** SHA-256 of a token: the only form in which the service keeps one. */

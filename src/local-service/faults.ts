@@ -4,7 +4,7 @@
  */
 import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
 import type { Clock } from '../core/clock.js';
-import { NeverStartError, usageProblem } from '../core/errors.js';
+import { ConfigError, usageProblem } from '../core/errors.js';
 import { bearerToken } from './accounts.js';
 import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
 
@@ -54,7 +54,7 @@ export type Faults = {
   readonly [Key in keyof typeof FAULTS]: NonNullable<ReturnType<(typeof FAULTS)[Key]['read']>>;
 };
 
-/** Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` with all that are wrong. */
+/** Reads `KEY=VALUE` texts; a later one wins. Throws `ConfigError` with all that are wrong. */
 export function parseFaults(texts: readonly string[]): Faults {
   const values = new Map<string, unknown>(Object.entries(FAULTS).map(([key, { none }]) => [key, none]));
   const problems: string[] = [];
@@ -67,7 +67,7 @@ export function parseFaults(texts: readonly string[]): Faults {
   }
   if (problems.length === 0) return Object.fromEntries(values) as Faults;
   const todo = `use KEY=VALUE with one of ${Object.keys(FAULTS).join(', ')}`;
-  throw new NeverStartError(usageProblem('not a fault', problems.join(', '), todo));
+  throw new ConfigError(usageProblem('not a fault', problems.join(', '), todo));
 }
 
 function readShare(text: string): number | null {

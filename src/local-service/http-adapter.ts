@@ -20,7 +20,7 @@ export interface ListenOptions extends Pick<ListenAddress, 'host' | 'port'> {
   readonly arrivalMs?: number | undefined;
 }
 
-/** Closing leaves the service open. Throws `FailFileError` when the server cannot listen there. */
+/** Closing leaves the service open. Throws `RunError` when the server cannot listen there. */
 export async function listen(service: Service, options: ListenOptions): Promise<HttpListener> {
   const { host, port, clock = systemClock, arrivalMs = 30_000 } = options;
   let isClosing = false;

@@ -1,7 +1,7 @@
 /** Files of JSON lines that grow at their end: usage, statements, the log of billed requests. */
 import { appendFileSync, closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import type { z } from 'zod';
-import { FailFileError } from '../core/errors.js';
+import { RunError } from '../core/errors.js';
 import { readJson } from '../core/json-text.js';
 
 /** The lines of this form, none when there is no file. Others, and torn ones, are passed over. */
@@ -18,13 +18,13 @@ export function appendLine(path: string, line: string): void {
   appendFileSync(path, `${isTorn ? '\n' : ''}${line}\n`, { mode: 0o600, flush: true });
 }
 
-/** Does it, or throws `FailFileError` (`output-unwritable`). `naming`: what to name elsewhere. */
+/** Does it, or throws `RunError` (`output-unwritable`). `naming`: what to name elsewhere. */
 export function orUnwritable<T>(what: string, path: string, naming: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     const todo = `${naming} in a folder that can be written to`;
-    throw new FailFileError({ code: 'output-unwritable', what, subject: path, todo, cause });
+    throw new RunError({ code: 'output-unwritable', what, subject: path, todo, cause });
   }
 }
 

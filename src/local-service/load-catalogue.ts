@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
-import { errorText, FailFileError } from '../core/errors.js';
+import { errorText, RunError } from '../core/errors.js';
 import { isIsin } from '../core/identifier.js';
 import { byteLines, membersOf } from '../core/json-text.js';
 import { systemWords } from '../core/system-error.js';
@@ -25,7 +25,7 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
   for await (const [line, bytes] of byteLines(readBytes(path), MAX_LINE_BYTES)) {
     if (bytes === null) {
       const subject = `${path}, a line of more than ${MAX_LINE_BYTES} bytes`;
-      throw new FailFileError({ code: 'catalogue-invalid', subject, todo: 'write one brand per line' });
+      throw new RunError({ code: 'catalogue-invalid', subject, todo: 'write one brand per line' });
     }
     const text = line === 1 && bytes.indexOf('\uFEFF') === 0 ? bytes.subarray(3) : bytes;
     if (text.every((byte) => BLANKS.includes(byte))) continue;
@@ -46,12 +46,12 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
     const more = named.length === 0 ? '' : ` and lines ${named.join(', ')}`;
     const subject = `${path} line ${first.line}, ${first.problem}`;
     const todo = `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`;
-    throw new FailFileError({ code: 'catalogue-invalid', subject, todo });
+    throw new RunError({ code: 'catalogue-invalid', subject, todo });
   }
   if (catalogue.size === 0) {
     const what = 'the catalogue holds no brands';
     const todo = 'write one brand per line as JSON';
-    throw new FailFileError({ code: 'input-empty', what, subject: path, todo });
+    throw new RunError({ code: 'input-empty', what, subject: path, todo });
   }
   return catalogue;
 }
@@ -69,7 +69,7 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
     const what = 'the catalogue cannot be read';
     const subject = `${path} (${systemWords(cause)})`;
     const todo = 'give a readable JSONL file, plain or gzip';
-    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause });
+    throw new RunError({ code: 'input-missing', what, subject, todo, cause });
   }
 }
 

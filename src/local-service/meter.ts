@@ -105,7 +105,7 @@ export class Meter {
   readonly #notifier: Notifier;
   #month = '';
 
-  /** Begins with what an earlier process still owed. Throws `FailFileError` like the journal. */
+  /** Begins with what an earlier process still owed. Throws `RunError` like the journal. */
   constructor(private readonly options: MeterOptions) {
     this.#journal = new UsageJournal(options.usageFile ?? null);
     this.#statements = new StatementFile(options.statementFile ?? null);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Clock, systemClock } from '../core/clock.js';
-import { FailFileError } from '../core/errors.js';
+import { RunError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { orRelease, type Release } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -38,7 +38,7 @@ export interface ServeOptions
   readonly clock?: Clock;
 }
 
-/** Serves a catalogue over HTTP until it is closed. Throws `NeverStartError`, `FailFileError`. */
+/** Serves a catalogue over HTTP until it is closed. Throws `ConfigError`, `RunError`. */
 export async function serve(options: ServeOptions) {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions) {
 /**
  * States what accounts with a monthly quota owe. Without a running service a month that is over is
  * closed here, so that what was stated as final does not move with the terms. Throws
- * `NeverStartError` when the accounts file cannot be used.
+ * `ConfigError` when the accounts file cannot be used.
  */
 export async function readStatements(options: {
   readonly accounts: string;
@@ -136,12 +136,12 @@ export function sampleCatalogue(): string {
   }
   const what = 'the sample catalogue is missing';
   const todo = 'reinstall the package, or use --catalogue';
-  throw new FailFileError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
+  throw new RunError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
 }
 
 /**
  * One process meters an accounts file: two would serve a quota twice. The lock is a socket named
- * after the file, which the kernel frees. Throws `FailFileError` when another has it.
+ * after the file, which the kernel frees. Throws `RunError` when another has it.
  */
 async function lockUsage(accountsPath: string): Promise<Release> {
   const name = socketName(await realpath(accountsPath));
@@ -149,7 +149,7 @@ async function lockUsage(accountsPath: string): Promise<Release> {
   if (server === null) {
     const what = 'another service counts the usage of these accounts';
     const todo = 'stop it, or use a copy of the accounts file';
-    throw new FailFileError({ code: 'engine-held', what, subject: accountsPath, todo });
+    throw new RunError({ code: 'engine-held', what, subject: accountsPath, todo });
   }
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
 }

@@ -42,7 +42,7 @@ export class UsageJournal {
   #grownChars = 0;
   #sync: NodeJS.Timeout | null = null;
 
-  /** `path` null: in memory only. Throws `FailFileError` when the file cannot be kept. */
+  /** `path` null: in memory only. Throws `RunError` when the file cannot be kept. */
   constructor(private readonly path: string | null) {
     for (const count of path === null ? [] : readUsageCounts(path)) this.#counts.set(countKey(count), count);
     this.#file = path === null ? null : rewrite(path, this.#counts);

@@ -1,5 +1,5 @@
 /** The request beyond the limit by which a person learns whether the quota was raised. */
-import { EXIT, NeverStartError, NotNowError, RefusedError, usageProblem } from '../core/errors.js';
+import { AuthenticationError, ConfigError, EXIT, LimitError, usageProblem } from '../core/errors.js';
 import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
 import { text as anyText, inJson, object, orElse } from '../core/shapes.js';
@@ -28,8 +28,8 @@ export type PlannedCheck = Readonly<Awaited<ReturnType<typeof planCheck>>>;
 
 /**
  * The first deferred identifier of the account's newest run, unless that is paused, or `given`.
- * Throws `NotNowError` while spending or that run is paused or another check was ordered in the
- * last hour, and `NeverStartError` where there is nothing to ask for.
+ * Throws `LimitError` while spending or that run is paused or another check was ordered in the
+ * last hour, and `ConfigError` where there is nothing to ask for.
  */
 export async function planCheck(
   engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
@@ -50,8 +50,7 @@ export async function planCheck(
   const identifier = run !== null && note !== null ? parseIdentifierText(note.identifier) : given;
   if (identifier === null) {
     const todo = 'name what to look up, for example `brand-enrich ledger check ticker:ACME`';
-    if (noted === null)
-      throw new NeverStartError(usageProblem('the newest run deferred nothing', account, todo));
+    if (noted === null) throw new ConfigError(usageProblem('the newest run deferred nothing', account, todo));
     const resuming = `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`;
     throw refusal('what would be asked for next is paused', labelText(noted.label), resuming);
   }
@@ -69,8 +68,8 @@ function assertMayCheck({ isPaused, checkedAt, now }: LedgerState, account: stri
   throw refusal('the account was checked less than an hour ago', account, todo);
 }
 
-function refusal(what: string, subject: string, todo: string): NotNowError {
-  return new NotNowError({ code: 'check-refused', what, subject, todo });
+function refusal(what: string, subject: string, todo: string): LimitError {
+  return new LimitError({ code: 'check-refused', what, subject, todo });
 }
 
 const EXIT_OF = {
@@ -88,7 +87,7 @@ const NOT_ASKED = {
 
 export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
 
-/** Sends the request, and keeps its answer. Throws as `planCheck`, and `RefusedError`. */
+/** Sends the request, and keeps its answer. Throws as `planCheck`, and `AuthenticationError`. */
 export async function carryOutCheck(
   worker: Pick<LookupWorker, 'check'>,
   { identifier, text, settings, run, ledger: before }: PlannedCheck,
@@ -109,7 +108,11 @@ export async function carryOutCheck(
   log.info({ by, identifier: text, outcome, quota: ledger.quota, limit: limitOf(ledger) }, 'checked');
   if (meaning.type === 'credentials') {
     const todo = 'check the token, then check the account again';
-    throw new RefusedError({ code: 'credentials-refused', subject: `${text} (${meaning.reason})`, todo });
+    throw new AuthenticationError({
+      code: 'credentials-refused',
+      subject: `${text} (${meaning.reason})`,
+      todo,
+    });
   }
   const isBilled = end.answer.cost !== 'free';
   return { exitCode: EXIT_OF[outcome], outcome, reason, isBilled, quotaBefore: before.quota, ledger };

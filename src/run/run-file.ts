@@ -1,7 +1,7 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { stat } from 'node:fs/promises';
 import type { Network } from '../core/connector.js';
-import { type ExitCode, FailFileError } from '../core/errors.js';
+import { type ExitCode, RunError } from '../core/errors.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { networkOf } from '../settings/network.js';
@@ -89,7 +89,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
   };
 }
 
-/** Writes the report as JSON. Throws FailFileError `output-unwritable`. */
+/** Writes the report as JSON. Throws RunError `output-unwritable`. */
 export function writeReport(path: string, report: RunReport, waiting?: ReaderWait): Promise<void> {
   return writeText(path, `${JSON.stringify(report, null, 2)}\n`, waiting);
 }
@@ -119,10 +119,10 @@ export async function writeReportPage(
 
 /** For a failure of `writeReport` or `writeReportPage`: says what was written before. */
 function afterOutput(error: unknown, { names, isComplete }: EnrichResult): unknown {
-  if (!(error instanceof FailFileError)) return error;
+  if (!(error instanceof RunError)) return error;
   const target = isComplete ? names.complete : names.partial;
   const output = `${isComplete ? 'the output is whole' : 'the partial file is written'} (${target})`;
-  return new FailFileError({ ...error.detail, what: `${output}, but its report cannot be written` });
+  return new RunError({ ...error.detail, what: `${output}, but its report cannot be written` });
 }
 
 async function logosOf(

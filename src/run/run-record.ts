@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import {
   BrandEnrichError,
   errorText,
-  FailFileError,
   InterruptedError,
   isOfStop,
   PausedError,
+  RunError,
 } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
@@ -164,7 +164,7 @@ export async function endRun(
     const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);
     return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };
   } catch (error) {
-    if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
+    if (!(error instanceof RunError) || error.code !== 'engine-unreachable') throw error;
     const text = `the engine could not record the end of this run: ${error.message}`;
     emit({ type: 'notice', text });
     // Requests under way have ended: a second call is the same stop.

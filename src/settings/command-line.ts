@@ -1,5 +1,5 @@
 /** Reads the command line. No message quotes a value: it may be a token in the wrong place. */
-import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { ConfigError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { helpText } from './help.js';
@@ -18,7 +18,7 @@ interface CommandLine {
 type ParsedCommand = CommandLine | { readonly help: string } | { readonly version: string };
 
 /**
- * Parses what follows the program's name. Throws one `NeverStartError` that lists every unknown
+ * Parses what follows the program's name. Throws one `ConfigError` that lists every unknown
  * command, flag and missing part, with the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
@@ -39,7 +39,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
 }
 
 function refuse(problem: Problem): never {
-  throw new NeverStartError(problem);
+  throw new ConfigError(problem);
 }
 
 function isHelpFlag(word: string): boolean {

@@ -1,7 +1,7 @@
 /** Finds settings: flag, environment, config file, default; only the value that wins is read. */
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { ConfigError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { findJsonFault, withoutComments } from '../core/json-text.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { type Phrase, phrase } from '../core/phrase.js';
@@ -39,7 +39,7 @@ export interface ConfigFile {
 
 /**
  * Reads the config file that was named, else that of the working folder, else null. Throws
- * `NeverStartError` for a named one that is missing, a found one of another user, and bad JSON.
+ * `ConfigError` for a named one that is missing, a found one of another user, and bad JSON.
  */
 export function readConfigFile({
   flags,
@@ -52,7 +52,7 @@ export function readConfigFile({
     // It decides where the token goes, and other users may write to the folder.
     return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
   } catch (error) {
-    if (error instanceof NeverStartError) throw error;
+    if (error instanceof ConfigError) throw error;
     if (named === undefined && isErrorCode(error, 'ENOENT')) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
       todo:
@@ -64,7 +64,7 @@ export function readConfigFile({
   }
 }
 
-/** The same for its text, which may hold comments. Throws `NeverStartError` for bad JSON. */
+/** The same for its text, which may hold comments. Throws `ConfigError` for bad JSON. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;
@@ -83,8 +83,8 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   });
 }
 
-function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: unknown }): NeverStartError {
-  return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
+function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: unknown }): ConfigError {
+  return new ConfigError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
 /** Keys that are not settings: for `src/jobs/schedules/file-schedules.ts`, and for editors. */
@@ -123,7 +123,7 @@ interface Given {
   readonly value: unknown;
 }
 
-/** Finds the settings of a command. Throws one `NeverStartError` with every problem. */
+/** Finds the settings of a command. Throws one `ConfigError` with every problem. */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
   throwProblems(problems);

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { type ClientCertificate, decodedPart, type Network, type ProxyServer } from '../core/connector.js';
-import { NeverStartError } from '../core/errors.js';
+import { ConfigError } from '../core/errors.js';
 import { attempt } from '../core/lifecycle.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
@@ -14,7 +14,7 @@ import type { Settings } from './settings.js';
 
 type ProxySettings = Pick<Settings, 'httpsProxy' | 'httpProxy' | 'noProxy'>;
 
-/** Throws `NeverStartError` (`usage-invalid`) if the file has no certificates. */
+/** Throws `ConfigError` (`usage-invalid`) if the file has no certificates. */
 export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'nodeCaFile'>): Network {
   const { caFile, nodeCaFile } = settings;
   for (const address of [settings.httpsProxy, settings.httpProxy])
@@ -67,14 +67,14 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
 }
 
 /**
- * The certificate of `--client-cert` and its key, or null. Throws `NeverStartError`
+ * The certificate of `--client-cert` and its key, or null. Throws `ConfigError`
  * (`usage-invalid`) unless the files hold both, and they fit.
  */
 export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>): ClientCertificate | null {
   if (clientCert.length === 0) return null;
   const refuse = (what: string, todo: string, cause?: unknown) => {
     const subject = phrase`${{ setting: 'clientCert' }} ${clientCert.join(', ')}`;
-    return new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });
+    return new ConfigError({ code: 'usage-invalid', what, subject, todo, cause });
   };
   let text = '';
   try {
@@ -114,7 +114,7 @@ const CERTIFICATE =
 
 function readCertificates(path: string): string {
   const refuse = (what: string, subject: Phrase, todo: string, cause?: unknown) =>
-    new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });
+    new ConfigError({ code: 'usage-invalid', what, subject, todo, cause });
   let text: string;
   try {
     text = readPlainFileSync(path);

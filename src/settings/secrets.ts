@@ -1,5 +1,5 @@
 /** The token, the secret of webhooks, the dashboard's password. No message quotes one. */
-import { NeverStartError } from '../core/errors.js';
+import { ConfigError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
@@ -60,7 +60,7 @@ export function readToken(settings: SecretSettings<'token'>): string | null {
   return token;
 }
 
-/** null: there is none. Throws `NeverStartError` if the file cannot be read or holds no secret. */
+/** null: there is none. Throws `ConfigError` if the file cannot be read or holds no secret. */
 export function readNotifySecret(settings: SecretSettings<'notifySecret'>): string | null {
   return readSecret(settings, 'notifySecret');
 }
@@ -73,7 +73,7 @@ export function readDashboardPassword(
   const { variable } = SECRETS.dashboardPassword;
   const password = readSecret(settings, 'dashboardPassword');
   if (password !== null || isLoopbackHost(dashboardHost)) return password;
-  throw new NeverStartError({
+  throw new ConfigError({
     code: 'usage-invalid',
     what: 'a dashboard outside loopback needs a password',
     subject: phrase`${{ set: { dashboardHost } }}`,
@@ -90,7 +90,7 @@ function readSecret<Key extends SecretKey>(settings: SecretSettings<Key>, key: K
   const secret = kind.parse([text]);
   if (!(secret instanceof Refusal)) return secret;
   const isMissing = key === 'token' && text.trim() === '';
-  throw new NeverStartError({
+  throw new ConfigError({
     code: isMissing ? 'usage-token-missing' : 'usage-invalid',
     what: isMissing ? 'the token is empty' : `its content (not shown) is not a ${noun}`,
     subject: given === null ? maskTokenPath(path ?? '') : variable,
@@ -108,7 +108,7 @@ function readSecretFile(path: string, key: SecretKey): string {
       error instanceof Error && 'code' in error
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })
         : error;
-    throw new NeverStartError({
+    throw new ConfigError({
       code: key === 'token' ? 'usage-token-missing' : 'usage-invalid',
       what: `the file of the ${noun} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,

@@ -8,7 +8,7 @@ import {
   isToBlame,
   KeptContent,
 } from '../../src/core/disk-room.js';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import { keepBytes } from '../../src/input/byte-source.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { tinyDisk } from '../support/tiny-disk.js';
@@ -23,7 +23,7 @@ describe('a folder has room', () => {
     // Other tests write to the same disk.
     await expect(assertDiskRoom([folder], left - 1_000 * MB)).resolves.toBeUndefined();
     const low = assertDiskRoom(['/nowhere', folder], left);
-    await expect(low).rejects.toBeInstanceOf(FailFileError);
+    await expect(low).rejects.toBeInstanceOf(RunError);
     await expect(low).rejects.toMatchObject({
       code: 'disk-low',
       subject: expect.stringMatching(new RegExp(`^${folder} has \\d+ MB left$`)),
@@ -59,7 +59,7 @@ describe('a disk with too little left', () => {
     // Counted, not written: each disk has 190 MB left all the time.
     const keep = (input: string, folder: string, megabytes: number) => {
       const kept = new KeptContent(input, folder);
-      expect(() => kept.add(megabytes * MB)).toThrow(FailFileError);
+      expect(() => kept.add(megabytes * MB)).toThrow(RunError);
       return kept;
     };
     const all = [keep('list.csv', here, 120), keep('list.csv', there, 150), keep('other.csv', there, 150)];

@@ -4,25 +4,25 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import * as errors from '../../src/core/errors.js';
 import {
+  AuthenticationError,
   BrandEnrichError,
+  ConfigError,
   DeclinedError,
   ERROR_CATALOGUE,
   type ErrorCode,
   EXIT,
   errorText,
-  FailFileError,
   InterruptedError,
-  NeverStartError,
-  RefusedError,
+  RunError,
   worstExit,
 } from '../../src/core/errors.js';
 
 const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
 
 it.each([
-  [NeverStartError, 2, 'NeverStartError'],
-  [FailFileError, 5, 'FailFileError'],
-  [RefusedError, 4, 'RefusedError'],
+  [ConfigError, 2, 'ConfigError'],
+  [RunError, 5, 'RunError'],
+  [AuthenticationError, 4, 'AuthenticationError'],
   [InterruptedError, 130, 'InterruptedError'],
   [DeclinedError, 0, 'DeclinedError'],
 ] as const)('exit codes by class: %o ends with %i', (Class, exitCode, name) => {
@@ -33,19 +33,19 @@ it.each([
 
 describe('an error message', () => {
   it('reads what: subject; what to do', () => {
-    expect(new FailFileError(DETAIL).message).toBe('the input cannot be opened: customers.csv; name a file');
+    expect(new RunError(DETAIL).message).toBe('the input cannot be opened: customers.csv; name a file');
   });
 
   it('prefers a more specific description over that of the catalogue', () => {
-    const error = new FailFileError({ ...DETAIL, what: 'the input is a folder' });
+    const error = new RunError({ ...DETAIL, what: 'the input is a folder' });
     expect(error.message).toBe('the input is a folder: customers.csv; name a file');
     expect(error.code).toBe('input-missing');
   });
 
   it('keeps its cause, if it has one', () => {
     const cause = new Error('EACCES');
-    expect(new FailFileError({ ...DETAIL, cause }).cause).toBe(cause);
-    expect('cause' in new FailFileError(DETAIL)).toBe(false);
+    expect(new RunError({ ...DETAIL, cause }).cause).toBe(cause);
+    expect('cause' in new RunError(DETAIL)).toBe(false);
   });
 });
 
@@ -53,7 +53,7 @@ it('every code has a description that fits the message form', () => {
   for (const [code, sentence] of Object.entries(ERROR_CATALOGUE)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(sentence).not.toBe('');
-    const error = new FailFileError({ code: code as ErrorCode, subject: 'S', todo: 'T' });
+    const error = new RunError({ code: code as ErrorCode, subject: 'S', todo: 'T' });
     expect(error.message).toBe(`${sentence}: S; T`);
   }
 });

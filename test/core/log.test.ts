@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import { forwardingLog, openLog, textOfLine } from '../../src/core/log.js';
 import { keepSecret } from '../../src/core/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -30,7 +30,7 @@ it('writes each line as JSON with an ISO time, at once', async () => {
 it('an error of ours is written in words, a bug with its stack', async () => {
   const { log, text } = await newLog();
   const cause = new Error('EACCES');
-  log.error({ err: new FailFileError({ code: 'disk-low', subject: '/data', todo: 'free', cause }) }, 'ended');
+  log.error({ err: new RunError({ code: 'disk-low', subject: '/data', todo: 'free', cause }) }, 'ended');
   log.error({ err: new TypeError('odd') }, 'ended');
   const [ours, bug] = text().trimEnd().split('\n');
   expect(JSON.parse(ours ?? '').err).toEqual({

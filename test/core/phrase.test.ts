@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../../src/core/errors.js';
+import { ConfigError, RunError, throwProblems, usageProblem } from '../../src/core/errors.js';
 import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';
 import { chooseFrom } from '../../src/input/identify/choose-columns.js';
 import { findColumn } from '../../src/input/identify/find-column.js';
@@ -72,7 +72,7 @@ describe('an error', () => {
   });
 
   const path = '/data/--quota/a -o b/BRAND_API_TOKEN.csv';
-  const made = new FailFileError({
+  const made = new RunError({
     code: 'input-missing',
     subject: phrase`${{ setting: 'caFile' }} ${path}`,
     todo: phrase`use ${{ set: { sheet: path } }}`,
@@ -81,11 +81,11 @@ describe('an error', () => {
 
   it("keeps what is the user's, also in an error made of it and in one of several problems", () => {
     expect(made.inWords('keys').message).toBe(message);
-    expect(new NeverStartError(made.detail).inWords('keys')).toEqual(made.inWords('keys'));
+    expect(new ConfigError(made.detail).inWords('keys')).toEqual(made.inWords('keys'));
     const { what, subject, todo } = made.detail;
     const several = refusal(() =>
       throwProblems([usageProblem(what, subject, todo), usageProblem('w', path, 't')]),
-    ) as NeverStartError;
+    ) as ConfigError;
     expect(several.inWords('keys')).toMatchObject({
       subject: `caFile ${path}, ${path}`,
       todo: `fix these:\n  - ${message}\n  - w: ${path}; t`,
@@ -94,7 +94,7 @@ describe('an error', () => {
 
   it('keeps it on its way from the process that reads a file', () => {
     const { isUsage: _usage, ...detail } = JSON.parse(JSON.stringify(sentError('a.xlsx', made)));
-    expect(new FailFileError(detail).inWords('keys').message).toBe(message);
+    expect(new RunError(detail).inWords('keys').message).toBe(message);
   });
 
   const columns = ['--quota', 'x -o y', '--rate'];
@@ -108,7 +108,7 @@ describe('an error', () => {
       ["column: '--quota:domain'", "column: 'x -o y:domain'", '"--rate"'],
     ],
   ])('of %s', (_, act, left) => {
-    const { message } = (refusal(act) as NeverStartError).inWords('keys');
+    const { message } = (refusal(act) as ConfigError).inWords('keys');
     for (const text of left) expect(message).toContain(text);
     expect(message.replaceAll(/--(?:quota|rate|concurrency)\b/g, '')).not.toMatch(/--|BRAND_API/);
   });

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError, usageProblem } from '../../src/core/errors.js';
+import { ConfigError, usageProblem } from '../../src/core/errors.js';
 import { type Action, noEngine, RefusedAction } from '../../src/dashboard/actions.js';
 import { faultsOf } from '../support/schemas.js';
 import { ask, basic, noticeOf, sessionFor } from './asking.js';
@@ -37,7 +37,7 @@ async function withActions() {
         if (id === 'r-away') throw noEngine(id);
         if (id === 'r-stays') return { path: '/', sentence: 'it was not started', isRefused: true };
         if (id === 'r-gone') {
-          throw new NeverStartError(usageProblem('the engine knows no such run', id, 'reload the page'));
+          throw new ConfigError(usageProblem('the engine knows no such run', id, 'reload the page'));
         }
         done.push(`pause ${id}`);
         return { path: '/', sentence: `<b>${id}</b> is paused` };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { ConfigError, RunError } from '../../src/core/errors.js';
 import { type FileActionContext, fileActions } from '../../src/dashboard/file-actions.js';
 import { createFileFinder, type Draft, listWaiting } from '../../src/jobs/find-files.js';
 import { DRAFTS_FOLDER, derivedId, readNoted } from '../../src/jobs/job-folder.js';
@@ -212,7 +212,7 @@ describe('an upload', () => {
     const { served, kept } = await withInboxes(1, async () => {
       looks += 1;
       if (looks > 1)
-        throw new FailFileError({ code: 'disk-low', subject: '/data has 12 MB left', todo: 'free some' });
+        throw new RunError({ code: 'disk-low', subject: '/data has 12 MB left', todo: 'free some' });
     });
     const { asked, answer } = openRequest(served.url, 'a.csv', {});
     await writeBytes(asked, 40);
@@ -299,8 +299,8 @@ describe('a start', () => {
     const tries = await Promise.allSettled([press(), press(), discard(upload)]);
     expect(tries.map((each) => (each.status === 'fulfilled' ? each.status : each.reason))).toEqual([
       'fulfilled',
-      expect.any(NeverStartError),
-      expect.any(NeverStartError),
+      expect.any(ConfigError),
+      expect.any(ConfigError),
     ]);
     expect(await readdir(join(root, 'waiting'))).toHaveLength(1);
   });
@@ -358,7 +358,7 @@ describe('a failed file', () => {
     });
     expect(await settings()).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
     expect(await readdir(join(root, 'failed'))).toEqual([]);
-    await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
+    await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(ConfigError);
   });
 
   it('is started with what was chosen beside newer settings in the inbox, which stay', async () => {
@@ -384,7 +384,7 @@ describe('a failed file', () => {
 
   it('cannot be discarded, but be read differently whatever it is called', async () => {
     const { folder, discard, asked } = await withFailed();
-    await expect(discard?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
+    await expect(discard?.carryOut(asked)).rejects.toBeInstanceOf(ConfigError);
     expect(await readdir(folder)).toContain('list.csv');
     const { start, asked: other } = await withFailed('list.dat');
     expect(await start?.carryOut(other)).toMatchObject({ subject: 'list.dat' });

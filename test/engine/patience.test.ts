@@ -2,11 +2,11 @@ import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { createPatience, withPatience } from '../../src/engine/patience.js';
 
-const unreachable = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
+const unreachable = () => new RunError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
 const running = () => ({ log: silentLog(), stop: new AbortController().signal });
 
 /** A clock whose waits end at once, and take their time by it. */
@@ -37,11 +37,8 @@ describe('patience', () => {
   });
 
   it.each([
-    ['an engine in an unfit state', new FailFileError({ code: 'engine-unfit', subject: '', todo: '' })],
-    [
-      'an engine that another one has locked',
-      new FailFileError({ code: 'engine-held', subject: '', todo: '' }),
-    ],
+    ['an engine in an unfit state', new RunError({ code: 'engine-unfit', subject: '', todo: '' })],
+    ['an engine that another one has locked', new RunError({ code: 'engine-held', subject: '', todo: '' })],
     ['a bug', new Error('cannot read properties of undefined')],
   ])('does not retry a permanent error: %s', async (_what, error) => {
     const call = absent(9, () => error);

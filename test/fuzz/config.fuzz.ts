@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { showConfig, shownSettings } from '../../src/commands/config.js';
 import { configText } from '../../src/commands/init.js';
-import { NeverStartError, throwProblems } from '../../src/core/errors.js';
+import { ConfigError, throwProblems } from '../../src/core/errors.js';
 import { sayPhrase } from '../../src/core/phrase.js';
 import { findSettings, parseConfigFile, wantsJson } from '../../src/settings/load-settings.js';
 import { COMMANDS_WITH_SETTINGS } from '../../src/settings/setting.js';
@@ -125,7 +125,7 @@ fuzz('a config file is usable or refused by key, and no secret is shown', source
       expect(problems.some(({ subject }) => sayPhrase(subject, 'flags').startsWith(`${key} in `))).toBe(true);
     throwProblems(problems);
   } catch (error) {
-    if (!(error instanceof NeverStartError)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     said.push(error.message);
     expect(error.code).toMatch(/^usage-/);
   }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import { openInput } from '../../src/input/open-input.js';
 import { folderOfFile, intakeOptions, readContent } from './reading.js';
 
@@ -43,7 +43,7 @@ describe('an unreadable input stops with a reason', () => {
     ['Cyrillic', iconv.encode('имя;город\nГазпром;Москва\n', 'windows-1251'), 'input-encoding', '--encoding'],
   ])('%s', async (_, bytes, code, words) => {
     const reading = readContent(folder, bytes);
-    await expect(reading).rejects.toBeInstanceOf(FailFileError);
+    await expect(reading).rejects.toBeInstanceOf(RunError);
     await expect(reading).rejects.toMatchObject({ code });
     await expect(reading).rejects.toThrow(words);
   });

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DaemonContext } from '../../src/app/daemon-context.js';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { createFileCaps } from '../../src/jobs/file-caps.js';
 import { readOwnSettings } from '../../src/jobs/inbox-folder-settings.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
@@ -81,7 +81,7 @@ it.each([
 ])('refuses %s', async (_, given, message) => {
   const { check } = await waiting('{"maxRequests": 5}', '{"maxRequests": 100, "maxCost": "7"}');
   const refused = check(given);
-  await expect(refused).rejects.toBeInstanceOf(NeverStartError);
+  await expect(refused).rejects.toBeInstanceOf(ConfigError);
   await expect(refused).rejects.toThrow(message);
 });
 

@@ -1,6 +1,6 @@
 /** What brand-enrich.json may set for the files of its folder. */
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { applyFolderSettings } from '../../src/jobs/inbox-folder-settings.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
 
@@ -18,7 +18,7 @@ function refusal(values: Record<string, unknown>): string {
   try {
     apply(values);
   } catch (error) {
-    if (error instanceof NeverStartError) return error.message;
+    if (error instanceof ConfigError) return error.message;
     throw error;
   }
   throw new Error('nothing was refused');

@@ -1,6 +1,6 @@
 /** What an error advises, as lines of the settings file of an inbox. */
 import { expect, it } from 'vitest';
-import type { NeverStartError } from '../../src/core/errors.js';
+import type { ConfigError } from '../../src/core/errors.js';
 import { type Phrase, phrase } from '../../src/core/phrase.js';
 import { applyFolderSettings } from '../../src/jobs/inbox-folder-settings.js';
 import { settingsAdvice, settingsIn } from '../../src/jobs/inbox-verdict.js';
@@ -58,7 +58,7 @@ it('advises columns that the inbox accepts', () => {
     'buyer website|seller website',
     'apple.com|sap.com',
     'sap.com|acme.com',
-  ]) as NeverStartError;
+  ]) as ConfigError;
   const read = settingsIn(detail.todo).map(
     (values) => applyFolderSettings({ path: '/in/brand-enrich.json', values }, BASE).columns,
   );

@@ -1,6 +1,6 @@
 /** What happens to a file after its run, or after an error that prevented it. */
 import { describe, expect, it } from 'vitest';
-import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
+import { ConfigError, InterruptedError, RunError } from '../../src/core/errors.js';
 import { phrase } from '../../src/core/phrase.js';
 import {
   quotingInvalid,
@@ -56,7 +56,7 @@ describe('the headline of a file that is no table', () => {
   });
 
   it('a file that was moved', () => {
-    const error = new FailFileError({ code: 'input-missing', subject: '/in/x/a.csv', todo: 'look' });
+    const error = new RunError({ code: 'input-missing', subject: '/in/x/a.csv', todo: 'look' });
     const end = verdictOfError(error, { folder: '/in/x', file: 'a.csv', record: { run: null } }, 0);
     const headline = 'This file cannot be opened: it may have been moved or removed: a.csv.';
     expect(end).toMatchObject({ reason: { headline } });
@@ -194,11 +194,11 @@ describe('an error', () => {
   const SAID = { subject: 'a', todo: 'name it' };
   const fail = (
     code: 'input-binary' | 'input-changed' | 'disk-low' | 'engine-unreachable' | 'output-unwritable',
-  ) => new FailFileError({ code, subject: '/desk/job/a.csv', todo: 'do this' });
+  ) => new RunError({ code, subject: '/desk/job/a.csv', todo: 'do this' });
   const coded = (code: string) => Object.assign(new Error(code), { code });
   it.each([
     ['of the file', fail('input-binary'), 0, { type: 'failed' }],
-    ['of its columns', new NeverStartError({ code: 'column-doubtful', ...SAID }), 0, { type: 'failed' }],
+    ['of its columns', new ConfigError({ code: 'column-doubtful', ...SAID }), 0, { type: 'failed' }],
     ['that it was still written', fail('input-changed'), 9, { type: 'again', holds: false }],
     ['of the disk', fail('disk-low'), 9, { type: 'again', holds: true }],
     ['of the engine', fail('engine-unreachable'), 9, { type: 'again', holds: true }],
@@ -212,7 +212,7 @@ describe('an error', () => {
   });
 
   it('an advice that asks keeps its question mark alone', () => {
-    const error = new NeverStartError({
+    const error = new ConfigError({
       code: 'usage-invalid',
       subject: 'colum',
       todo: 'did you mean column?',
@@ -225,7 +225,7 @@ describe('an error', () => {
 
   it('with a line end in a name keeps its headline on one line, and all of it bounded', () => {
     const subject = `a\nb.csv ${'x'.repeat(9_000)}`;
-    const error = new FailFileError({ code: 'input-binary', subject, todo: `look at ${'y'.repeat(9_000)}` });
+    const error = new RunError({ code: 'input-binary', subject, todo: `look at ${'y'.repeat(9_000)}` });
     const end = verdictOfError(error, DROPPED, 0);
     const reason = end.type === 'failed' ? end.reason : { headline: '', details: '' };
     expect(reason).toMatchObject({ code: 'input-binary' });
@@ -234,7 +234,7 @@ describe('an error', () => {
   });
 
   it('is explained to the person who dropped the file', () => {
-    const error = new FailFileError({
+    const error = new RunError({
       code: 'input-preamble',
       subject: '/desk/job/a.csv',
       todo: phrase`skip them with ${{ set: { skipLines: 3 } }}`,

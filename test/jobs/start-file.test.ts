@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { listWaiting } from '../../src/jobs/find-files.js';
 import type { WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { CRASHED } from '../../src/jobs/inbox-verdict.js';
@@ -81,7 +81,7 @@ it('moves once, with its own settings, however many pages start it together', as
     chosen.map((each) => startFile(NO_ORDERS, folders.root, folder, LATER, each)),
   );
   const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
+  expect(refused).toEqual([expect.any(ConfigError), expect.any(ConfigError)]);
   const job = await waiting();
   const settings = JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'));
   expect(settings).toEqual({ maxRequests: 5, kind: 'crypto' });
@@ -107,7 +107,7 @@ describe('a file that waits after its trial', () => {
     const before = await waiting();
     expect(await goOn(folders.root, folder)).toMatchObject({ file: 'list.csv', id: before.id });
     expect(await waiting()).toMatchObject({ id: before.id, state: { why: 'again' }, isTried: true });
-    await expect(goOn(folders.root, folder)).rejects.toBeInstanceOf(NeverStartError);
+    await expect(goOn(folders.root, folder)).rejects.toBeInstanceOf(ConfigError);
   });
 
   it('has its trial again when it is tried again', async () => {
@@ -166,7 +166,7 @@ describe('a file that waits at a limit', () => {
     await writeFile(caps, '{"maxRequests": 7}');
     const record = JSON.parse(await readFile(join(folder, NOTE), 'utf8')) as object;
     await writeFile(join(folder, NOTE), JSON.stringify({ ...record, file }));
-    await expect(goOn(folders.root, folder, { maxRequests: null })).rejects.toBeInstanceOf(NeverStartError);
+    await expect(goOn(folders.root, folder, { maxRequests: null })).rejects.toBeInstanceOf(ConfigError);
     expect(await readFile(caps, 'utf8')).toBe('{"maxRequests": 7}');
     expect(await settingsIn(folder)).toEqual({ maxRequests: 5 });
   });
@@ -174,10 +174,10 @@ describe('a file that waits at a limit', () => {
   it('does not go on twice, nor once a watcher has it', async () => {
     const folder = await waits('{"maxRequests": 5}');
     await goOn(folders.root, folder, { maxRequests: '9' });
-    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(NeverStartError);
+    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(ConfigError);
     expect(await settingsIn(folder)).toEqual({ maxRequests: '9' });
     await take(folders, folder);
-    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(NeverStartError);
+    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(ConfigError);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Names of uploaded files: safe on every file system, readable, and never replacing another. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import {
   isLeftAlone,
   isLongName,
@@ -53,7 +53,7 @@ describe('the name of an upload', () => {
     'customers.xlsx.json',
     '\u200e.csv',
   ])('%j is refused, as the inbox would ignore it', (given) => {
-    expect(() => uploadName(given)).toThrow(NeverStartError);
+    expect(() => uploadName(given)).toThrow(ConfigError);
     expect(() => uploadName(given)).toThrow(/rename the file/);
   });
 
@@ -67,7 +67,7 @@ describe('the name of an upload', () => {
         try {
           name = uploadName(given);
         } catch (error) {
-          if (error instanceof NeverStartError) return;
+          if (error instanceof ConfigError) return;
           throw error;
         }
         expect(name).not.toMatch(/[/\\:]|\p{Cc}|\p{Cf}|^\.|[. ]$/u);

@@ -256,7 +256,7 @@ describe('a program', () => {
     const scene = await createScene(engine);
     const enricher = await enricherOf(scene, { token: 'revoked-token-of-long-ago' });
     const lookups = await Promise.allSettled(domains(50).map((domain) => enricher.lookup(domain)));
-    const reason = { name: 'RefusedError', code: 'credentials-refused', exitCode: 4 };
+    const reason = { name: 'AuthenticationError', code: 'credentials-refused', exitCode: 4 };
     for (const each of lookups) expect(each).toMatchObject({ reason });
     await expect(all(enricher.enrich(domains(5)))).rejects.toThrow(/refused the credentials/);
     expect(scene.service.meter.requests).toHaveLength(1);
@@ -266,7 +266,7 @@ describe('a program', () => {
     const scene = await createScene(engine);
     const enricher = await enricherOf(scene, { baseUrl: 'http://127.0.0.1:9' });
     await expect(enricher.lookup('acme.com')).rejects.toThrow(
-      expect.objectContaining({ name: 'FailFileError', code: 'service-unreachable' }),
+      expect.objectContaining({ name: 'RunError', code: 'service-unreachable' }),
     );
   });
 

@@ -192,10 +192,10 @@ describe('a program', LONG, () => {
     expect(stdout.trim().split(' ')).toEqual([
       'BrandEnrichError',
       'EXIT',
-      'FailFileError',
+      'RunError',
       'InterruptedError',
-      'NeverStartError',
-      'RefusedError',
+      'ConfigError',
+      'AuthenticationError',
       'createEnricher',
       'qualityTier',
     ]);

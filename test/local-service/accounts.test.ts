@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decimalText } from '../../src/core/decimal.js';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import {
   Accounts,
   bearerToken,
@@ -21,7 +21,7 @@ const problemOf = (text: string) => {
     parseAccounts(text, 'accounts.json');
     return 'accepted';
   } catch (error) {
-    expect(error).toBeInstanceOf(NeverStartError);
+    expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
   }
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { FAULTS, type Faults, parseFaults, withFaults } from '../../src/local-service/faults.js';
 import type { ServiceResponse } from '../../src/local-service/service-request.js';
 import { billedBy, createTinyService, getFrom, OWN_DOMAIN, QUOTA, USAGE } from './tiny-service.js';
@@ -205,7 +205,7 @@ describe('fault settings', () => {
 
   it('list everything that is wrong at once, with the valid form', () => {
     const wrong = ['503=2', 'latency=soon', 'colour=red', 'reset', 'constructor=1'];
-    expect(() => parseFaults(wrong)).toThrow(NeverStartError);
+    expect(() => parseFaults(wrong)).toThrow(ConfigError);
     for (const text of wrong) expect(() => parseFaults(wrong)).toThrow(text);
     expect(() => parseFaults(wrong)).toThrow(FAULTS.latency.form);
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import type { HttpListener } from '../../src/core/listen-http.js';
 import { type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
 import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
@@ -141,7 +141,7 @@ describe('over HTTP', () => {
   it('a taken port is named', async () => {
     const { port } = await start(answering(whole));
     const again = listen(answering(whole), { host: '127.0.0.1', port });
-    await expect(again).rejects.toThrow(FailFileError);
+    await expect(again).rejects.toThrow(RunError);
     await expect(again).rejects.toThrow(`127.0.0.1:${port}`);
   });
 

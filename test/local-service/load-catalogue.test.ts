@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import { loadCatalogue, memberBytes, readCatalogueLine } from '../../src/local-service/load-catalogue.js';
 import { generateCatalogue } from './generate-catalogue.js';
 import { generatedDomain } from './generate-keys.js';
@@ -28,8 +28,8 @@ async function fileOf(content: string | Buffer, name = `${files}.jsonl`): Promis
 
 async function messageOf(path: string): Promise<string> {
   const error: unknown = await loadCatalogue(path).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(FailFileError);
-  return error instanceof FailFileError ? error.message : '';
+  expect(error).toBeInstanceOf(RunError);
+  return error instanceof RunError ? error.message : '';
 }
 
 type Json = Record<string, unknown>;

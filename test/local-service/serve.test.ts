@@ -1,7 +1,7 @@
 import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { ConfigError, RunError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { DEMO_TOKEN, readStatements, type ServeOptions, serve } from '../../src/local-service/serve.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -75,7 +75,7 @@ describe('serve', () => {
   it('refuses a second service on the same accounts, by whatever path, and takes others beside it', async () => {
     const files = await makeFiles();
     await start(files);
-    await expect(start(files)).rejects.toThrow(FailFileError);
+    await expect(start(files)).rejects.toThrow(RunError);
     const alias = `${files.accounts}.alias`;
     symlinkSync(files.accounts, alias);
     await expect(start({ ...files, accounts: alias })).rejects.toThrow(alias);
@@ -85,13 +85,13 @@ describe('serve', () => {
   it('holds nothing after a failed start', async () => {
     const files = await makeFiles();
     const { port } = new URL((await start({ catalogue: files.catalogue })).url);
-    await expect(serve({ port: Number(port), log: silentLog(), ...files })).rejects.toThrow(FailFileError);
+    await expect(serve({ port: Number(port), log: silentLog(), ...files })).rejects.toThrow(RunError);
     await start(files);
   });
 
   it('names a bad catalogue, bad accounts and unknown faults', async () => {
     const { catalogue, accounts } = await makeFiles();
-    await expect(start({ catalogue, faults: ['nonsense=1'] })).rejects.toThrow(NeverStartError);
+    await expect(start({ catalogue, faults: ['nonsense=1'] })).rejects.toThrow(ConfigError);
     appendFileSync(catalogue, '{"brand":\n');
     await expect(start({ catalogue })).rejects.toThrow('line 21');
     writeFileSync(accounts, '[]');

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FailFileError } from '../../src/core/errors.js';
+import { RunError } from '../../src/core/errors.js';
 import {
   type NoticeState,
   readUsageCounts,
@@ -96,7 +96,7 @@ describe('the usage journal', () => {
   });
 
   it('a missing folder is an error that names the file', () => {
-    expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow(FailFileError);
+    expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow(RunError);
     expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ExitCode, FailFileError, InterruptedError, RefusedError } from '../../src/core/errors.js';
+import { AuthenticationError, type ExitCode, InterruptedError, RunError } from '../../src/core/errors.js';
 import type { StatusCounts } from '../../src/core/outcome.js';
 import { makeReport } from '../../src/run/report/report.js';
 import { exitCodeOf, faultAfter, type LookupsEnd } from '../../src/run/run-end.js';
@@ -46,10 +46,15 @@ it.each<[string, unknown, ExitCode, RegExp | null]>([
   ['the stop itself', stopped.signal.reason, 130, null],
   ['a wait that it ended', waited, 130, null],
   ['reading that it ended', new InterruptedError({ code: 'interrupted', ...detail }), 130, null],
-  ['an engine that was waited for', new FailFileError({ code: 'engine-unreachable', ...detail }), 130, null],
-  ['full disk', new FailFileError({ code: 'disk-low', ...detail }), 5, /disk space is left.*: x; do y; then/],
-  ['a lost engine', new FailFileError({ code: 'engine-unfit', ...detail }), 5, /cannot be used.*: x; do y/],
-  ['refused credentials', new RefusedError({ code: 'credentials-refused', ...detail }), 4, /credentials: x/],
+  ['an engine that was waited for', new RunError({ code: 'engine-unreachable', ...detail }), 130, null],
+  ['full disk', new RunError({ code: 'disk-low', ...detail }), 5, /disk space is left.*: x; do y; then/],
+  ['a lost engine', new RunError({ code: 'engine-unfit', ...detail }), 5, /cannot be used.*: x; do y/],
+  [
+    'refused credentials',
+    new AuthenticationError({ code: 'credentials-refused', ...detail }),
+    4,
+    /credentials: x/,
+  ],
   ['a bug', new TypeError('token-1 is not a function'), 5, /^interrupted.*this is a bug.* in the log/],
 ])('after Ctrl-C, %s', (_what, error, exitCode, words) => {
   const fault = faultAfter(error, stopped.signal);

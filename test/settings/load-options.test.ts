@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { TABLE_FORMATS } from '../../src/core/table.js';
 import type { FileOptions } from '../../src/library/enricher.js';
 import { loadOptions, PROGRAM_OPTIONS } from '../../src/settings/load-settings.js';
@@ -61,7 +61,7 @@ describe('options', () => {
 
   it('cannot be misspelt, nor be those of a process', () => {
     const wrong = () => loadOptions({ ...SERVICE, overageBugdet: 5, metricsPort: 1, rate: 'fast' });
-    expect(wrong).toThrow(NeverStartError);
+    expect(wrong).toThrow(ConfigError);
     expect(wrong).toThrow(/overageBugdet; did you mean overageBudget/);
     expect(wrong).toThrow(/metricsPort/);
     expect(() => loadOptions({ ...SERVICE, rate: 'fast' })).toThrow(/rate in the options/);

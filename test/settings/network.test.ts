@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { proxyValue } from '../../src/settings/address-values.js';
 import { networkOf, proxyFor } from '../../src/settings/network.js';
 import { Refusal } from '../../src/settings/parse-value.js';
@@ -72,8 +72,8 @@ describe('the file of --ca-file', () => {
     try {
       return networkOf({ ...PROXIES, noProxy: null, caFile: path, nodeCaFile }).extraCa;
     } catch (error) {
-      expect(error).toBeInstanceOf(NeverStartError);
-      return (error as NeverStartError).message.replace(path, 'PATH');
+      expect(error).toBeInstanceOf(ConfigError);
+      return (error as ConfigError).message.replace(path, 'PATH');
     }
   };
 

@@ -1,4 +1,4 @@
-import { NeverStartError } from '../../src/core/errors.js';
+import { ConfigError } from '../../src/core/errors.js';
 import { loadSettings, type SettingSources } from '../../src/settings/load-settings.js';
 
 export const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
@@ -15,11 +15,11 @@ export function load({ file, ...sources }: Sources = {}) {
 }
 
 /** The error that the action throws; throws when it succeeds. */
-export function refusal(action: () => unknown): NeverStartError {
+export function refusal(action: () => unknown): ConfigError {
   try {
     action();
   } catch (error) {
-    if (error instanceof NeverStartError) return error;
+    if (error instanceof ConfigError) return error;
     throw error;
   }
   throw new Error('nothing was refused');

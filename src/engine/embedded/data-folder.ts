@@ -9,7 +9,7 @@ import { mkdir, open, readdir, realpath, rename, rm, statfs, writeFile } from 'n
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { BrandEnrichError, errorText, type FailFileError, InterruptedError } from '../../core/errors.js';
+import { BrandEnrichError, errorText, InterruptedError, type RunError } from '../../core/errors.js';
 import { assertOwnState, inFolder, makeFolder, ofAnotherUser } from '../../core/folders.js';
 import { attempt } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -186,7 +186,7 @@ const EMPTY =
 export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${OR_EMPTY}: ${EMPTY}`;
 
 /** The error once the database of a running server has vanished; null while it is there. */
-export function lossOfData({ data }: ServerFolders): FailFileError | null {
+export function lossOfData({ data }: ServerFolders): RunError | null {
   try {
     statSync(join(data, VERSION_FILE));
     return null;
@@ -276,7 +276,7 @@ export async function assertGoesOn(stop: AbortSignal): Promise<void> {
   throw new InterruptedError({ code: 'interrupted', subject, todo: 'run the same command again' });
 }
 
-function initdbError({ data }: ServerFolders, error: unknown): FailFileError {
+function initdbError({ data }: ServerFolders, error: unknown): RunError {
   const { stderr = '' } = error as { stderr?: string };
   const words = initdbFailure(stderr);
   const reason = words === '' ? errorText(error) : words;

@@ -13,7 +13,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { makeTemporaryFolder } from '../../core/folders.js';
 import { isErrorCode } from '../../core/system-error.js';
 
@@ -29,7 +29,7 @@ export const LOOK_AGAIN_MS = 25;
 /** A candidate sends its name; the answer is one of these, with the number of the process. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
-/** Throws {@link FailFileError} `engine-held` after `patienceMs`, and errors of the file system. */
+/** Throws {@link RunError} `engine-held` after `patienceMs`, and errors of the file system. */
 export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;
@@ -56,7 +56,7 @@ export async function lockFolder(folder: string, patienceMs: number) {
           `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does ` +
           'not finish';
         const todo = 'end that process, then run again';
-        throw new FailFileError({ code: 'engine-held', what, subject: folder, todo });
+        throw new RunError({ code: 'engine-held', what, subject: folder, todo });
       }
       await wait(LOOK_AGAIN_MS);
     }

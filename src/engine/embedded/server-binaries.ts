@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../core/errors.js';
+import { errorText, RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isErrorCode } from '../../core/system-error.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
 
 /** Unusable data where only the user may decide to begin an empty database. Code `engine-unfit`. */
-export class UnusableDataError extends FailFileError {
+export class UnusableDataError extends RunError {
   constructor(what: string, subject: string, todo: Phrase) {
     super({ code: 'engine-unfit', what, subject, todo });
   }

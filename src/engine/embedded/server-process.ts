@@ -5,7 +5,7 @@ import { constants, existsSync, fchmodSync, fchownSync } from 'node:fs';
 import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { inFolder, makeFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
@@ -232,5 +232,5 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
     'this state folder';
   const shared = { choose: 'engine', example: 'redis://HOST' };
   const todo = phrase`stop it there, or share one server with ${shared} or postgres://HOST`;
-  throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
+  throw new RunError({ code: 'engine-held', what, subject: home, todo });
 }

@@ -10,7 +10,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
-import { errorText, FailFileError } from '../../core/errors.js';
+import { errorText, RunError } from '../../core/errors.js';
 import { assertOwnState } from '../../core/folders.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
@@ -52,10 +52,10 @@ export function connectionTo(sockets: string): ClientConfig {
 }
 
 /** The error when the server gives no session; `reason`: why. */
-export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
+export function unreachable({ home, log }: ServerFolders, reason: string): RunError {
   const what = `the embedded engine does not answer (${reason})`;
   const todo = `run again; see its log: ${log}`;
-  return new FailFileError({ code: 'engine-unreachable', what, subject: home, todo });
+  return new RunError({ code: 'engine-unreachable', what, subject: home, todo });
 }
 
 export type Attempt =
@@ -156,7 +156,7 @@ interface ServerLook {
 
 /**
  * Looks at the private server without starting it; `stops` ends an unused one. Throws {@link
- * FailFileError} `engine-unreachable` if it does not answer.
+ * RunError} `engine-unreachable` if it does not answer.
  */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));

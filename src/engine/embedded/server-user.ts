@@ -41,7 +41,7 @@ export function serverUser(): ServerUser | null {
 
 /**
  * An account for `initdb`, which wants a name for its user and runs before there is anything to
- * protect. Throws {@link FailFileError} `engine-unfit` on a machine without one.
+ * protect. Throws {@link RunError} `engine-unfit` on a machine without one.
  */
 export function namedUser(): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')

@@ -6,7 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { errorText, type FailFileError } from '../../core/errors.js';
+import { errorText, type RunError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { phrase } from '../../core/phrase.js';
@@ -139,7 +139,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
      * After `leave`: sets data aside that this build cannot use. Throws `unusable` while a process
      * uses them. What others set up since is left alone: it is paid for.
      */
-    async replace(unusable: FailFileError): Promise<void> {
+    async replace(unusable: RunError): Promise<void> {
       const lock = await lockFolder(folders.home, JOIN_DEADLINE_MS);
       try {
         if (inodeOf(folders.data) !== joined) return;
@@ -247,7 +247,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
 function startFailure(
   { home, log }: ServerFolders,
   { type, reason }: Exclude<StartResult, { type: 'running' }>,
-): FailFileError {
+): RunError {
   const what = `the embedded engine cannot start (${reason})`;
   const known = todoForMachine(reason);
   if (known !== undefined) return unfit(what, home, known);

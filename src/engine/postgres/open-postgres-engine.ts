@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { PgPool } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, idleClock } from '../../core/clock.js';
-import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
+import { BrandEnrichError, errorText, RunError } from '../../core/errors.js';
 import { orRelease, withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
@@ -65,7 +65,7 @@ export async function openPostgresEngine(given: PostgresEngineOptions): Promise<
 }
 
 /**
- * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in,
+ * Throws {@link RunError}: `engine-unreachable` when the server does not let us in,
  * `engine-unfit` when it is too old, may not make our schemas, or another build wrote there.
  */
 export async function openEngineOn(
@@ -190,7 +190,7 @@ async function assertReachable(pool: Pool, server: PostgresServer): Promise<void
   } catch (error) {
     const failure = storeFailure(server, error);
     if (server.loss?.() === null || isEndedByServer(error)) return;
-    throw failure instanceof FailFileError ? failure : unreachable(server, error);
+    throw failure instanceof RunError ? failure : unreachable(server, error);
   }
 }
 
@@ -214,7 +214,7 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);
     // Only a refusal of rights is about the schemas.
-    if (known instanceof FailFileError && !isDenied(error)) throw known;
+    if (known instanceof RunError && !isDenied(error)) throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
     throw unfit(what, address, 'allow the user to create schemas in this database');
   }

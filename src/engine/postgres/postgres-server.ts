@@ -1,7 +1,7 @@
 /** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
-import { type FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
+import { ConfigError, type RunError, usageProblem } from '../../core/errors.js';
 import type { Phrase } from '../../core/phrase.js';
 import { readPlainFileSync } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
@@ -19,7 +19,7 @@ export interface PostgresServer {
   /** Cuts a password out of a message of the driver. */
   redact(text: string): string;
   /** Returns why the server can never work again, or null. */
-  readonly loss?: () => FailFileError | null;
+  readonly loss?: () => RunError | null;
 }
 
 /** Sent once in each session, since a pooler refuses options at its start. */
@@ -36,7 +36,7 @@ export function shownAddress(url: string): string {
 
 /**
  * Returns the options for `pg`. TLS is decided here, since `pg` would not count `extraCa`. Throws
- * `NeverStartError`.
+ * `ConfigError`.
  */
 export function connectionOf(url: string, extraCa: string | null): ClientConfig {
   const address = new URL(url);
@@ -58,7 +58,7 @@ function readPart(part: string, path: string): string {
     return readPlainFileSync(path);
   } catch (error) {
     const what = `the file of ${part} in the address of the engine cannot be read`;
-    throw new NeverStartError(usageProblem(what, `${path} (${systemWords(error)})`, 'name a readable file'));
+    throw new ConfigError(usageProblem(what, `${path} (${systemWords(error)})`, 'name a readable file'));
   }
 }
 
@@ -92,7 +92,7 @@ export async function readServerFacts(session: ClientBase): Promise<ServerFacts>
   return rows[0];
 }
 
-/** Throws {@link FailFileError} `engine-unfit` for a server that is too old or read-only. */
+/** Throws {@link RunError} `engine-unfit` for a server that is too old or read-only. */
 export function requireFit({ version, readOnly }: ServerFacts, address: string): void {
   const major = Math.floor(version / 10_000);
   if (major < OLDEST_MAJOR)

@@ -1,5 +1,5 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import { FIND_WRITER, unfit } from '../stores/store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
@@ -44,7 +44,7 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
  * answered that it cannot. Any other error is a bug and comes back as it is.
  */
 export function storeFailure(server: FailingServer, error: unknown): unknown {
-  if (error instanceof FailFileError) return error;
+  if (error instanceof RunError) return error;
   const lost = server.loss?.() ?? null;
   if (lost !== null) return lost;
   const state = sqlState(error);
@@ -61,9 +61,9 @@ export function storeFailure(server: FailingServer, error: unknown): unknown {
 type FailingServer = Pick<PostgresServer, 'address' | 'todo' | 'redact' | 'loss'>;
 
 /** The error of a session that was lost, or not to be had: `engine-unreachable`. */
-export function unreachable(server: FailingServer, error: unknown): FailFileError {
+export function unreachable(server: FailingServer, error: unknown): RunError {
   const subject = subjectOf(server, error);
-  return new FailFileError({ code: 'engine-unreachable', subject, todo: server.todo, cause: error });
+  return new RunError({ code: 'engine-unreachable', subject, todo: server.todo, cause: error });
 }
 
 const subjectOf = ({ address, redact }: FailingServer, error: unknown) =>

@@ -5,7 +5,7 @@
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { type ClientCertificate, trusting } from '../../core/connector.js';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
@@ -103,7 +103,7 @@ function keepToDatabase(redis: Redis): Redis {
   return redis;
 }
 
-/** Throws the first reason as `FailFileError`: `engine-unreachable`, `engine-unfit` if refused. */
+/** Throws the first reason as `RunError`: `engine-unreachable`, `engine-unfit` if refused. */
 export async function openConnection(options: ConnectOptions): Promise<Redis> {
   const redis = createConnection(options);
   let reason: unknown;
@@ -118,9 +118,7 @@ export async function openConnection(options: ConnectOptions): Promise<Redis> {
   } catch (error) {
     redis.disconnect();
     const failure = storeFailure(options.address, reason ?? error);
-    throw failure instanceof FailFileError
-      ? failure
-      : storeFailure(options.address, new Error(failure.message));
+    throw failure instanceof RunError ? failure : storeFailure(options.address, new Error(failure.message));
   } finally {
     redis.off('error', note);
   }

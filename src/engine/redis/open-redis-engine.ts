@@ -30,7 +30,7 @@ export interface RedisEngineOptions extends EngineOptions {
   readonly namespace?: string;
 }
 
-/** Throws `FailFileError` when the server does not answer or could lose data. Names no password. */
+/** Throws `RunError` when the server does not answer or could lose data. Names no password. */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);

@@ -20,7 +20,7 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
 }
 
 /**
- * Throws `FailFileError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
+ * Throws `RunError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
  * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
 export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk: boolean) {

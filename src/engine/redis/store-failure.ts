@@ -1,5 +1,5 @@
 /** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
-import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
+import { type BrandEnrichError, errorText, RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { ADDRESS, FIND_WRITER, unfit } from '../stores/store-calls.js';
@@ -48,7 +48,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const text = errorText(error).slice(0, LONGEST_REPLY);
   const cause = new Error(text);
   const unreachable = (why: string, todo: Phrase) =>
-    new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
+    new RunError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
     const reachable = 'and that Redis is running and reachable; then run again';
     const isTls = address.startsWith('rediss') && isErrorCode(error, 'ECONNRESET', 'EPIPE');

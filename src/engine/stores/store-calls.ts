@@ -1,5 +1,5 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { list, type Shape, text, tuple } from '../../core/shapes.js';
 
@@ -66,12 +66,12 @@ export function storableJson(value: object): string {
 }
 
 /** `engine-unfit`: what the server, the machine or the folder lacks, and the way out. */
-export function unfit(what: string, subject: string, todo: Phrase, cause?: unknown): FailFileError {
-  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause });
+export function unfit(what: string, subject: string, todo: Phrase, cause?: unknown): RunError {
+  return new RunError({ code: 'engine-unfit', what, subject, todo, cause });
 }
 
 /** Tables or keys of another build, which this one neither reads nor changes. `engine-unfit`. */
-export class ForeignSchemaError extends FailFileError {
+export class ForeignSchemaError extends RunError {
   /** `found`: what the engine has as the version of its schema; `known`: ours. */
   constructor(found: unknown, known: number | string, address: string) {
     const version = String(found ?? 'without a version').slice(0, 20);
@@ -91,7 +91,7 @@ export const ADDRESS = { setting: 'engine' };
 export const FIND_WRITER = 'find out who else writes to it, then run the same command again';
 
 /** The error of an answer that is not ours. */
-export function unreadable(subject: string, cause?: unknown): FailFileError {
+export function unreadable(subject: string, cause?: unknown): RunError {
   return unfit('the engine gave an answer that this build cannot read', subject, FIND_WRITER, cause);
 }
 

@@ -1,6 +1,6 @@
 /** Chooses the columns with the identifiers: as requested, else by score; doubt stops the run. */
 import { basename } from 'node:path';
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
@@ -37,7 +37,7 @@ interface SampledTable {
 }
 
 /**
- * Chooses the columns and rows that are read. Throws `NeverStartError`: column-unknown,
+ * Chooses the columns and rows that are read. Throws `ConfigError`: column-unknown,
  * column-doubtful, column-ours, column-mismatch.
  */
 export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
@@ -160,7 +160,7 @@ function findOurColumns(columns: readonly string[], prefix: string): number[] {
   if (prefix === '' || prefixed.length === 0) return [];
   const missing = MARKS.map((mark) => prefix + mark).filter((name) => !columns.includes(name));
   if (missing.length === 0) return prefixed;
-  throw new NeverStartError({
+  throw new ConfigError({
     code: 'column-ours',
     what:
       `some columns begin with "${prefix}" like the columns that a run adds, but ` +
@@ -178,7 +178,7 @@ type Judged = RowCondition & { readonly at: number; readonly key: string; readon
 export class RowFilter {
   readonly #conditions: readonly Judged[];
 
-  /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
+  /** Throws `ConfigError` (column-unknown, column-doubtful): no such column, or several. */
   constructor(columns: readonly string[], conditions: readonly RowCondition[]) {
     this.#conditions = conditions.map((condition) => {
       const at = findColumn(columns, { name: condition.column, kind: null }, 'where').column;

@@ -1,5 +1,5 @@
 /** Says why a column was taken, and asks where none was: cause, three candidates, a flag. */
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
@@ -98,7 +98,7 @@ export function explainBlanks(
 }
 
 function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers = false) {
-  return new NeverStartError({ code: 'column-doubtful', what, subject, todo, hasNoIdentifiers });
+  return new ConfigError({ code: 'column-doubtful', what, subject, todo, hasNoIdentifiers });
 }
 
 function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
@@ -109,7 +109,7 @@ function asEach(columns: readonly string[], column: number, kinds: readonly Iden
 }
 
 /** The question where nothing is taken unasked. `isOurs`: an earlier run read some column. */
-export function question(seen: Seen, decision: Decision, isOurs: boolean): NeverStartError {
+export function question(seen: Seen, decision: Decision, isOurs: boolean): ConfigError {
   const { doubt } = decision;
   // Where nothing is likely, what is called a logo or a source is not worth a question.
   const others = decision.others.filter(({ evidence }) => doubt !== 'nothing' || !evidence.neg);

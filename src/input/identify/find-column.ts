@@ -1,5 +1,5 @@
 /** Finds columns by name or position, and says how people and settings name one. */
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../core/identifier.js';
 import { nearest } from '../../core/nearest.js';
 import { joinPhrases, phrase } from '../../core/phrase.js';
@@ -31,7 +31,7 @@ export function findColumn(
     const what = 'no column has this position';
     const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
     const subject = phrase`${{ setting: key }} ${positionText(position)}`;
-    throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
+    throw new ConfigError({ code: 'column-unknown', what, subject, todo });
   }
   if (position !== null) return { column: position, kind };
   const only = (isMeant: (column: string) => boolean): number | null => {
@@ -40,7 +40,7 @@ export function findColumn(
     const positions = [found, ...others].map((index) => ({ set: { [key]: positionText(index) } }));
     const what = 'several columns have this name';
     const todo = phrase`use its position: ${joinPhrases(positions, ' or ')}`;
-    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${shortName(name)}"`, todo });
+    throw new ConfigError({ code: 'column-doubtful', what, subject: `"${shortName(name)}"`, todo });
   };
   // A header `price:isin` is meant by `--column price:isin` when it is there.
   const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
@@ -55,8 +55,8 @@ export function findColumn(
 }
 
 /** The error for a setting that names a column of an earlier run, which this run replaces. */
-export function columnIsOurs(columns: readonly string[], column: number, key: ColumnKey): NeverStartError {
-  return new NeverStartError({
+export function columnIsOurs(columns: readonly string[], column: number, key: ColumnKey): ConfigError {
+  return new ConfigError({
     code: 'column-ours',
     what: 'this column was added by an earlier run and will be replaced',
     subject: phrase`${columnLabel(columns, column)} in ${{ setting: key }}`,
@@ -64,14 +64,14 @@ export function columnIsOurs(columns: readonly string[], column: number, key: Co
   });
 }
 
-function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): NeverStartError {
+function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): ConfigError {
   const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
   const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
   if (key === 'column' && kind === null && front !== undefined && isKindWrong) {
     const what = 'not a kind of identifier';
     const subject = phrase`"${shortName(ending ?? '')}" in ${{ setting: key }} ${shortName(name)}`;
     const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
-    return new NeverStartError({ code: 'column-unknown', what, subject, todo });
+    return new ConfigError({ code: 'column-unknown', what, subject, todo });
   }
   const names = columns.map((column) => looseName(column).slice(0, LONGEST_COMPARED));
   const meant = names.indexOf(nearest(looseName(name), names) ?? '-');
@@ -83,7 +83,7 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key:
       : phrase`did you mean ${
           kind === null ? columnLabel(columns, meant) : columnSetting(columns, meant, kind)
         }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
-  return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
+  return new ConfigError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
 
 /** A header cell may be prose. */

@@ -1,6 +1,6 @@
 /** Stops a run before it buys values that surely are not of the kind that the user named. */
 import { commonest, countEach } from '../../core/counter.js';
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
@@ -80,7 +80,7 @@ function mismatch(
   const right =
     read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
   const [mostFrequent] = commonest(countEach(causes.map(sayRowReason))) ?? [];
-  return new NeverStartError({
+  return new ConfigError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,
     subject:

@@ -1,5 +1,5 @@
 /** Finds the table in the beginning of a JSON text: an array, or an object of rows or columns. */
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
@@ -263,21 +263,21 @@ export function jqFor(name: string, path: string | null): string {
   return `jq -c '${steps.join('').replaceAll("'", "'\\''")}[]' ${shortName(name)} > rows.jsonl`;
 }
 
-export function badJson(what: string, subject: Phrase, todo: Phrase): FailFileError {
-  return new FailFileError({ code: 'input-binary', what, subject, todo });
+export function badJson(what: string, subject: Phrase, todo: Phrase): RunError {
+  return new RunError({ code: 'input-binary', what, subject, todo });
 }
 
 export const damagedJson = (part: string, subject: string) =>
   badJson(`the JSON ${part} is damaged`, subject, 'write it again, or write one object per line');
 
-function unknownPath(name: string, records: string, tables: readonly Found[]): FailFileError {
+function unknownPath(name: string, records: string, tables: readonly Found[]): RunError {
   const paths = tables.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
   const todo = paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`;
   return badJson('the input has no such array', phrase`${name}, ${{ set: { records } }}`, todo);
 }
 
 /** The error of a text that was looked at for so many characters. */
-export function noTableYet(name: string, chars: number, records: string | null): FailFileError {
+export function noTableYet(name: string, chars: number, records: string | null): RunError {
   const looked = `its first ${Math.floor(chars / 1024 / 1024)} MB`;
   const what = records === null ? 'no array of objects was found' : 'the array was not found';
   const subject = phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`;
@@ -285,7 +285,7 @@ export function noTableYet(name: string, chars: number, records: string | null):
 }
 
 /** The error of a text by column that is longer than what is looked at. */
-export function tooLongByColumn(name: string): FailFileError {
+export function tooLongByColumn(name: string): RunError {
   const what = 'the values stand by column, and the file is too long to be turned into rows';
   const todo = "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV";
   return badJson(what, name, todo);

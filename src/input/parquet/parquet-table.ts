@@ -1,6 +1,6 @@
 /** The table of a Parquet file, one row group after the other. */
 import type { ColumnMetaData, FileMetaData } from 'hyparquet';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { cutText, firstOf, shortName } from '../../core/terminal-text.js';
@@ -36,7 +36,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
   const rawHeader = JSON.stringify(columns);
   const geo = metadata.key_value_metadata?.find(({ key }) => key === GEO_KEY)?.value;
   if (columns.length === 0 || groups.length === 0) {
-    throw new FailFileError({
+    throw new RunError({
       code: 'input-empty',
       subject: input.name,
       todo: 'check that this is the right file',

@@ -1,5 +1,5 @@
 /** Reads a workbook, a Parquet file or an archive, in processes that may die of it. */
-import { FailFileError, readingStopped } from '../../core/errors.js';
+import { RunError, readingStopped } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
 import type { ByteSource } from '../byte-source.js';
@@ -20,7 +20,7 @@ type Asked = Pass extends infer P ? (P extends unknown ? Omit<P, 'name'> : never
 type Seen = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: number };
 
 /**
- * Makes each pass in a process of its own. Throws `FailFileError` for what is wrong with the file
+ * Makes each pass in a process of its own. Throws `RunError` for what is wrong with the file
  * and for one that takes too much memory or time, `InterruptedError` once stopped.
  */
 export class FileReader {
@@ -114,13 +114,13 @@ export class FileReader {
   }
 }
 
-function failed(name: string, { why, message, cause }: ReaderEnded): FailFileError {
+function failed(name: string, { why, message, cause }: ReaderEnded): RunError {
   if (why === 'unstarted') {
     const subject = `${name} (${systemWords(cause)})`;
     const todo = 'end other programs, or raise the limits of this one, then run again';
-    return new FailFileError({ code: 'reader-failed', subject, todo, cause });
+    return new RunError({ code: 'reader-failed', subject, todo, cause });
   }
-  return new FailFileError({
+  return new RunError({
     code: 'input-binary',
     what: 'the file is too large or too complex to be read',
     subject: `${name} (${message})`,

@@ -1,5 +1,5 @@
 /** What our process asks the reading one for, and its replies: a line of JSON each. */
-import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, ConfigError, errorText, RunError } from '../../core/errors.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
 import { cutText, shortText } from '../../core/terminal-text.js';
@@ -57,7 +57,7 @@ export function rowOf(sent: SentRow, number: number, wanted: readonly number[] |
   return { number, line, raw, cells: all, problem };
 }
 
-type SentError = Pick<FailFileError['detail'], 'code' | 'what' | 'subject' | 'todo'> & {
+type SentError = Pick<RunError['detail'], 'code' | 'what' | 'subject' | 'todo'> & {
   readonly isUsage: boolean;
   readonly reason?: string;
 };
@@ -72,11 +72,11 @@ export function sentError(name: string, cause: unknown): SentError {
   const { code, what, subject, todo } = error.detail;
   const { stack } = error.cause instanceof Error ? error.cause : {};
   const reason = stack === undefined ? {} : { reason: cutText(stack, STACK_AT_MOST) };
-  return { code, what, subject, todo, isUsage: error instanceof NeverStartError, ...reason };
+  return { code, what, subject, todo, isUsage: error instanceof ConfigError, ...reason };
 }
 
 export function errorOf({ isUsage, reason, ...detail }: SentError): Error {
-  const Kind = isUsage ? NeverStartError : FailFileError;
+  const Kind = isUsage ? ConfigError : RunError;
   return new Kind({ ...detail, ...(reason && { cause: new Error(reason) }) });
 }
 
@@ -87,7 +87,7 @@ function damaged(name: string, cause: unknown): BrandEnrichError {
   // The words of a RangeError are about the engine that runs this, not about the file.
   const isRange = cause instanceof RangeError;
   const words = isRange ? 'its structure is nested too deeply, or too large' : errorText(cause);
-  return new FailFileError({
+  return new RunError({
     code: 'input-binary',
     what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
     subject: `${name} (${shortText(words, CAUSE_AT_MOST)})`,

@@ -1,6 +1,6 @@
 /** The encoding of an input: as asked, by its mark, or by what its bytes are likely to be. */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { load } from '../../core/load.js';
 import { phrase } from '../../core/phrase.js';
 import { iconv, utf8Length, wholeUtf8 } from './strict-decoder.js';
@@ -64,7 +64,7 @@ export function chooseEncoding(name: string, asked: string | null, seen: LookAhe
   if (controls >= 16 && controls > head.length / 50) {
     const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
     const todo = phrase`give a CSV or JSONL file, or use ${{ setting: 'encoding' }} if it is text`;
-    throw new FailFileError({ code: 'input-binary', subject, todo });
+    throw new RunError({ code: 'input-binary', subject, todo });
   }
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
 }
@@ -80,7 +80,7 @@ function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead)
     const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
     const subject = `${name} (asked for ${asked}, but ${fact})`;
     const todo = phrase`${{ unset: 'encoding' }}, or correct it`;
-    throw new FailFileError({ code: 'input-encoding', subject, todo });
+    throw new RunError({ code: 'input-encoding', subject, todo });
   }
   return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
@@ -143,7 +143,7 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (isReadable && (isOther || !isMixed) && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
-  throw new FailFileError({
+  throw new RunError({
     code: 'input-encoding',
     what: 'the encoding of the input is unclear',
     subject: `${name} (neither UTF-8 nor clearly Windows-1252${hint})`,

@@ -1,7 +1,7 @@
 /** Whether the first record is the header: lines above, data in its place, equal names. */
 
 import { commonest, countEach } from '../../core/counter.js';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { firstOf, shortName } from '../../core/terminal-text.js';
@@ -47,7 +47,7 @@ function assertOneTable(name: string, rows: readonly Cells[]): void {
   if (tables.length < 2 || !rows.every(([, mark = '']) => MARKS.test(mark))) return;
   const isOfSecurities = (cells: Cells) => cells.some((cell) => /^(?:symbol|isin)$/i.test(cell));
   const [wanted = ''] = headers.find(isOfSecurities) ?? tables;
-  throw new FailFileError({
+  throw new RunError({
     code: 'input-preamble',
     what: 'the file holds several tables',
     subject: `${name} (${shortName(tables.join(', '))})`,
@@ -84,7 +84,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
     const orCut = shown === null ? '' : cut;
     const todo = phrase`correct that ${place}, or use ${skip} or ${{ set: { header: false } }}${orCut}`;
     const subject = `${name}, ${place} ${line} (${sayRowReason(problem)})`;
-    throw new FailFileError({ code: 'input-preamble', what: 'the header cannot be read', subject, todo });
+    throw new RunError({ code: 'input-preamble', what: 'the header cannot be read', subject, todo });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
   const data = findDataInHeader(first.cells, rows) ?? findSymbolInHeader(first.cells, rows);

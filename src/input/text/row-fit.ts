@@ -1,7 +1,7 @@
 /** Judges which records fit the table: a cell in a wrong column would be bought. */
 
 import { commonest, countEach } from '../../core/counter.js';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
@@ -209,7 +209,7 @@ export class MisfitTally {
     ];
   }
 
-  /** Throws FailFileError `input-ragged` when too many rows do not fit. */
+  /** Throws RunError `input-ragged` when too many rows do not fit. */
   assertFew({ name, delimiter, suspicion }: TableGuess): void {
     const { count, line, problem } = this.#misfits;
     const most = Math.max(this.#rows * SHARE_AT_MOST, Math.min(FEW, this.#rows * SHARE_OF_FEW));
@@ -218,7 +218,7 @@ export class MisfitTally {
     const harmless = fitting >= this.#headings * LEAST_BELOW_HEADINGS ? this.#headings : remarks;
     if (problem === null || count - harmless <= most) return;
     const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
-    throw new FailFileError({
+    throw new RunError({
       code: 'input-ragged',
       subject:
         `${name}, ${count} of ${countOf(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +

@@ -1,5 +1,5 @@
 /** Detects format, delimiter and header; stops where a guess would lose or shift rows. */
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isJson, KEY_COLUMN, padded, type TableFormat, type TableShape } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
@@ -44,7 +44,7 @@ export function sniffTable(input: TableText, settings: ReadingSettings): TableLa
   const body = passOver(input.text, skipLines);
   if (body.trim() === '') {
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
-    throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
+    throw new RunError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
   const { format, table } = sniffFormat({ ...input, text: body }, settings.records);
   const charsAbove = input.text.length - body.length;
@@ -215,7 +215,7 @@ function csvLayout(
   if (first === undefined) {
     const what = 'the input has no lines';
     const subject = `${name} (no line ends in its first ${Math.min(text.length, SNIFF_CHARS)} characters)`;
-    throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
+    throw new RunError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
   }
   const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
   const hasHeader = settings.header && !isBare;
@@ -245,7 +245,7 @@ function csvLayout(
         const subject = `${name}, line ${lineOf(first)}, with delimiter ${shown}`;
         const set = { ragged: 'take' };
         const todo = phrase`add the missing name to the header, or use ${{ set }} if the last one is missing`;
-        throw new FailFileError({ code: 'input-ragged', what: found, subject, todo });
+        throw new RunError({ code: 'input-ragged', what: found, subject, todo });
       }
       warnings.push(`${found}: its last columns have no names`);
     }

@@ -1,5 +1,5 @@
 /** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
-import { FailFileError, readingStopped } from '../../core/errors.js';
+import { RunError, readingStopped } from '../../core/errors.js';
 import { createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
 import { isJson, type Row } from '../../core/table.js';
@@ -64,7 +64,7 @@ export async function openTextTable(
     assertSample(sample) {
       if (!isJson(format) || sample.some((cells) => cells.length > 0)) return;
       const place = format === 'json' ? 'element' : 'line';
-      throw new FailFileError({
+      throw new RunError({
         code: 'input-empty',
         what: `no ${place} of the input is a JSON object${sample.length > 0 ? ' with members' : ''}`,
         subject: name,
@@ -147,6 +147,6 @@ function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: P
     const setting = encoding === 'utf-8' ? { set: { encoding: 'windows-1252' } } : { setting: 'encoding' };
     const todo = phrase`set another encoding (${setting}), or correct that line`;
     const subject = `${name}, line ${line}${where} (${what} not ${encoding})`;
-    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
+    throw new RunError({ code: 'input-encoding', subject, todo, cause: fault });
   }
 }

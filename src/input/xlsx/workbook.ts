@@ -1,6 +1,6 @@
 /** The parts of a workbook: sheets, number formats, first day. */
 import { posix } from 'node:path';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { phrase } from '../../core/phrase.js';
 import { firstOf, shortName } from '../../core/terminal-text.js';
 import { BUILT_IN_FORMATS, type CellFormats } from '../../core/typed-cell.js';
@@ -128,7 +128,7 @@ export function chooseSheet(
         sheets.find((sheet) => same(sheet.name) === same(asked)) ??
         (/^\d+$/.test(asked) ? sheets[Number(asked) - 1] : undefined));
   if (chosen !== undefined) return chosen;
-  throw new FailFileError({
+  throw new RunError({
     code: 'input-empty',
     what: asked === undefined ? 'the workbook has no sheet with cells' : 'the workbook has no such sheet',
     subject: asked === undefined ? name : phrase`${name}, ${{ set: { sheet: asked } }}`,

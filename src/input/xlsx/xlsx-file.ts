@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { countText } from '../../core/figures.js';
 import { phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
@@ -43,10 +43,10 @@ interface SheetSize {
   readonly longCell: { readonly line: number; readonly column: string; readonly length: number } | null;
 }
 
-/** Throws NeverStartError `usage-invalid` beyond the limits of a sheet. */
+/** Throws ConfigError `usage-invalid` beyond the limits of a sheet. */
 export function assertFitsSheet(path: string, { rows, columns, longCell }: SheetSize): void {
   const refuse = (most: string, size: string, otherwise: string) =>
-    new NeverStartError({
+    new ConfigError({
       code: 'usage-invalid',
       what: `a ${most}`,
       subject: `${path} (${size})`,

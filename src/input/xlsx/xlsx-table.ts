@@ -1,5 +1,5 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, padded, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
@@ -45,7 +45,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const [top, ...rest] = head;
   if (top === undefined) {
     const after = skipLines > 0 ? phrase` after ${{ set: { skipLines } }}` : '';
-    throw new FailFileError({
+    throw new RunError({
       code: 'input-empty',
       subject: phrase`${name}, ${shownSheet}${after}`,
       todo:

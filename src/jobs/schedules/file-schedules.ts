@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { CommandContext } from '../../app/open-stores.js';
-import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { ConfigError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { type ConfigFile, SCHEDULES_KEY } from '../../settings/load-settings.js';
 import type { ScheduleBook } from './schedule-book.js';
@@ -24,13 +24,13 @@ const EXAMPLE =
   '{"name": "nightly", "cron": "0 2 * * *", "run": "customers.csv -o out/{date}.csv"}, optionally ' +
   'with "tz" and "catchUp"; "run" may be a list of words';
 
-/** Throws one NeverStartError (`usage-invalid`) for all problems with the schedules of a file. */
+/** Throws one ConfigError (`usage-invalid`) for all problems with the schedules of a file. */
 export function readFileSchedules(file: ConfigFile | null, load: CommandContext['load']): Schedule[] {
   if (file === null) return [];
   const { path, values } = file;
   const written = values[SCHEDULES_KEY] ?? [];
   if (!Array.isArray(written))
-    throw new NeverStartError(usageProblem('not a list', `schedules in ${path}`, `write [${EXAMPLE}]`));
+    throw new ConfigError(usageProblem('not a list', `schedules in ${path}`, `write [${EXAMPLE}]`));
   const problems: Problem[] = [];
   const names = new Set<string>();
   const schedules = written.flatMap((each: unknown, index) => {
@@ -48,7 +48,7 @@ export function readFileSchedules(file: ConfigFile | null, load: CommandContext[
       const read = readSchedule({ name, cron, tz, catchesUp, argv }, dirname(path), load, 'keys');
       return [{ ...read, id: idOf(read), source: path }];
     } catch (error) {
-      if (!(error instanceof NeverStartError)) throw error;
+      if (!(error instanceof ConfigError)) throw error;
       const { what, todo } = error.detail;
       problems.push(usageProblem(what, `${error.subject} in ${subject}`, todo));
       return [];

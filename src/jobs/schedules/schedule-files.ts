@@ -8,7 +8,7 @@ import { link, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isMoment } from '../../core/clock.js';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { makePrivateFolder } from '../../core/folders.js';
 import { readJson } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
@@ -68,7 +68,7 @@ export function tickQueueOf(host: string, machineId: string): string {
 
 export type ScheduleFiles = ReturnType<typeof createScheduleFiles>;
 
-/** Its functions throw `FailFileError` (`output-unwritable`) where the folder takes no file. */
+/** Its functions throw `RunError` (`output-unwritable`) where the folder takes no file. */
 export function createScheduleFiles(stateFolder: string) {
   const folder = join(stateFolder, FOLDER);
   const pathOf = (name: string, suffix = SUFFIX) => join(folder, `${name}${suffix}`);
@@ -88,7 +88,7 @@ export function createScheduleFiles(stateFolder: string) {
       const what = 'a schedule cannot be written';
       const todo = phrase`make the state folder writable, or name another with ${{ setting: 'state' }}`;
       const subject = `${path} (${systemWords(error)})`;
-      throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause: error });
+      throw new RunError({ code: 'output-unwritable', what, subject, todo, cause: error });
     }
   }
 

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { CronExpressionParser } from 'cron-parser';
 import type { CommandContext } from '../../app/open-stores.js';
-import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { ConfigError, errorText, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import { type Naming, phrase, sayPhrase } from '../../core/phrase.js';
 import { parseCommandLine } from '../../settings/command-line.js';
 import type { SettingGroup } from '../../settings/setting.js';
@@ -37,7 +37,7 @@ interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
 }
 
 /**
- * Throws a NeverStartError for all problems, or what `load` throws. Paths are relative to `folder`.
+ * Throws a ConfigError for all problems, or what `load` throws. Paths are relative to `folder`.
  * `naming`: of cron and zone; the command has flags for every reader.
  */
 export function readSchedule(
@@ -65,7 +65,7 @@ export function readSchedule(
   return { name, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
 }
 
-/** `argv`: what follows `--`. Throws a NeverStartError for all problems, or what `load` throws. */
+/** `argv`: what follows `--`. Throws a ConfigError for all problems, or what `load` throws. */
 export function readScheduledCommand(
   argv: readonly string[],
   folder: string,
@@ -75,7 +75,7 @@ export function readScheduledCommand(
   const [input] = 'command' in parsed && parsed.command === 'run' ? parsed.args : [];
   if (!('command' in parsed) || input === undefined) {
     const todo = 'write -- run INPUT and its flags, without --dry-run';
-    throw new NeverStartError(usageProblem('only runs can be scheduled', argv.join(' ') || 'nothing', todo));
+    throw new ConfigError(usageProblem('only runs can be scheduled', argv.join(' ') || 'nothing', todo));
   }
   throwProblems(findProblems(input, parsed.flags));
   const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
@@ -118,7 +118,7 @@ function findForeignFlags(flags: Record<string, unknown>, place: string): Proble
   });
 }
 
-/** Throws a NeverStartError that names every flag which a schedule cannot set. */
+/** Throws a ConfigError that names every flag which a schedule cannot set. */
 export function assertFlagsOfRun(flags: Schedule['flags'], place: string): void {
   throwProblems(findForeignFlags(flags, ` in ${place}`));
 }

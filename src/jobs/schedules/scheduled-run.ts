@@ -72,7 +72,7 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
   const runner = await createScheduleRunner({ engine, host, files, execute, onPaused, clock, log });
   return {
     ...runner,
-    /** Also throws `NeverStartError` for invalid schedules of the config file. */
+    /** Also throws `ConfigError` for invalid schedules of the config file. */
     async start() {
       const { configFile, load } = opened;
       const wanted = readFileSchedules(configFile, load);

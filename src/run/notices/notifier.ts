@@ -53,7 +53,7 @@ interface Receiver extends Pick<OutboxMessage, 'channel' | 'to'> {
 
 const HURRIED_MS = 2_000;
 
-/** Throws NeverStartError when the file of the secret cannot be used. */
+/** Throws ConfigError when the file of the secret cannot be used. */
 export function openNotifier({ settings, stateFolder, log, stop, clock = systemClock }: NotifierOptions) {
   const receivers = receiversOf(settings, clock);
   const seen = new Set<string>();
@@ -120,7 +120,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   };
 }
 
-/** Throws NeverStartError when the file of the secret cannot be used. */
+/** Throws ConfigError when the file of the secret cannot be used. */
 export function receiversOf(settings: Settings, clock: Clock): Receiver[] {
   const { notifyUrl: url, notifyMail } = settings;
   const secret = readNotifySecret(settings);

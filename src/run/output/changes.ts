@@ -7,7 +7,7 @@
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
 import { Counter, countsInWords } from '../../core/counter.js';
-import { BrandEnrichError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, ConfigError } from '../../core/errors.js';
 import { IDENTIFIER_KINDS, identifierText, parseIdentifierText } from '../../core/identifier.js';
 import { attempt, createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
@@ -65,13 +65,13 @@ export interface ChangesRequest {
   readonly emit: (notice: { type: 'notice'; text: string }) => void;
 }
 
-/** Reads the earlier output; a notice says why it counts as none. Throws `NeverStartError`. */
+/** Reads the earlier output; a notice says why it counts as none. Throws `ConfigError`. */
 export async function openChanges(request: ChangesRequest): Promise<Changes> {
   const { earlier, stop, emit } = request;
   const tell = (text: string) => emit({ type: 'notice', text });
   const facts = await stat(earlier).catch(() => null);
   if (facts !== null && !facts.isFile())
-    throw new NeverStartError({
+    throw new ConfigError({
       code: 'usage-invalid',
       what: 'an output that is not a file keeps nothing to compare with',
       subject: earlier,

@@ -1,5 +1,5 @@
 /** Replaces the key or columns of an earlier run; anything else there stops the run. */
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
@@ -58,7 +58,7 @@ export function earlierCells(
   };
 }
 
-/** For JSON lines. The result throws NeverStartError `column-ours` on another value under `key`. */
+/** For JSON lines. The result throws ConfigError `column-ours` on another value under `key`. */
 export function earlierKey(key: string): EarlierProblem {
   return ({ raw }) => {
     if (!raw.includes(key)) return null;
@@ -82,8 +82,8 @@ export function rawMember(json: string): string {
 }
 
 /** The refusal to overwrite the user's data. */
-export function refusal(subject: string): NeverStartError {
-  return new NeverStartError({
+export function refusal(subject: string): ConfigError {
+  return new ConfigError({
     code: 'column-ours',
     what: 'the key for the results exists already',
     subject,

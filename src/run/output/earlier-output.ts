@@ -1,7 +1,7 @@
 /** The output that a complete run is about to replace, read for what it said of each brand. */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { membersOf } from '../../core/json-text.js';
 import { attempt, createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
@@ -79,7 +79,7 @@ function readerOfCells({ name: path, shape }: Input, { prefix, columns }: Earlie
   const placeOf = (column: string) => shape.columns.indexOf(prefix + column);
   const [status, identifier] = [placeOf('status'), placeOf('identifier')];
   if (status < 0 || identifier < 0)
-    throw new NeverStartError({
+    throw new ConfigError({
       code: 'column-unknown',
       what: `the file has no columns ${prefix}status and ${prefix}identifier`,
       subject: path,

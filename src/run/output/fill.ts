@@ -2,7 +2,7 @@
  * `--fill` and `--fill-over`: values of the brand in columns of the user's own. A row is edited in
  * the format of the input, as text, so that every other byte of it stays.
  */
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { addMember, cellOfJson, type Member, membersOf } from '../../core/json-text.js';
 import { nearest } from '../../core/nearest.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -38,7 +38,7 @@ type FillSettings = Pick<Settings, 'fill' | 'fillOver'>;
 
 /**
  * Returns the plan with the columns to fill, new ones added to those of the input. Throws
- * NeverStartError `column-unknown`, `column-doubtful`, `column-ours` and `usage-invalid`.
+ * ConfigError `column-unknown`, `column-doubtful`, `column-ours` and `usage-invalid`.
  */
 export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, scan: Scan): OutputPlan {
   const { input, allColumns, replacedColumns, prefix } = plan;
@@ -51,7 +51,7 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
   ];
   for (const { column: name, field, key } of requests) {
     const refuse = (what: string, todo: Phrase) =>
-      new NeverStartError({
+      new ConfigError({
         code: 'usage-invalid',
         what,
         subject: phrase`${{ setting: key }} ${name}=${field}`,

@@ -65,7 +65,7 @@ export async function createOutput(target: string, { gzip, bom, stdout, waiting 
   }
 
   return {
-    /** Writes UTF-8. Resolves when ready for more. Throws FailFileError `output-unwritable`. */
+    /** Writes UTF-8. Resolves when ready for more. Throws RunError `output-unwritable`. */
     async write(chunk: Buffer | string): Promise<void> {
       if (typeof chunk === 'string') {
         gathered += chunk;
@@ -100,7 +100,7 @@ export async function createOutput(target: string, { gzip, bom, stdout, waiting 
   };
 }
 
-/** Writes a text file in one step. Throws FailFileError `output-unwritable`. */
+/** Writes a text file in one step. Throws RunError `output-unwritable`. */
 export async function writeText(path: string, text: string, waiting?: ReaderWait): Promise<void> {
   const output = await createOutput(path, { gzip: false, bom: false, stdout: null, waiting });
   try {

@@ -6,7 +6,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, ConfigError, RunError } from '../../core/errors.js';
 import { makeFolder } from '../../core/folders.js';
 import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { isOfStranger } from '../../core/plain-file.js';
@@ -59,7 +59,7 @@ function formatOfName(path: string): TableFormat | null {
   return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
 }
 
-/** Returns format and names; {@link assertPlaces} checks them. Throws NeverStartError. */
+/** Returns format and names; {@link assertPlaces} checks them. Throws ConfigError. */
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
@@ -74,7 +74,7 @@ export function namesOfRun(
   const extension = format === shape.format && isFit && !isList ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
   const refuse = (what: string, todo: string) =>
-    new NeverStartError({
+    new ConfigError({
       code: 'usage-invalid',
       what,
       subject: phrase`${OUTPUT.setting} ${output ?? ''}`,
@@ -173,7 +173,7 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
       const todo = phrase`remove it, or choose another name with ${OUTPUT.setting}, ${{
         setting: 'errors',
       }} or ${{ setting: 'report' }}`;
-      throw new FailFileError({ code: 'output-unwritable', subject, todo });
+      throw new RunError({ code: 'output-unwritable', subject, todo });
     }
     const folder = await realpath(dirname(path)).catch(() => dirname(path));
     path = resolve(folder, await readlink(path).catch(() => ''));
@@ -195,7 +195,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
     const existing = await stat(path).catch(() => null);
     const other = taken.get(place);
     const refuse = (what: string, files: readonly OutputFile[]) =>
-      new NeverStartError({
+      new ConfigError({
         code: 'usage-invalid',
         what,
         subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
@@ -267,11 +267,11 @@ const ADVICE: Readonly<Record<string, Phrase>> = {
   EPIPE: `the reader of the output has stopped reading: ${KEPT}`,
 };
 
-/** A {@link FailFileError} for an error while writing `path`; one of ours stays. */
+/** A {@link RunError} for an error while writing `path`; one of ours stays. */
 export function writeFailure(path: string, error: unknown): BrandEnrichError {
   if (error instanceof BrandEnrichError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return new FailFileError({
+  return new RunError({
     code: 'output-unwritable',
     subject: path,
     todo: ADVICE[code] ?? `${systemWords(error)}: ${KEPT}`,

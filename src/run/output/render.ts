@@ -22,7 +22,7 @@ import {
 import { createTypedRenderer, formatsOf } from './render-typed.js';
 import { rawPositionIn, userCellsOf } from './user-cells.js';
 
-/** Throws NeverStartError `column-ours` when our key would overwrite a CSV column in JSON lines. */
+/** Throws ConfigError `column-ours` when our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
   const renderer = isTyped(plan.format)
     ? createTypedRenderer(plan)

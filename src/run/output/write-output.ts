@@ -1,6 +1,6 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
 import { rm, stat } from 'node:fs/promises';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
@@ -46,7 +46,7 @@ function hasMark({ format, input }: WriteRequest['plan']): boolean {
 }
 
 /**
- * Throws FailFileError `output-unwritable` and `output-miscounted`. `errors`: null without such
+ * Throws RunError `output-unwritable` and `output-miscounted`. `errors`: null without such
  * rows. `readBack`: null on standard output. `listed`: the first rows without a brand. `names`:
  * rows whose names were compared, and low ones.
  */
@@ -245,7 +245,7 @@ async function addError(
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error }, nameMatch);
 }
 
-/** Opens the errors file: user columns, our few. Throws FailFileError `output-unwritable`. */
+/** Opens the errors file: user columns, our few. Throws RunError `output-unwritable`. */
 async function createErrorsFile(
   target: string,
   whole: OutputPlan,
@@ -265,7 +265,7 @@ async function createErrorsFile(
   };
 }
 
-/** Opens the file of cells that differ from the brand. Throws FailFileError `output-unwritable`. */
+/** Opens the file of cells that differ from the brand. Throws RunError `output-unwritable`. */
 async function createDifferences(target: string, { escapeFormulas }: OutputPlan) {
   const output = await createOutput(target, { gzip: false, bom: false, stdout: null });
   const { add, ...file } = optionalFile(target, output, 'row,column,theirs,brand\n');
@@ -313,7 +313,7 @@ export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
-/** `written`: counted in the file; null: a pipe. Throws FailFileError `output-miscounted`. */
+/** `written`: counted in the file; null: a pipe. Throws RunError `output-miscounted`. */
 export function assertAccounts(
   path: string,
   read: number,
@@ -323,7 +323,7 @@ export function assertAccounts(
   const settled = sumOf(byStatus);
   if (read === settled && (written === null || written === settled)) return;
   const counts = `${read} records read, ${settled} rows with a status, ${written ?? 'no'} records written`;
-  throw new FailFileError({
+  throw new RunError({
     code: 'output-miscounted',
     subject: `${path} (${counts})`,
     todo: 'keep the input and report this bug; paid answers are stored',

@@ -2,7 +2,7 @@
  * The priority of each identifier by its best row: numbers before words before blanks; `asc` and
  * `desc` turn the order within each. About 13 bytes each.
  */
-import { NeverStartError } from '../../core/errors.js';
+import { ConfigError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { columnLabel } from '../../input/identify/find-column.js';
 import type { Settings } from '../../settings/settings.js';
@@ -33,7 +33,7 @@ export class Priorities {
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }
 
-  /** Notes a row's cell. Throws NeverStartError `column-doubtful` on one without an order. */
+  /** Notes a row's cell. Throws ConfigError `column-doubtful` on one without an order. */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const ranked = priorityValueOf(cell);
@@ -112,8 +112,8 @@ function compareWords(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function doubtful(what: string, subject: string, todo: Phrase): NeverStartError {
-  return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
+function doubtful(what: string, subject: string, todo: Phrase): ConfigError {
+  return new ConfigError({ code: 'column-doubtful', what, subject, todo });
 }
 
 const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;

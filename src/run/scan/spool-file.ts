@@ -2,7 +2,7 @@
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeptContent } from '../../core/disk-room.js';
-import { FailFileError } from '../../core/errors.js';
+import { RunError } from '../../core/errors.js';
 import { assertOwnState, makePrivateFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
 import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-file.js';
@@ -10,7 +10,7 @@ import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
 
-/** Throws FailFileError `output-unwritable`, and later `disk-low` and `input-exceeds-disk`. */
+/** Throws RunError `output-unwritable`, and later `disk-low` and `input-exceeds-disk`. */
 export class SpoolFile {
   readonly #file: ReturnType<typeof openPrivateFileSync>;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -82,7 +82,7 @@ export class SpoolFile {
     try {
       return action();
     } catch (error) {
-      throw new FailFileError({
+      throw new RunError({
         code: 'output-unwritable',
         subject: this.folder,
         todo: phrase`free space on the disk of the state folder (${{
@@ -114,7 +114,7 @@ export async function openSpoolFolder(stateFolder: string): Promise<string> {
     const what = 'rows cannot be kept while they are processed';
     const todo = phrase`make the folder writable or name another one with ${{ setting: 'state' }}`;
     const subject = `${folder} (${systemWords(cause)})`;
-    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
+    throw new RunError({ code: 'output-unwritable', what, subject, todo, cause });
   }
   await removePrivateLeftovers(folder);
   return folder;

@@ -378,7 +378,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {
       // A permanent error, which is not retried.
-      const refusal = { name: 'FailFileError', code: 'engine-unfit', todo: 'run the same command again' };
+      const refusal = { name: 'RunError', code: 'engine-unfit', todo: 'run the same command again' };
       await expect(store().heartbeat('never-started')).rejects.toMatchObject(refusal);
       expect(await store().cancel('never-started', 'ada')).toBe('unknown');
       await store().finishChunk('never-started', 1);

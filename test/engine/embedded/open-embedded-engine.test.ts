@@ -9,7 +9,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join, relative } from 'node:path';
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { FailFileError } from '../../../src/core/errors.js';
+import { RunError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
@@ -170,7 +170,7 @@ describe('the embedded engine', () => {
     await late.leave();
     const quicker = await joinServer(folder, true, silentLog(), new AbortController().signal);
     await quicker.leave();
-    const unusable = new FailFileError({ code: 'engine-unfit', subject: folder, todo: 'use another build' });
+    const unusable = new RunError({ code: 'engine-unfit', subject: folder, todo: 'use another build' });
     await quicker.replace(unusable);
     const begun = await open();
     const { id } = begun;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorText, FailFileError } from '../../../src/core/errors.js';
+import { errorText, RunError } from '../../../src/core/errors.js';
 import { storeFailure } from '../../../src/engine/postgres/store-failure.js';
 
 const failed = (message: string, code?: string) =>
@@ -72,7 +72,7 @@ test('an error of no server is a bug and stays unchanged', () => {
 });
 
 test('an error that is already classified stays unchanged', () => {
-  const error = new FailFileError({ code: 'engine-unfit', subject: 'x', todo: 'y' });
+  const error = new RunError({ code: 'engine-unfit', subject: 'x', todo: 'y' });
   expect(storeFailure(server, error)).toBe(error);
   expect(errorText(error)).toContain('x');
 });

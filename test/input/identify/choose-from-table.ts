@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
+import { ConfigError } from '../../../src/core/errors.js';
 import type { IdentifierKind } from '../../../src/core/identifier.js';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import { chooseFrom, type TableChoice } from '../../../src/input/identify/choose-columns.js';
@@ -47,11 +47,11 @@ export function chosen(table: readonly string[], options: Options = {}): string 
     .join(' ');
 }
 
-export function refusal(table: readonly string[], options: Options = {}): NeverStartError {
+export function refusal(table: readonly string[], options: Options = {}): ConfigError {
   try {
     choose(table, options);
   } catch (error) {
-    if (error instanceof NeverStartError) return error;
+    if (error instanceof ConfigError) return error;
     throw error;
   }
   throw new Error('a column was chosen');

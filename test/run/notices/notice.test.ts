@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
+import { EXIT, InterruptedError, RunError } from '../../../src/core/errors.js';
 import {
   bareNotice,
   noticeMail,
@@ -70,7 +70,7 @@ describe('a notice', () => {
 
   it('contains the message of an error, none of a bug, and nothing of an interruption', () => {
     const detail = { subject: 'status 401', todo: 'check it' };
-    const refused = new FailFileError({ code: 'engine-unreachable', ...detail });
+    const refused = new RunError({ code: 'engine-unreachable', ...detail });
     const reason = refused.message;
     expect(noticeOfError(refused, SCENE)).toMatchObject({ event: 'failure', reason, rows: null });
     expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe('unexpected error; see the log');

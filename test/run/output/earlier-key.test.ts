@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
+import { ConfigError } from '../../../src/core/errors.js';
 import { jsonKey } from '../../../src/core/table.js';
 import { earlierCells, isEarlierValue, withoutOurs } from '../../../src/run/output/earlier-key.js';
 
@@ -20,7 +20,7 @@ describe('withoutOurs', () => {
   });
 
   it('stops at a value of the user', () => {
-    expect(() => withoutOurs('{"brand":"Nike"}', 'brand')).toThrow(NeverStartError);
+    expect(() => withoutOurs('{"brand":"Nike"}', 'brand')).toThrow(ConfigError);
   });
 });
 

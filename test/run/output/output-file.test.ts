@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FailFileError, InterruptedError } from '../../../src/core/errors.js';
+import { InterruptedError, RunError } from '../../../src/core/errors.js';
 import { createOutput, temporaryName } from '../../../src/run/output/output-file.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -69,7 +69,7 @@ describe('an output', () => {
     const seen: string[] = [];
     const verify = async (path: string) => {
       seen.push(await readFile(path, 'utf8'));
-      throw new FailFileError({ code: 'output-miscounted', subject: 'x', todo: 'y' });
+      throw new RunError({ code: 'output-miscounted', subject: 'x', todo: 'y' });
     };
     await expect(output.commit(verify)).rejects.toMatchObject({ code: 'output-miscounted' });
     expect(seen).toEqual(['complete']);
@@ -165,7 +165,7 @@ describe('an output', () => {
   ])('names the remedy for %s', async (_name, path, words) => {
     await mkdir(join(folder, 'sub'));
     const opened = createOutput(path(), PLAIN);
-    await expect(opened).rejects.toThrow(FailFileError);
+    await expect(opened).rejects.toThrow(RunError);
     await expect(opened).rejects.toThrow(words);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
+import { ConfigError } from '../../../src/core/errors.js';
 import type { OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { expectGolden } from './golden.js';
@@ -48,7 +48,7 @@ describe('JSON lines', () => {
 
   it('stop where our key would overwrite one of the user', () => {
     const column = { ...CSV_SHAPE, columns: ['id', 'brand'], rawHeader: 'id,brand' };
-    expect(() => createRenderer(planFor({ input: column, format: 'jsonl' }))).toThrow(NeverStartError);
+    expect(() => createRenderer(planFor({ input: column, format: 'jsonl' }))).toThrow(ConfigError);
     for (const format of ['jsonl', 'csv'] as const) {
       const renderer = createRenderer(planFor({ input: JSON_SHAPE, format }));
       const ours = renderer.answer(MATCHED);
