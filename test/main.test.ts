@@ -37,11 +37,11 @@ describe('an error that ends a process', () => {
   });
 
   it.each([
-    ['EACCES', 'permission denied', 'make it usable for this user'],
+    ['EACCES', 'permission denied', 'give this user access to it'],
     ['ENOSPC', 'the disk is full', 'free some space there'],
     ['EDQUOT', 'the disk quota is exceeded', 'free some space there'],
     ['EFBIG', 'it would be too large', 'raise the limit of file sizes'],
-    ['EEXIST', 'something else has this name', 'move away what is in the way'],
+    ['EEXIST', 'something else has this name', 'move it out of the way'],
   ])('of a file says what helps: %s', (code, words, advice) => {
     const error = Object.assign(new Error(code), { code, syscall: 'open', path: '/x' });
     expect(failureOf(error, '').data.error).toEqual({

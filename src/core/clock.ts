@@ -1,8 +1,8 @@
-/** Durations and waits read `monotonic`, because the wall clock may be set; dates read `now`. */
+/** The time. Durations use `monotonic`, because people set the wall clock; dates use `now`. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. Jumps when the clock is set. */
   now(): number;
-  /** Milliseconds since some moment of this process. Never set, never goes back. */
+  /** Milliseconds since a fixed moment of this process. Never set, never goes back. */
   monotonic(): number;
   /** Resolves after `ms` milliseconds, or rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -11,7 +11,7 @@ export interface Clock {
 export const DAY_MS = 86_400_000;
 const LAST_MOMENT = 8_640_000_000_000_000;
 
-/** Whether it can be shown as a date: what an engine gives may be anything. */
+/** True if the value can be shown as a date; an engine may return anything. */
 export function isMoment(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_MOMENT;
 }
@@ -22,10 +22,10 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, signal, true),
 };
 
-/** The same; its waits keep no process running. */
+/** Like {@link systemClock}, but its waits do not keep the process running. */
 export const idleClock: Clock = { ...systemClock, sleep: (ms, signal) => sleep(ms, signal, false) };
 
-/** As in `node:timers/promises`, which makes an error with its stack when a wait ends early. */
+/** Replaces that of `node:timers/promises`, which makes a stack for each wait that ends early. */
 function sleep(ms: number, signal: AbortSignal | undefined, keepsRunning: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

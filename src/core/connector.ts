@@ -1,7 +1,7 @@
 /**
- * How this process reaches other hosts over HTTP. Through a proxy everything uses a tunnel: one
- * that sees no request cannot log, cache or repeat it. Undici's `ProxyAgent` has no time limit for
- * CONNECT, and retries a proxy that hangs up without a pause (7.30).
+ * Connects to other hosts over HTTP. A proxy gets a tunnel, so that it cannot log, cache or repeat
+ * requests. Undici's `ProxyAgent` (7.30) has no time limit for CONNECT, and retries a proxy that
+ * hangs up without a pause.
  */
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -11,32 +11,32 @@ import { load } from './load.js';
 import { ConnectionFault, systemFault } from './system-error.js';
 
 export interface ProxyServer {
-  /** `http://` or `https://`, possibly with credentials: not for messages. */
+  /** `http://` or `https://`, perhaps with credentials: not for messages. */
   readonly address: string;
   /** The variable that names it, for messages. */
   readonly source: string;
 }
 
 export interface Network {
-  /** The proxy for an address (`https://host:port`); null: it is reached directly. */
+  /** Returns the proxy for an address (`https://host:port`); null for a direct connection. */
   readonly proxyFor: (address: string) => ProxyServer | null;
-  /** Certificates in PEM that are trusted besides Node's own; null: none. */
+  /** PEM certificates to trust besides Node's own; null if the user gave none. */
   readonly extraCa: string | null;
-  /** Shown to the service alone; absent for other hosts. */
+  /** Presented to the service only; absent for other hosts. */
   readonly client?: ClientCertificate | null;
 }
 
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 
-/** A certificate with those that it was signed by, and its key, in PEM. */
+/** A certificate with its chain, and its key, in PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
 /**
- * Trusts `pem` besides Node's roots, which lose NODE_EXTRA_CA_CERTS in Node 20, and shows `client`
- * to servers that ask for a certificate.
+ * Returns TLS options that trust `pem` besides Node's roots (in Node 20 without those of
+ * NODE_EXTRA_CA_CERTS) and present `client` to servers that ask for a certificate.
  */
 export function trusting(
   pem: string | null,
@@ -45,17 +45,17 @@ export function trusting(
   if (pem === null && client === null) return {};
   const { createSecureContext } = load('node:tls') as typeof import('node:tls');
   const secureContext = createSecureContext(client ?? {});
-  // The option `ca` would replace the roots; this is how Node itself adds to a context.
+  // The option `ca` would replace the roots; Node itself adds to a context in this way.
   if (pem !== null) secureContext.context.addCACert(pem);
   return { secureContext };
 }
 
-/** For undici's `connect`. `timeoutMs`: for the tunnel and for TLS. `lookup`: without a proxy. */
+/** Returns undici's `connect`. `timeoutMs` limits tunnel and TLS each; `lookup` needs no proxy. */
 export function createConnector(
   { proxyFor, extraCa, client = null }: Network,
   { timeoutMs: timeout, lookup }: { readonly timeoutMs: number; readonly lookup?: LookupFunction },
 ): buildConnector.connector {
-  // These files alone: the whole package, with fetch and caches, takes three times as long to load.
+  // This file alone: all of undici, with fetch and caches, takes three times as long to load.
   const build = load('undici/lib/core/connect.js') as typeof import('undici').buildConnector;
   const trust = trusting(extraCa);
   const connect = build({ timeout, ...trusting(extraCa, client), ...(lookup && { lookup }) });
@@ -75,7 +75,7 @@ export function createConnector(
   };
 }
 
-/** A connection to `target` (`host:port`) through the proxy. Rejects with `ConnectionFault`. */
+/** Connects to `target` (`host:port`) through the proxy. Rejects with `ConnectionFault`. */
 function openTunnel(
   { address, source }: ProxyServer,
   target: string,
@@ -133,7 +133,7 @@ function refusalOf(status: number, proxy: string, target: string, hasUser: boole
   return new ConnectionFault(words, 'barred');
 }
 
-/** A decoded part of an address; unchanged if it has a stray `%`. */
+/** Decodes a part of an address; returns it unchanged if it has a stray `%`. */
 export function decodedPart(text: string): string {
   return attempt(() => decodeURIComponent(text), text);
 }

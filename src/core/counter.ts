@@ -1,21 +1,21 @@
-/** How often each of several values was there; a `Counter` takes those of equal JSON as equal. */
+/** Counts how often each value occurs; values with equal JSON are equal. */
 
 export interface Counted<Value> {
   readonly value: Value;
   readonly count: number;
 }
 
-/** In the order in which the values came first. */
+/** Counts values; iterates in the order in which they first came. */
 export class Counter<Value> implements Iterable<Counted<Value>> {
   readonly #counted = new Map<string, { readonly value: Value; count: number }>();
 
-  /** More different values than `most` are not counted. */
+  /** Ignores further values once there are `most` different ones. */
   constructor(private readonly most = Number.POSITIVE_INFINITY) {}
 
-  /** `json`: of the value, where the caller has it. */
+  /** Counts a value; `json` saves the work if the caller has the value's JSON. */
   add(value: Value, json = JSON.stringify(value)): void {
-    const known = this.#counted.get(json);
-    if (known !== undefined) known.count += 1;
+    const entry = this.#counted.get(json);
+    if (entry !== undefined) entry.count += 1;
     else if (this.#counted.size < this.most) this.#counted.set(json, { value, count: 1 });
   }
 
@@ -28,7 +28,7 @@ export function commonestOf<Value>(counted: Iterable<Counted<Value>>, most: numb
   return [...counted].sort((one, other) => other.count - one.count).slice(0, most);
 }
 
-/** For documents: the counts of the `most` most frequent ones by what is said of them. */
+/** Returns the `most` most frequent values, counted by their words, for documents. */
 export function countsInWords<Value>(
   counted: Iterable<Counted<Value>>,
   say: (value: Value) => string,
@@ -48,7 +48,7 @@ export function countEach<T>(values: readonly T[]): Map<T, number> {
   return counts;
 }
 
-/** The most frequent value with its count, the first of equals. */
+/** Returns the most frequent value with its count; of equals, the first. */
 export function commonest<T>(counts: ReadonlyMap<T, number>): readonly [T, number] | undefined {
   return [...counts].sort(([, one], [, other]) => other - one)[0];
 }

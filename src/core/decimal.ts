@@ -20,7 +20,7 @@ export function parseDecimal(value: string | number): Decimal | null {
   return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** How many whole times `price` fits into `budget`. Throws `RangeError` on a price of zero. */
+/** Returns how often `price` fits into `budget`. Throws `RangeError` for a price of zero. */
 export function wholeTimes(budget: Decimal, price: Decimal): number {
   const times = (budget.units * 10n ** BigInt(price.scale)) / (price.units * 10n ** BigInt(budget.scale));
   return times > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(times);
@@ -30,7 +30,7 @@ export function multiply(price: Decimal, count: number): Decimal {
   return { units: price.units * BigInt(count), scale: price.scale };
 }
 
-/** The number without an exponent and without zeros at its end: `0.3`, `12`. */
+/** Returns plain digits without an exponent or trailing zeros: `0.3`, `12`. */
 export function decimalText(value: Decimal): string {
   const digits = value.units.toString().padStart(value.scale + 1, '0');
   const point = digits.length - value.scale;
@@ -47,14 +47,14 @@ function amountOf(text: string): Decimal {
   return amount;
 }
 
-/** Whole requests that a budget pays for; 9e15 at a price of 0. `RangeError`: not an amount. */
+/** Returns the requests that a budget pays for, 9e15 at price 0. `RangeError` for other texts. */
 export function requestsFor(budget: string, price: string): number {
   const have = amountOf(budget);
   const each = amountOf(price);
   return each.units === 0n ? Number.MAX_SAFE_INTEGER : wholeTimes(have, each);
 }
 
-/** What so many requests cost, as exact text without superfluous zeros: 3 x 0.1 is `0.3`. */
+/** Returns the cost of `requests`, exact and without trailing zeros: 3 x 0.1 is `0.3`. */
 export function costOf(requests: number, price: string): string {
   return decimalText(multiply(amountOf(price), requests));
 }

@@ -1,4 +1,4 @@
-/** Room on disks: what was paid for must be stored. */
+/** Keeps room on disks, because paid answers must be stored. */
 import { type StatsFs, statfsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { RunError } from './errors.js';
@@ -6,19 +6,19 @@ import { attempt } from './lifecycle.js';
 import { phrase } from './phrase.js';
 
 const LEAST_DISK_BYTES = 200 * 1_048_576;
-/** How many bytes may be written between two checks. */
+/** Bytes written between two checks. */
 export const CHECK_DISK_EVERY_BYTES = 16 * 1_048_576;
 
 const OUTPUT = { setting: 'output', shell: '-o' };
 const OR_ANOTHER_DISK = phrase`(or use another disk: ${{ setting: 'state' }}, ${OUTPUT}), then run again`;
 
-/** /proc, and with it /dev/fd, has no blocks at all. */
+/** /proc, and so /dev/fd, reports no blocks at all. */
 const leftOf = (facts: StatsFs | null) =>
   facts === null || facts.blocks === 0 ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576);
 
-/** Throws `disk-low` when any folder would have less than 200 MB left, for what is bought. */
+/** Throws `disk-low` if `bytes` more leave a folder less than 200 MB, kept for paid answers. */
 export async function assertDiskRoom(folders: Iterable<string>, bytes = 0): Promise<void> {
   for (const folder of new Set(folders))
     assertLeft(folder, leftOf(await statfs(folder).catch(() => null)), bytes);
@@ -33,19 +33,19 @@ function assertLeft(folder: string, left: number, bytes: number): void {
   });
 }
 
-/** Bytes that this process keeps while it works on inputs: by disk, then by the input's name. */
+/** Bytes on disk that inputs take while they are processed, by disk and by the input's name. */
 const kept = new Map<number | null, Map<string, number>>();
 
-/** null: the folder is not there. */
+/** Returns the number of the folder's disk; null if there is no such folder. */
 const diskOf = (folder: string) => attempt(() => statSync(folder).dev, null);
 
-/** A file of ours with content of an input, which may be made to fill the disk. */
+/** Counts the bytes of a file of ours that an input fills, perhaps in order to fill the disk. */
 export class KeptContent {
   readonly #disk: number | null;
   #bytes = 0;
   #checkAt = CHECK_DISK_EVERY_BYTES;
 
-  /** `folder` exists. */
+  /** `folder` must exist. */
   constructor(
     private readonly input: string,
     private readonly folder: string,
@@ -53,7 +53,7 @@ export class KeptContent {
     this.#disk = diskOf(folder);
   }
 
-  /** Throws what `assertContentRoom` throws, at the latest 16 MB after it should. */
+  /** Counts `bytes`, and throws like {@link assertContentRoom}, at most 16 MB late. */
   add(bytes: number): void {
     this.#count(bytes);
     if (this.#bytes < this.#checkAt) return;
@@ -61,7 +61,7 @@ export class KeptContent {
     assertRoomOn(this.#disk, this.input, this.folder);
   }
 
-  /** When the file is gone. Safe to call twice. */
+  /** Forgets the bytes once the file is gone. Safe to call twice. */
   release(): void {
     this.#count(-this.#bytes);
   }
@@ -76,14 +76,14 @@ export class KeptContent {
 }
 
 /**
- * Whether an input fills the disk: there would be room without it, it takes at least half of what
- * stays free, and all others together keep less.
+ * True if an input fills the disk: without it there would be room, it takes 100 MB or more, and it
+ * takes more than all other inputs together.
  */
 export function isToBlame({ left, own, all }: { left: number; own: number; all: number }): boolean {
   return left + own >= LEAST_DISK_BYTES && own * 2 >= LEAST_DISK_BYTES && own * 2 > all;
 }
 
-/** As `assertDiskRoom`, for `bytes` more of an input: `input-exceeds-disk` when it is to blame. */
+/** Like {@link assertDiskRoom}, with `input-exceeds-disk` if this input is to blame. */
 export function assertContentRoom(input: string, folder: string, bytes = 0): void {
   assertRoomOn(diskOf(folder), input, folder, bytes);
 }
@@ -98,8 +98,8 @@ function assertRoomOn(disk: number | null, input: string, folder: string, bytes 
   throw new RunError({
     code: 'input-exceeds-disk',
     subject:
-      `${input} takes at least ${megabytes(own)} MB while it is processed, and ${folder} has ` +
-      `${megabytes(left + own - bytes)} MB, of which ${megabytes(LEAST_DISK_BYTES)} stay free`,
+      `${input} takes at least ${megabytes(own)} MB while it is processed; ${folder} has ` +
+      `${megabytes(left + own - bytes)} MB, and ${megabytes(LEAST_DISK_BYTES)} of them must stay free`,
     todo: phrase`split it into several smaller files, or free disk space ${OR_ANOTHER_DISK}`,
   });
 }

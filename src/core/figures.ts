@@ -1,11 +1,11 @@
-/** Figures and sentences for people: in English, and in UTC unless a zone is named. */
+/** Figures and sentences for people: in English, and in UTC unless a zone is given. */
 import { decimalText, parseDecimal } from './decimal.js';
 import { attempt } from './lifecycle.js';
 
 /** Keeps a number and its unit on one line. */
 const UNBROKEN = '\u00a0';
 
-/** `12,345`, of a whole number. `toLocaleString` would take 10 ms at its first use. */
+/** Formats a whole number as `12,345`; `toLocaleString` would take 10 ms at its first use. */
 export function countText(count: number | bigint): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -15,7 +15,7 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
-/** `Its file is gone.`: a capital letter first, and an end. */
+/** Begins a sentence with a capital letter and ends it with a full stop. */
 export function sentenceOf(text: string): string {
   const trimmed = text.trim();
   return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`;
@@ -28,7 +28,7 @@ export function sizeText(bytes: number): string {
   return `${size < 10 ? size.toFixed(1) : countText(Math.round(size))}${UNBROKEN}${unit}`;
 }
 
-/** Money as `1,234.50 EUR`, rounded half up; a price and less than a cent keep all digits. */
+/** Formats money as `1,234.50 EUR`, rounded half up; prices and amounts below a cent stay exact. */
 export function moneyText(amount: string, currency: string | null, what: 'sum' | 'price' = 'sum'): string {
   const exact = parseDecimal(amount);
   if (exact === null) return amount;
@@ -41,7 +41,7 @@ export function moneyText(amount: string, currency: string | null, what: 'sum' |
   return currency === null ? shown : `${shown}${UNBROKEN}${currency}`;
 }
 
-/** In whole percent; only nothing is `0 %` and only everything `100 %`. Empty: no whole. */
+/** Formats a whole percentage; `0 %` and `100 %` are exact. Empty if `whole` is 0. */
 export function shareText(part: number, whole: number): string {
   if (whole <= 0) return '';
   const percent = (part / whole) * 100;
@@ -52,7 +52,7 @@ export function shareText(part: number, whole: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** In UTC: `15 Mar`, `2026` and `12:00:09`. By hand: the data of `Intl` take 20 ms to load. */
+/** Returns `15 Mar`, `2026` and `12:00:09`, in UTC. `Intl` would load data for 20 ms. */
 function partsOf(at: number) {
   const date = new Date(at);
   const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
@@ -61,7 +61,7 @@ function partsOf(at: number) {
   return { day, year: date.getUTCFullYear(), time };
 }
 
-/** `15 Mar 2026, 12:00 UTC`; the text itself when it is not a moment. */
+/** Formats a moment as `15 Mar 2026, 12:00 UTC`; returns any other text unchanged. */
 export function momentText(iso: string): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
@@ -69,7 +69,7 @@ export function momentText(iso: string): string {
   return `${day} ${year}, ${time.slice(0, 5)} UTC`;
 }
 
-/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is not. */
+/** Formats a day such as `2026-12-01` as `1 Dec`; returns any other text unchanged. */
 export function dayText(day: string): string {
   const at = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(at) ? day : partsOf(at).day;
@@ -80,7 +80,7 @@ export function clockText(at: number): string {
   return `${partsOf(at).time} UTC`;
 }
 
-/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; marked as UTC where it is not known. */
+/** Formats `Sat 21 Nov, 02:00` in an IANA zone; in UTC, and marked so, if the zone is unknown. */
 export function weekdayText(at: number, zone: string): string {
   const textIn = (timeZone: string) => new Intl.DateTimeFormat('en-GB', { ...WEEKDAY, timeZone }).format(at);
   return attempt(() => textIn(zone), null) ?? `${textIn('UTC')} UTC`;
@@ -103,12 +103,12 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** With three decimals, so that scores under each other compare: `0.960`. */
+/** Formats a score with three decimals, so that scores in a column line up: `0.960`. */
 export function scoreText(score: number): string {
   return score.toFixed(3);
 }
 
-/** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
+/** Formats a span by its largest unit, rounded down: `5 s`, `3 min`, `2 h`, `4 days`. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
   const span = (size: number, unit: string) => `${Math.floor(seconds / size)}${UNBROKEN}${unit}`;

@@ -1,4 +1,4 @@
-/** Folders: how they are made, and whose we work in. */
+/** Makes folders, and checks who owns them. */
 import {
   closeSync,
   constants,
@@ -20,8 +20,8 @@ import { phrase } from './phrase.js';
 import { isErrorCode, systemWords } from './system-error.js';
 
 /**
- * Makes a folder and those above it; false when it was there. Node's recursive `mkdir` never
- * returns below /proc, and gives ENOENT for any other cause.
+ * Makes a folder and its parents; false if it was there. Node's recursive `mkdir` never returns
+ * below /proc, and reports any failure as ENOENT.
  */
 export function makeFolder(path: string, mode = 0o777): boolean {
   try {
@@ -51,7 +51,7 @@ export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): P
   throw new RunError({ code: 'output-unwritable', what, subject: failures.join(', '), todo });
 }
 
-/** Throws `engine-unfit` for a state folder of another user, who can put links into it. */
+/** Throws `engine-unfit` for a state folder of another user, who could put links into it. */
 export function assertOwnState(state: string): void {
   const us = process.getuid?.();
   const owner = attempt(() => statSync(state).uid, null);
@@ -59,7 +59,7 @@ export function assertOwnState(state: string): void {
   throw ofAnotherUser('the state folder', resolve(state), owner);
 }
 
-/** `what`: a folder of ours, for the sentence. `uid`: its owner. */
+/** Returns the error for a folder of another user: `what` names it, `uid` owns it. */
 export function ofAnotherUser(what: string, folder: string, uid: number): RunError {
   const name = nameOf(uid);
   const account = name ?? `'#${uid}'`;
@@ -79,7 +79,7 @@ function nameOf(uid: number): string | null {
   return line?.split(':')[0] ?? null;
 }
 
-/** Makes a folder for this user alone. Throws for a link, and for what belongs to another user. */
+/** Makes a folder for this user alone. Throws for a link, and for a folder of another user. */
 export function makePrivateFolder(path: string): void {
   makeFolder(path, 0o700);
   inFolder(path, (descriptor, uid) => {

@@ -1,11 +1,11 @@
-/** Identifiers: their kinds and texts, and the check of ISINs. */
+/** Identifiers: their kinds, their text form, and the check of ISINs. */
 import type { RowReason } from './row-reason.js';
 
-/** The kinds of identifier. `auto`: each value by its shape, and the service where that is open. */
+/** The kinds of identifier; `auto` goes by shape, and leaves unclear values to the service. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
-/** Values of each kind, for people. */
+/** Plurals of the kinds, for people. */
 export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
   domain: 'domains',
   ticker: 'tickers',
@@ -22,35 +22,35 @@ export interface Identifier {
   readonly value: string;
 }
 
-/** The result of reading the cells of one row, before any lookup. */
+/** What the cells of a row hold, found without any lookup. */
 export type Identified =
   | {
       readonly type: 'identifier';
       readonly identifier: Identifier;
-      /** The cell holds more than one; this is the first. */
+      /** Set if the cell holds several; this is the first. */
       readonly hasSeveral?: true;
     }
   | Unidentified;
 
-/** `invalid`: never looked up. `skipped`: blank, or the wrong brand would be bought (free mail). */
+/** `invalid`: cannot be looked up. `skipped`: blank, or would buy a wrong brand (free mail). */
 export interface Unidentified {
   readonly type: 'invalid' | 'skipped';
   readonly reason: RowReason;
 }
 
-/** The text form of an identifier, `kind:value`. Only the value may itself contain `:`. */
+/** Returns an identifier as `kind:value`. Only the value may itself contain `:`. */
 export function identifierText(identifier: Identifier): string {
   return `${identifier.kind}:${identifier.value}`;
 }
 
-/** Reverses {@link identifierText}; null: it is not such a text. */
+/** Reverses {@link identifierText}; null for any other text. */
 export function readIdentifierText(text: string): Identifier | null {
   const colon = text.indexOf(':');
   const kind = colon < 0 ? undefined : IDENTIFIER_KINDS.find((each) => each === text.slice(0, colon));
   return kind === undefined ? null : { kind, value: text.slice(colon + 1) };
 }
 
-/** The same for a text of ours. Throws a plain `Error` on any other. */
+/** Reverses {@link identifierText}. Throws a plain `Error` for any other text. */
 export function parseIdentifierText(text: string): Identifier {
   const identifier = readIdentifierText(text);
   if (identifier === null) throw new Error(`not an identifier text: ${text}`);
@@ -62,12 +62,12 @@ const SHAPE = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
 const LABEL = /^ISIN(?:[ :.#-]+|(?=[A-Z]{2}[A-Z0-9]{9}[0-9]$))/;
 const LETTER_OFFSET = 55;
 
-/** Whether the text is an ISIN in upper case with the right check digit. */
+/** True for an ISIN in upper case with the right check digit. */
 export function isIsin(text: string): boolean {
   return SHAPE.test(text) && hasCheckDigit(text);
 }
 
-/** Luhn over the digits, letters expanded to two (ISO 6166, annex C). */
+/** Checks the Luhn sum, each letter expanded to two digits (ISO 6166, annex C). */
 function hasCheckDigit(isin: string): boolean {
   const digits = isin.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - LETTER_OFFSET));
   let sum = 0;
@@ -79,19 +79,19 @@ function hasCheckDigit(isin: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Upper case without blanks, dashes and a word `ISIN` in front; not checked. */
+/** Returns upper case without blanks, dashes and a leading `ISIN`; checks nothing. */
 function compact(cleaned: string): string {
   return cleaned.toUpperCase().replace(LABEL, '').replace(/[ -]/g, '');
 }
 
-/** The ISIN in normal form, null when the text is not one. `cleaned` comes from `cleanCell`. */
+/** Returns the ISIN in normal form; null for any other text. `cleaned` comes from `cleanCell`. */
 export function readIsin(cleaned: string): string | null {
   if (cleaned.length < 12 || cleaned.length > 32) return null;
   const isin = compact(cleaned);
   return isIsin(isin) ? isin : null;
 }
 
-/** Whether it has the shape of an ISIN but a wrong check digit: mistyped, not another kind. */
+/** True for an ISIN with a wrong check digit: mistyped, not of another kind. */
 export function isMistypedIsin(cleaned: string): boolean {
   const isin = compact(cleaned);
   return SHAPE.test(isin) && !hasCheckDigit(isin);

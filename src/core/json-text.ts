@@ -1,4 +1,4 @@
-/** JSON as text: `12345678901234567890` and `1.10` would not survive `JSON.parse`. */
+/** Reads and edits JSON as text: `JSON.parse` would change `12345678901234567890` and `1.10`. */
 import type { ParseError } from 'jsonc-parser';
 import { attempt } from './lifecycle.js';
 import { load } from './load.js';
@@ -21,7 +21,7 @@ const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 
-/** The members of the outermost object in order; null when the text is not an object. */
+/** Returns the members of the outermost object in order; null if the text is not an object. */
 export function membersOf(text: string): Member[] | null {
   let at = skipBlanks(text, 0);
   if (text.charCodeAt(at) !== OPEN_BRACE) return null;
@@ -41,7 +41,7 @@ export function membersOf(text: string): Member[] | null {
   return members;
 }
 
-/** The elements of the outermost array, as they stand; null when the text is not an array. */
+/** Returns the elements of the outermost array as text; null if the text is not an array. */
 export function elementsOf(text: string): string[] | null {
   let at = skipBlanks(text, 0);
   if (text.charCodeAt(at) !== OPEN_BRACKET) return null;
@@ -57,13 +57,13 @@ export function elementsOf(text: string): string[] | null {
   return elements;
 }
 
-/** A value as shown in a table: a string's text, nothing for null, anything else as written. */
+/** Returns a value as a table shows it: a string's text, nothing for null, else as written. */
 export function cellOfJson(value: string): string {
   if (value.startsWith('"')) return stringText(value);
   return value === 'null' ? '' : value;
 }
 
-/** The text without these of its members; `members` must be all of {@link membersOf}. */
+/** Removes members from a text; `members` must be all of {@link membersOf}. */
 export function cutMembers(text: string, members: readonly Member[], isCut: (member: Member) => boolean) {
   let kept = '';
   let from = 0;
@@ -80,7 +80,7 @@ export function cutMembers(text: string, members: readonly Member[], isCut: (mem
   return kept + text.slice(from);
 }
 
-/** The text with one more member before the closing brace; null when it does not end in one. */
+/** Adds a member before the closing brace; returns null if the text does not end with one. */
 export function addMember(text: string, member: string): string | null {
   let close = text.length - 1;
   while (close >= 0 && isBlank(text.charCodeAt(close))) close--;
@@ -95,16 +95,16 @@ export function isJsonText(text: string): boolean {
   return attempt(() => JSON.parse(text), undefined) !== undefined;
 }
 
-/** What a JSON text holds, in this shape; null when it is not JSON, or has another shape. */
+/** Parses JSON and checks its shape; returns null if either fails. */
 export function readJson<T>(text: string, shape: { parse(value: unknown): T }): T | null {
   return attempt(() => shape.parse(JSON.parse(text)), null);
 }
 
-// Unterminated strings and comments are scanned only once.
+// Unterminated strings and comments match too, so that each is scanned only once.
 const NOTES = /"(?:\\.|[^"\\\n])*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 const LAST_COMMAS = /"(?:\\.|[^"\\\n])*"?|,(?=\s*[}\]])/g;
 
-/** JSON of the same length without comments and trailing commas. */
+/** Blanks comments and trailing commas; positions stay. */
 export function withoutComments(text: string): string {
   const blanked = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' '));
   return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
@@ -124,7 +124,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Position after the closing quote of the string that opens at `open`. */
+/** Returns the position after the closing quote of the string that opens at `open`. */
 export function endOfString(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
   while (close >= 0) {
@@ -151,11 +151,11 @@ function endOfValue(text: string, start: number): number {
 }
 
 /**
- * The first place at which the text cannot go on as it does; its end when something is missing
- * there. From 1, the column in UTF-16 units. null: it is JSON, or nested too deep to be read.
+ * Returns where the text stops being JSON, or its end if something is missing there: line and
+ * column from 1, in UTF-16 units. Returns null for JSON, also when it is too deep to parse.
  */
 export function findJsonFault(text: string): { line: number; column: number } | null {
-  // Loaded for a wrong text only.
+  // Only wrong texts need it.
   const { parse } = load('jsonc-parser') as typeof import('jsonc-parser');
   const errors: ParseError[] = [];
   attempt(() => parse(text, errors, { disallowComments: true }), null);
@@ -167,7 +167,7 @@ export function findJsonFault(text: string): { line: number; column: number } | 
 
 const LINE_FEED = 10;
 
-/** Numbers lines, without empty ones; null for one over `mostBytes`. Valid until the next. */
+/** Yields each line that is not empty, valid until the next; null if it exceeds `mostBytes`. */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;
   let parts: Buffer[] = [];
@@ -193,7 +193,7 @@ export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostByt
       length = 0;
       from = to + 1;
     }
-    // Its memory may hold the next chunk when the line ends.
+    // Copied, because its memory may hold the next chunk when the line ends.
     add(Buffer.from(bytes.subarray(from)));
   }
   if (length > 0) yield line();

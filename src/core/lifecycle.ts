@@ -1,16 +1,16 @@
-/** How things end and wait: releases, failures with an answer, deadlines, turns, processes. */
+/** How work ends and waits: releases, fallbacks, deadlines, turns, processes. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
 
 export type Releasers = ReturnType<typeof createReleasers>;
 
-/** Releases, pushed beside each acquisition. */
+/** Collects releases, each pushed right after what it releases was acquired. */
 export function createReleasers() {
   const releases: Release[] = [];
   return {
     push: (release: Release): void => void releases.push(release),
-    /** Runs them, newest first. Safe to call twice. Throws the first error after all have run. */
+    /** Runs them, newest first, then throws the first error. Safe to call twice. */
     async releaseAll(): Promise<void> {
       const errors: unknown[] = [];
       for (let release = releases.pop(); release; release = releases.pop()) {
@@ -25,7 +25,7 @@ export function createReleasers() {
   };
 }
 
-/** Runs `action` and then what it pushed. Its own error wins over an error of a release. */
+/** Runs `action`, then the releases that it pushed. Its error wins over one of a release. */
 export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   return orRelease(async (releasers) => {
     const result = await action(releasers);
@@ -34,7 +34,7 @@ export async function withReleasers<T>(action: (releasers: Releasers) => Promise
   });
 }
 
-/** Runs `action`, and what it pushed only when it fails; its own error wins. */
+/** Runs `action`; only if it fails, runs the releases that it pushed. Throws its error. */
 export async function orRelease<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   const releasers = createReleasers();
   try {
@@ -45,7 +45,7 @@ export async function orRelease<T>(action: (releasers: Releasers) => Promise<T>)
   }
 }
 
-/** The result of `read`, or `otherwise` when it throws. */
+/** Returns the result of `read`, or `otherwise` if it throws. */
 export function attempt<T, U>(read: () => T, otherwise: U): T | U {
   try {
     return read();
@@ -54,7 +54,7 @@ export function attempt<T, U>(read: () => T, otherwise: U): T | U {
   }
 }
 
-/** Whether it resolves. Never rejects. */
+/** Resolves to true if the promise does, else to false. */
 export function succeeds(promise: Promise<unknown>): Promise<boolean> {
   return promise.then(
     () => true,
@@ -63,8 +63,8 @@ export function succeeds(promise: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The promise, or `undefined` after `ms` milliseconds and a turn of the event loop: after a
- * standstill of the process it reads first what has arrived meanwhile. For closes that may hang.
+ * Returns the result, or `undefined` after `ms` milliseconds: for closes that may hang. The turn of
+ * the event loop reads what arrived during a standstill of the process.
  */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const settled = new AbortController();
@@ -79,7 +79,7 @@ export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promis
   }
 }
 
-/** Keeps the process running until `work` settles; forgotten connections alone do not. */
+/** Keeps the process running until `work` settles, even if no open connection does. */
 export async function keepRunning<T>(work: Promise<T>): Promise<T> {
   const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
   try {
@@ -89,10 +89,10 @@ export async function keepRunning<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Node's longest timer; longer ones ring at once. */
+/** Node's longest timer; a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Resolves when the signal is aborted; at once when it is. */
+/** Resolves when the signal is aborted, or at once if it already is. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -100,7 +100,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether a process of this number runs on this machine. */
+/** True if a process with this number runs on this machine. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -110,12 +110,12 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Others have steps of many turns: what they do within seconds takes this long many times. */
+/** Short, because other work needs many turns for one step, and waits this long for each. */
 const TURN_MS = 10;
-/** Steps between two looks at the clock, which take as long as a short step. */
+/** Steps between two looks at the clock: a look takes as long as a short step. */
 const STEPS = 16;
 
-/** For long loops beside which others must go on: when `isOver`, await `next`. */
+/** Lets other work run during a long loop: if `isOver`, await `next`. */
 export function createTurns() {
   let since = performance.now();
   let steps = 0;
@@ -131,7 +131,7 @@ export function createTurns() {
   };
 }
 
-/** Aborted with one of `others`, or after `ms`. Node collects a time-out that nobody listens to. */
+/** Aborts with one of `others` or after `ms`. The listener keeps Node from collecting the timer. */
 export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
   const timeOut = AbortSignal.timeout(ms);
   timeOut.addEventListener('abort', () => undefined, { once: true });

@@ -1,4 +1,4 @@
-/** Serving HTTP: one way to listen, and servers that slow clients cannot occupy. */
+/** HTTP servers: how they listen, and how they keep slow clients from occupying them. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { RunError } from './errors.js';
@@ -10,14 +10,15 @@ export type HttpListener = Awaited<ReturnType<typeof listenHttp>>;
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** What it is for, as `dashboard`; `todo`: what to do if the port is taken. */
+  /** What the server is for, such as `dashboard`. */
   readonly purpose: string;
+  /** What to do if the port is taken. */
   readonly todo: Phrase;
 }
 
-/** Throws `RunError` (`service-unreachable`) when the server cannot listen there. */
+/** Listens on an address. Throws `service-unreachable` if the server cannot listen there. */
 export async function listenHttp(server: Server, address: ListenAddress) {
   const { host, purpose, todo } = address;
   await new Promise<void>((resolve, reject) => {
@@ -50,25 +51,25 @@ export const SERVER_LIMITS = {
   connections: 200,
   /** From the connection, or the first byte of a request, to the end of its headers. */
   headersMs: 10_000,
-  /** A whole request of a stranger, and its answer. */
+  /** For a whole request that is not trusted, and its answer. */
   strangerMs: 20_000,
-  /** Without a byte, once a request is trusted. */
+  /** Longest silence of a trusted request. */
   silenceMs: 120_000,
-  /** A whole request that is trusted: a large file may take hours. */
+  /** For a whole trusted request: a large file may take hours. */
   requestMs: 6 * 3_600_000,
 };
 
 const trusted = new WeakSet<Socket>();
 
-/** From now on this request may take its time. */
+/** Trusts a request, for example one with the right password: it may take its time. */
 export function trustRequest({ socket }: IncomingMessage, { silenceMs } = SERVER_LIMITS): void {
   trusted.add(socket);
   socket.setTimeout(silenceMs);
 }
 
 /**
- * A server that slow clients cannot occupy: the connections of strangers end soon, and when there
- * are too many, a new one takes the place of the one that a stranger has held for longest.
+ * Creates a server that slow clients cannot occupy: untrusted connections end soon, and when there
+ * are too many, a new one replaces the oldest untrusted one.
  */
 export function createGuardedServer(listener: RequestListener, limits = SERVER_LIMITS): Server {
   const { connections, headersMs, strangerMs, requestMs } = limits;
@@ -78,7 +79,7 @@ export function createGuardedServer(listener: RequestListener, limits = SERVER_L
     connectionsCheckingInterval: Math.min(1_000, headersMs),
   });
   server.setTimeout(strangerMs);
-  /** In the order in which they were opened. */
+  /** Oldest first. */
   const open = new Set<Socket>();
   server.on('connection', (socket) => {
     if (open.size >= connections) {
@@ -92,7 +93,7 @@ export function createGuardedServer(listener: RequestListener, limits = SERVER_L
   });
   server.on('request', (incoming, outgoing) => {
     const { socket } = incoming;
-    // Each request of a connection shows anew whose it is.
+    // Each request of a connection must be trusted anew.
     trusted.delete(socket);
     const timer = setTimeout(() => {
       if (!trusted.has(socket)) socket.destroy();

@@ -1,4 +1,4 @@
-/** Loads CommonJS by `require`: `import` parses it twice, a quarter of a short command. */
+/** Loads CommonJS with `require`: `import` parses twice, a quarter of a short command's time. */
 import { createRequire } from 'node:module';
 
 export const load = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-/** The log: pino, to standard error or a file, with secrets cut out at the source. */
+/** The log: pino, to standard error or a file, without secrets. */
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.js';
@@ -25,14 +25,14 @@ const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
 const LINES = {
   base: null,
   redact: { paths: SECRETS, censor: '[removed]' },
-  // Ours say what to do; only of a bug the stack is worth anything.
+  // Our errors say what to do; only bugs need their stack.
   serializers: {
     err: (error: Error) =>
       error instanceof BrandEnrichError
         ? { code: error.code, message: error.message }
         : pino.stdSerializers.err(error),
   },
-  // pino escapes the control characters of ASCII alone; and a message of others may hold a secret.
+  // pino escapes ASCII control characters alone, and messages of libraries may hold secrets.
   hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
 };
 
@@ -40,13 +40,13 @@ interface LogOptions {
   readonly level: string;
   readonly file: string | null;
   readonly stderr: NodeJS.WritableStream;
-  /** Lines for people, see `textOfLine`. Default: JSON. */
+  /** Lines for people, see {@link textOfLine}. Default: JSON. */
   readonly isText?: boolean;
 }
 
 /**
- * Opens the log. Lines are written synchronously, so that they outlive a kill. `reopen` is for
- * rotation. Throws `output-unwritable`.
+ * Opens the log. Writes synchronously, so that lines survive a kill. `reopen` serves rotation.
+ * Throws `output-unwritable`.
  */
 export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   readonly log: Log;
@@ -54,7 +54,7 @@ export function openLog({ level, file, stderr, isText = false }: LogOptions): {
 } {
   const opened = file === null ? null : openFile(file);
   const destination = opened ?? stderr;
-  // The work that it reports goes on when a log cannot be written.
+  // A log that cannot be written does not stop the work that it reports.
   destination.on('error', () => undefined);
   const hooks = isText
     ? { streamWrite: (line: string) => visible(textOfLine(jsonWithoutSecrets(line))) }
@@ -72,7 +72,7 @@ export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   };
 }
 
-/** A line for people: `14:05:09 warning: list.csv: failed: no column (rows 3)`, in local time. */
+/** Formats a line for people, in local time: `14:05:09 warning: list.csv: no column (rows 3)`. */
 export function textOfLine(json: string): string {
   const { level, time, msg = '', file, schedule, reason, err, ...rest } = JSON.parse(json) as LogLine;
   const { error, warn } = pino.levels.values;
@@ -81,7 +81,7 @@ export function textOfLine(json: string): string {
     (each) => each !== undefined && each !== '',
   );
   const facts = Object.entries(rest).flatMap(([name, value]) =>
-    // Counts of rows and stacks are for programs.
+    // Objects, such as counts of rows, are for programs.
     value === null || (typeof value === 'object' && !Array.isArray(value))
       ? []
       : `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
@@ -115,12 +115,12 @@ function openFile(file: string) {
   }
 }
 
-/** Another logger's methods, as pino and `console` have them. */
+/** The methods of another logger, as pino and `console` have them. */
 export type LogTarget = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/** A log that hands its lines, without secrets, to another logger, whose level decides. */
+/** Returns a log that passes its lines, without secrets, to a logger, which filters by level. */
 export function forwardingLog(target: LogTarget): Log {
   const write = (line: string) => {
     const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };
@@ -141,7 +141,7 @@ export function silentLog(): Log {
 
 const EVERY_MS = 60_000;
 
-/** Writes the first event at once, then one a minute, with those between counted in `unlogged`. */
+/** Writes the first event at once, then one a minute; `unlogged` counts those between. */
 export function oncePerMinute<Facts extends object>(
   clock: Pick<Clock, 'monotonic'>,
   write: (facts: Facts, others: { readonly unlogged?: number }) => void,

@@ -1,11 +1,11 @@
-/** The nearest right word to a mistyped one, for commands, flags, settings and values alike. */
+/** Suggests the right word for a mistyped command, flag, setting or value. */
 
-/** A suggestion further away than this is a guess, not a help. */
+/** With more edits, a suggestion is only a guess. */
 const MOST_EDITS = 3;
 
-/** Damerau-Levenshtein distance (optimal string alignment): a swap of neighbours counts one. */
+/** Returns the Damerau-Levenshtein distance (optimal string alignment): a swap counts as one. */
 export function editDistance(left: string, right: string): number {
-  /** By how much of each word is compared. */
+  /** Edits from the first `row` letters of `left` to the first `column` letters of `right`. */
   const edits: number[][] = [Array.from({ length: right.length + 1 }, (_, at) => at)];
   const at = (row: number, column: number) => edits[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= left.length; row += 1) {
@@ -26,8 +26,8 @@ export function editDistance(left: string, right: string): number {
 }
 
 /**
- * Returns the candidate with the fewest edits (at most three, less than half of the word), in any
- * case, or the only one that the word begins.
+ * Returns the candidate with the fewest edits in any case (at most three, less than half of the
+ * word), or else the only candidate that begins with the word.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
@@ -42,7 +42,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return wanted.length >= 3 && continuations.length === 1 ? continuations[0] : undefined;
 }
 
-/** The end of a "what to do": the suggestion if there is one, else the way to find out. */
+/** Returns advice for a message: the suggestion, or `otherwise` without one. */
 export function didYouMean(nearestWord: string | undefined, otherwise: string): string {
   return nearestWord === undefined ? otherwise : `did you mean ${nearestWord}?`;
 }

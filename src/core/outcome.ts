@@ -1,4 +1,4 @@
-/** The statuses of rows, the sources of answers, and stored answers: which of them are fresh. */
+/** Statuses of rows, and stored answers with the rule that decides which are fresh. */
 
 /** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
@@ -10,24 +10,24 @@ export function emptyCounts(): StatusCounts {
   return { matched: 0, not_found: 0, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
 }
 
-/** Whether there are rows and not one of them has a brand. */
+/** True if there are rows and no row has a brand. */
 export function hasNoMatch(rows: StatusCounts): boolean {
   return rows.matched === 0 && Object.values(rows).some((count) => count > 0);
 }
 
-/** Whether this run asked the service for the answer or found it in the outcome store. */
+/** Whether this run asked the service for the answer or found it stored. */
 export type AnswerSource = 'api' | 'stored';
 
 /**
- * Which answers are fresh: `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`, `fetchedAt
- * >= notBefore`, and `freshUntil === null || freshUntil > asOf`.
+ * Which stored answers are fresh: those with `freshUntil === null || freshUntil > asOf`, `fetchedAt
+ * >= notBefore` and `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`.
  */
 export interface Freshness {
-  /** The run's start on the store's clock: judged at one moment, in every pass. */
+  /** The run's start on the store's clock: the same moment for every pass. */
   readonly asOf: number;
   readonly maxAgeMs: number;
   readonly maxAgeMissingMs: number;
-  /** `--refresh`: older answers are stale; 0 without it. */
+  /** Answers older than this are stale (`--refresh`); 0 otherwise. */
   readonly notBefore: number;
 }
 
@@ -39,17 +39,17 @@ export interface StoredOutcome {
   readonly status: 'matched' | 'not_found';
   /** The service's JSON as it came, packed by `profile-codec.ts`; null for `not_found`. */
   readonly packed: Buffer | null;
-  /** Store's clock, milliseconds. */
+  /** In milliseconds, on the store's clock. */
   readonly fetchedAt: number;
   readonly billed: boolean;
-  /** Stale after this time despite the age rules ("retry later"); null: no such limit. */
+  /** Stale after this time whatever its age ("retry later"); null if age alone decides. */
   readonly freshUntil: number | null;
 }
 
-/** What `record` gets: the store dates it by its own clock. */
+/** An answer to record; the store dates it by its own clock. */
 export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
-  /** Fresh for so many milliseconds at most; null: the age rules alone. */
+  /** Fresh for at most this many milliseconds; null if age alone decides. */
   readonly freshMs: number | null;
-  /** Age in ms of an answer that waited for the store; it replaces no later one. Absent: now. */
+  /** Milliseconds that the answer waited for the store; it replaces no later one. Absent for 0. */
   readonly ageMs?: number;
 }

@@ -1,22 +1,22 @@
-/** Texts whose readers name settings differently: `--sheet Q1`, or `sheet: 'Q1'`. Pure. */
+/** Texts that name settings in the reader's way: `--sheet Q1`, or `sheet: 'Q1'`. Pure. */
 
-/** What a reader can do about it, or a setting that the text is about. */
+/** A remedy for the reader, or a setting that the text is about. */
 export type Remedy =
-  /** These values together. Flags repeat for a list. */
+  /** Sets these values together. A list repeats its flag. */
   | { readonly set: Readonly<Record<string, string | number | boolean | readonly string[]>> }
   | { readonly unset: string }
   /** A value that the reader must find; `example` shows its form. */
   | { readonly choose: string; readonly example: string }
-  /** It is only named. `shell`: on a command line, where that is not its flag. */
+  /** Only names a setting. `shell` is for command lines, if it differs from the flag. */
   | { readonly setting: string; readonly shell?: string };
 
-/** A text, in parts where it names settings. JSON carries it. */
+/** A text, in parts where it names settings. It survives JSON. */
 export type Phrase = string | readonly (string | Remedy)[];
 
-/** Who reads it: with flags, with keys of a settings file, or in its own words, as a page. */
+/** How the reader names settings: as flags, as keys of a settings file, or like a page. */
 export type Naming = 'flags' | 'keys' | ((remedy: Remedy) => string);
 
-/** The tag of a text that names settings. What is filled in as text is never changed. */
+/** Tags a template that names settings. Texts that are filled in never change. */
 export function phrase(
   texts: TemplateStringsArray,
   ...filled: readonly (Phrase | Remedy | number)[]
@@ -24,12 +24,12 @@ export function phrase(
   return texts.flatMap((text, at) => [text, ...partsOf(filled[at] ?? '')]);
 }
 
-/** Several as one, such as alternatives. */
+/** Joins several phrases, such as alternatives. */
 export function joinPhrases(phrases: readonly (Phrase | Remedy)[], separator: string): Phrase {
   return phrases.flatMap((each, at) => [at === 0 ? '' : separator, ...partsOf(each)]);
 }
 
-/** What it advises to set or to choose, in order. */
+/** Returns the remedies in a text, in order. */
 export function remediesIn(text: Phrase): Remedy[] {
   return partsOf(text).filter((part) => typeof part !== 'string');
 }
@@ -58,7 +58,7 @@ function sayRemedy(remedy: Remedy, naming: Naming): string {
   return isShell ? `${flagOf(choose)} ${shellWord(example)}` : `${choose}: ${literal(example)}`;
 }
 
-/** `--max-cost` for `maxCost`: all flags are made so, which a test compares with their table. */
+/** Returns `--max-cost` for `maxCost`; a test compares all flags with the table of settings. */
 export function flagOf(key: string): string {
   return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,4 +1,4 @@
-/** Small files of others: only regular ones are read, since a named pipe waits without end. */
+/** Small files of others. Only regular ones are read: opening a named pipe could block forever. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -13,22 +13,22 @@ import {
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Such files are far smaller. */
+/** The most bytes that are read; real files of this sort are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
-/** The descriptor of this process that the path names, as a shell's `<(command)`; else null. */
+/** Returns the descriptor that a path of this process names, as `<(command)` does; else null. */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
   const number = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/.exec(path)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-/** Whether opening the path to write would block, ignoring signals, until it has a reader. */
+/** True for a named pipe: opening one to write blocks, deaf to signals, until it has a reader. */
 export function isNamedPipe(path: string): boolean {
   return ownDescriptor(path) === null && statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-/** Opens a regular file. `followsLinks`: the path is the user's own, not where others may write. */
+/** Opens a regular file. `followsLinks` is for paths of the user, not where others may write. */
 export async function openPlainFile(path: string, options: { followsLinks: boolean }): Promise<FileHandle> {
   const handle = await open(path, flagsFor(options.followsLinks)).catch((error: unknown) => {
     throw inWords(error);
@@ -42,7 +42,7 @@ export async function openPlainFile(path: string, options: { followsLinks: boole
   return handle;
 }
 
-/** Reads a file where others may write; no link is followed. `isOwn`: it must be this user's. */
+/** Reads a file where others may write, following no link; `isOwn` requires this user as owner. */
 export async function readPlainFile(path: string, { isOwn = false } = {}): Promise<string> {
   const handle = await openPlainFile(path, { followsLinks: false });
   try {
@@ -62,8 +62,8 @@ export async function readPlainFile(path: string, { isOwn = false } = {}): Promi
 }
 
 /**
- * Reads a file that the user named, or a pipe of this process. `isFound`: nobody named it, so it
- * and a link to it must be the user's or root's.
+ * Reads a file that the user named, or a pipe of this process. `isFound` is for a file that nobody
+ * named: the file, and a link to it, must belong to this user or root.
  */
 export function readPlainFileSync(path: string, { isFound = false } = {}): string {
   const isOwn = ownDescriptor(path) !== null;
@@ -85,7 +85,7 @@ export function readPlainFileSync(path: string, { isFound = false } = {}): strin
   }
 }
 
-/** Systems without one of these have no such links and pipes. */
+/** Systems without one of these flags have no such links or pipes. */
 function flagsFor(followsLinks: boolean): number {
   return constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0));
 }
@@ -94,7 +94,7 @@ function refuseOthers(stat: Stats): void {
   if (!stat.isFile()) throw new Error(stat.isDirectory() ? 'it is a folder' : NOT_A_FILE);
 }
 
-/** Whether its owner is neither root nor the user of this process. */
+/** True if neither this process's user nor root owns the file. */
 export function isOfStranger({ uid }: Pick<Stats, 'uid'>): boolean {
   const us = process.getuid?.();
   return us !== undefined && uid !== us && uid !== 0;
@@ -114,10 +114,9 @@ function tooLarge(): Error {
 }
 
 /**
- * Replaces any entry of this name in one step, also a link, through which others could have it
- * written elsewhere. The text is on the disk then. What a kill leaves is written anew by the next
- * call; `isShared`: others may replace it at the same moment, so the name of the draft is random.
- * Throws errors of the file system.
+ * Replaces a file in one step, flushed to disk; a link is replaced and never written through. The
+ * next call removes the draft of a killed one. `isShared` gives drafts random names, for files that
+ * others may replace at the same moment. Throws errors of the file system.
  */
 export async function replaceFile(
   path: string,

@@ -1,27 +1,26 @@
-/** Temporary files of this user: without a name once open, else removed by the next process. */
+/** Temporary files of this user. An open one loses its name, or the next process removes it. */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt, isRunning, succeeds } from './lifecycle.js';
 
-/** Creates a file in `folder`, which must be there. Throws errors of the file system. */
+/** Creates a file in `folder`, which must exist. Throws errors of the file system. */
 export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
   const handle = await open(path, 'wx+', 0o600);
   const isNamed = !(await succeeds(rm(path)));
   return {
     handle,
-    /** Closes it and frees its disk space. Safe to call twice. */
+    /** Closes the file and frees its disk space. Safe to call twice. */
     async drop(): Promise<void> {
-      // A closed handle may be closed again.
       await handle.close();
       if (isNamed) await rm(path, { force: true });
     },
   };
 }
 
-/** The same by descriptor. `name`: to be removed after closing; null: it has none any more. */
+/** Like {@link openPrivateFile}. Remove `name` after closing; null if the file lost it at once. */
 export function openPrivateFileSync(folder: string, label: string): { fd: number; name: string | null } {
   const path = privatePath(folder, label);
   const fd = openSync(path, 'wx+', 0o600);
@@ -35,14 +34,14 @@ function privatePath(folder: string, label: string): string {
 
 const FILE_NAME = /^[a-z]+-(\d+)-[0-9a-f]{12}\.spool$/;
 
-/** Removes from `folder` the private files of dead processes that could not lose their names. */
+/** Removes from `folder` the private files that dead processes left. */
 export function removePrivateLeftovers(folder: string): Promise<void> {
   return removeLeftovers(folder, FILE_NAME, 'isFile');
 }
 
 /**
- * Removes what dead processes left; `pattern` finds their number in a name. Links, and files of
- * other users, are left alone. Never rejects.
+ * Removes what dead processes left; `pattern` finds the process number in a name. Spares links and
+ * files of other users. Never rejects.
  */
 export async function removeLeftovers(folder: string, pattern: RegExp, kind: 'isFile' | 'isDirectory') {
   for (const name of await readdir(folder).catch(() => [])) {

@@ -12,7 +12,7 @@ const SENTENCES = {
   blank: 'the cell is blank',
   placeholder: 'the cell is a placeholder such as "n/a"',
   free_mail: 'an address at a free e-mail provider',
-  // By a condition on the rows, with the column as it was asked for.
+  // A condition on rows (`--where`), with the column as the user named it.
   not_selected: ({ column, value }: OfColumn & { readonly value: string }) =>
     `not selected: ${column} is not ${value}`,
   not_selected_blank: ({ column }: OfColumn) => `not selected: ${column} is blank`,
@@ -45,7 +45,7 @@ const SENTENCES = {
   open_lower_case:
     'a word or a symbol in lower case: kind auto takes symbols in capitals; name the kind ticker or crypto',
   open_id: 'a word or a brand id without id_: kind auto takes only ids with id_; name the kind id',
-  // Values like these are looked up, unless most of a column are.
+  // Looked up nevertheless, unless most values of the column are like this.
   name: 'a name, not an identifier',
   domain: 'a domain',
 
@@ -71,7 +71,7 @@ const SENTENCES = {
     `${cells} ${cells === 1 ? 'cell' : 'cells'} instead of ${columns}`,
   blank_column: ({ cell }: { readonly cell: number }) => `cell ${cell} has a value, but its column is blank`,
   misplaced_cells: 'the cells do not fit their columns: there may be one too many',
-  // With the words that it wrote into the file.
+  // With the words of that run.
   unread_earlier: ({ text }: { readonly text?: string }) => text ?? 'an earlier run could not read this row',
 } satisfies Readonly<Record<string, string | ((fields: never) => string)>>;
 
@@ -91,13 +91,13 @@ function quoted(what: string) {
     cellLine === undefined ? what : `${what} (the cell starts on line ${cellLine})`;
 }
 
-/** Part of a sentence. */
+/** Returns the reason in words, as a part of a sentence. */
 export function sayRowReason(reason: RowReason): string {
   const sentence = SENTENCES[reason.code];
   return typeof sentence === 'string' ? sentence : sentence(reason as never);
 }
 
-/** As JSON, the same for equal reasons; `readRowReason` reverses it. */
+/** Writes a reason as JSON, the same for equal reasons; {@link readRowReason} reverses it. */
 export function writeRowReason(reason: RowReason): string {
   return JSON.stringify(reason);
 }

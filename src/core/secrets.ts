@@ -1,11 +1,11 @@
-/** Removes secrets by their value: a service may send the token as its error code. */
+/** Removes secrets by their value, wherever they appear: a service may echo the token. */
 import { isJsonText } from './json-text.js';
 
-/** A shorter one occurs in words by chance, and cannot be kept secret. */
+/** A shorter secret occurs in words by chance, and cannot be kept secret. */
 const SHORTEST = 4;
 const REMOVED = '***';
 
-/** The same text without these secrets. Pure. */
+/** Returns a text without certain secrets. Pure. */
 export type Redact = (text: string) => string;
 
 export function createRedact(secrets: readonly string[], instead = REMOVED): Redact {
@@ -13,7 +13,7 @@ export function createRedact(secrets: readonly string[], instead = REMOVED): Red
   return pattern === null ? (text) => text : (text) => text.replace(pattern, () => instead);
 }
 
-/** As it stands, as a part of an address, and with signs escaped as JSON may do it. */
+/** Matches each secret as it stands, encoded for an address, and escaped for JSON. */
 function patternOf(secrets: readonly string[]): RegExp | null {
   const forms = secrets
     .filter((secret) => secret.length >= SHORTEST)
@@ -31,24 +31,24 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** Our texts name files and hosts, which may contain a shorter one (`test`) by chance. */
+/** A shorter secret (`test`) may be part of a file or host name in our texts. */
 const SHORTEST_KEPT = 16;
 const kept = new Set<string>();
 let redactKept: Redact = (text) => text;
 
-/** From now on {@link withoutSecrets} removes it in this process, if it is long enough. */
+/** Makes {@link withoutSecrets} remove this secret from now on, if it has 16 characters. */
 export function keepSecret(secret: string): void {
   if (secret.length < SHORTEST_KEPT || kept.has(secret)) return;
   kept.add(secret);
   redactKept = createRedact([...kept]);
 }
 
-/** The text without any kept secret. */
+/** Removes all kept secrets from a text. */
 export function withoutSecrets(text: string): string {
   return redactKept(text);
 }
 
-/** The same of a JSON text, which stays one: a secret may look like a number or a key. */
+/** Removes them from JSON, which stays valid: a secret may look like a number or a key. */
 export function jsonWithoutSecrets(json: string): string {
   const redacted = redactKept(json);
   if (redacted === json || isJsonText(redacted) || !isJsonText(json)) return redacted;

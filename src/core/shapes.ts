@@ -1,8 +1,8 @@
-/** Checks and types of foreign values; by hand, since a library takes long to load. */
+/** Checks foreign values and gives them types; by hand, since a library takes long to load. */
 import { isMoment } from './clock.js';
 import { attempt } from './lifecycle.js';
 
-/** Gives the value, without what a shape does not name. Throws for anything else. */
+/** Returns the value, without members that the shape does not name. Throws for another value. */
 export type Shape<T> = (value: unknown) => T;
 export type Shaped<S> = S extends Shape<infer T> ? T : never;
 
@@ -14,7 +14,7 @@ export type ObjectOf<F extends Fields> = {
   readonly [Name in Exclude<keyof F, Optional<F>>]: Shaped<F[Name]>;
 } & { readonly [Name in Optional<F>]?: Exclude<Shaped<F[Name]>, undefined> };
 
-/** What passes `fits`, as it is. */
+/** Any value that passes `fits`. */
 export function fitting<T>(fits: (value: unknown) => boolean): Shape<T> {
   return (value) => {
     if (fits(value)) return value as T;
@@ -29,7 +29,7 @@ export const count = fitting<number>((value) => Number.isFinite(value) && Number
 export const whole = fitting<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0);
 /** Milliseconds since 1970 that can be shown as a date. */
 export const moment = fitting<number>(isMoment);
-/** PostgreSQL gives large ones as text. */
+/** Also as text, as PostgreSQL returns large ones. */
 export const integer: Shape<number> = (value) =>
   typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : number(value);
 export const bytes = fitting<Uint8Array>((value) => value instanceof Uint8Array);
@@ -38,7 +38,7 @@ export const textLike = (pattern: RegExp) =>
   fitting<string>((value) => typeof value === 'string' && pattern.test(value));
 
 export const word = <const W extends string>(...words: readonly W[]) =>
-  fitting<W>((value) => words.some((known) => known === value));
+  fitting<W>((value) => words.some((each) => each === value));
 
 export const nullOr =
   <T>(shape: Shape<T>): Shape<T | null> =>
@@ -57,11 +57,11 @@ export const list =
   (value) =>
     anyList(value).map((each) => shape(each));
 
-/** A list of as many, each of its own shape. */
+/** A list with exactly one value for each shape. */
 export function tuple<S extends readonly Shape<unknown>[]>(...shapes: S) {
   return (value: unknown) => {
     const values = anyList(value);
-    if (values.length !== shapes.length) throw new TypeError('not as many');
+    if (values.length !== shapes.length) throw new TypeError('wrong number of values');
     return shapes.map((shape, index) => shape(values[index])) as {
       readonly [Index in keyof S]: Shaped<S[Index]>;
     };
@@ -74,22 +74,22 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   const shapes = Object.entries(fields);
   return (value) => {
     const given = anyObject(value);
-    const found: Record<string, unknown> = {};
+    const checked: Record<string, unknown> = {};
     for (const [name, shape] of shapes) {
       const each = shape(given[name]);
-      if (each !== undefined) found[name] = each;
+      if (each !== undefined) checked[name] = each;
     }
-    return found as ObjectOf<F>;
+    return checked as ObjectOf<F>;
   };
 }
 
-/** The same from a list: of each field its value, in the order of `fields`. */
+/** An object from a list of its values, in the order of `fields`. */
 export function inOrder<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   const names = Object.keys(fields);
   const shape = object(fields);
   return (value) => {
     const values = anyList(value);
-    if (values.length !== names.length) throw new TypeError('not as many');
+    if (values.length !== names.length) throw new TypeError('wrong number of values');
     return shape(Object.fromEntries(names.map((name, at) => [name, values[at]])));
   };
 }
@@ -105,7 +105,7 @@ export type OneOf<Tag extends string, V extends Variants> = {
   [Word in keyof V]: { readonly [Name in Tag]: Word } & ObjectOf<V[Word]>;
 }[keyof V];
 
-/** An object whose property `tag` says which of these fields it has besides. */
+/** An object whose property `tag` says which fields it has. */
 export function oneOf<const Tag extends string, V extends Variants>(
   tag: Tag,
   variants: V,
@@ -120,13 +120,13 @@ export function oneOf<const Tag extends string, V extends Variants>(
   };
 }
 
-/** JSON text of a value of this shape. */
+/** A value of this shape, given as JSON text. */
 export const inJson =
   <T>(shape: Shape<T>): Shape<T> =>
   (value) =>
     shape(JSON.parse(text(value)));
 
-/** What is not of this shape becomes `other`. */
+/** A value of this shape; any other becomes `other`. */
 export const orElse =
   <T, const E>(shape: Shape<T>, other: E): Shape<T | E> =>
   (value) =>

@@ -2,7 +2,7 @@
 import { errorText } from './errors.js';
 
 interface SystemFault {
-  /** Without a full stop; names host and port where the system did. Never holds a secret. */
+  /** Without a full stop; with host and port where the system names them. Never a secret. */
   readonly words: string;
   readonly kind: FaultKind;
 }
@@ -10,10 +10,10 @@ interface SystemFault {
 /**
  * How long a fault lasts.
  *
- *   lasting   it will not pass with time: an address or a certificate that is wrong
- *   barred    the same: a proxy refuses the connection
- *   no_http   nor will it: something else than a web server listens at that port
- *   refused   nothing listens at that port
+ *   lasting   until someone corrects it: a wrong address or certificate
+ *   barred    until someone corrects it: a proxy refuses the connection
+ *   no_http   until someone corrects it: the port belongs to no web server
+ *   refused   nothing listens on the port
  *   passing   any other
  */
 export type FaultKind = 'lasting' | 'barred' | 'no_http' | 'refused' | 'passing';
@@ -28,25 +28,25 @@ export class ConnectionFault extends Error implements SystemFault {
   }
 }
 
-/** What Node adds to an error of the system; nodemailer keeps the code under another name. */
+/** What Node adds to system errors; nodemailer keeps the code in `originalCode`. */
 type SystemDetail = Readonly<
   Partial<Record<'code' | 'originalCode' | 'hostname' | 'address' | 'port' | 'path', unknown>>
 >;
 
-/** Whether it is an error of the system with one of these codes. */
+/** True for an error of the system with one of these codes. */
 export function isErrorCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-const MOVE = 'move away what is in the way';
+const MOVE = 'move it out of the way';
 const FREE = 'free some space there';
 
-/** By code: the words, and what helps where the permissions of the user are not the reason. */
+/** By code: the reason, and the advice where it is not about the user's permissions. */
 const FILES: Readonly<Record<string, readonly [words: string, advice?: string]>> = {
   ENOENT: ['it does not exist', 'put it back'],
   EEXIST: ['something else has this name', MOVE],
   ENOTEMPTY: ['it is not empty', MOVE],
-  EBUSY: ['something else uses it', 'end what uses it'],
+  EBUSY: ['another program is using it', 'close that program'],
   EFBIG: ['it would be too large', 'raise the limit of file sizes (ulimit -f)'],
   ENOTDIR: ['a part of the path is a file, not a folder', MOVE],
   EISDIR: ['it is a folder', MOVE],
@@ -63,12 +63,12 @@ const FILES: Readonly<Record<string, readonly [words: string, advice?: string]>>
   ENFILE: ['too many files are open'],
 };
 
-/** Returns the path and reason of an error of the file system, and what helps; else null. */
+/** Returns path, reason and advice for an error of the file system; null for any other. */
 export function fileFault(error: unknown): { readonly subject: string; readonly advice: string } | null {
   const { code, syscall, path, dest } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException & {
     readonly dest?: string;
   };
-  const [words, advice = 'make it usable for this user'] = FILES[code ?? ''] ?? [];
+  const [words, advice = 'give this user access to it'] = FILES[code ?? ''] ?? [];
   if (syscall === undefined || words === undefined) return null;
   const subject = `${path ?? syscall}${dest === undefined ? '' : ` to ${dest}`} (${words})`;
   return { subject, advice };
@@ -114,13 +114,13 @@ const CLIENT_CERTIFICATES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** OpenSSL's word for a first answer that is not TLS. */
+/** How OpenSSL reports an answer that is not TLS. */
 const NO_TLS = /WRONG_VERSION_NUMBER|wrong version number|packet length too long/;
 const NO_HTTP = /^HPE_|does not match the HTTP/;
 
-/** What went wrong, for a person. An error without a known code keeps its own words. */
+/** Says in words what went wrong. An error without a known code keeps its own message. */
 export function systemFault(error: unknown): SystemFault {
-  // Several addresses of one host were tried, and each failed.
+  // The host has several addresses, and each failed.
   if (error instanceof AggregateError && error.errors.length > 0) {
     const faults = error.errors.map(systemFault);
     const words = [...new Set(faults.map((fault) => fault.words))].join(', ');
@@ -157,7 +157,7 @@ function wordsOf(error: Error, detail: SystemDetail, code: string): string {
   if (code === 'EAI_AGAIN') return `the name${host} cannot be resolved now`;
   if (code === 'ECONNREFUSED')
     return host === '' ? 'the connection was refused' : `nothing listens at${host}${port}`;
-  // EACCES concerns files and connections; the system names the path of a file only.
+  // An error that names a path is about a file or a socket file, not about the network.
   const known = (detail.path === undefined && CONNECTIONS[code]) || FILES[code]?.[0];
   if (known !== undefined) return known;
   const cause = error.cause instanceof Error ? ` (${systemWords(error.cause)})` : '';

@@ -1,4 +1,4 @@
-/** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
+/** The shape of an input, and its rows, which are carried as raw text and never rebuilt. */
 import type { SchemaElement as ParquetElement } from 'hyparquet';
 import type { RowReason } from './row-reason.js';
 import type { CellFormats } from './typed-cell.js';
@@ -6,47 +6,47 @@ import type { CellFormats } from './typed-cell.js';
 export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx', 'parquet'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
-/** Whether rows are JSON objects as text: one on each line, or the elements of one array. */
+/** True if rows are JSON objects as text: one on each line, or the elements of one array. */
 export function isJson(format: TableFormat): boolean {
   return format === 'jsonl' || format === 'json';
 }
 
-/** Whether rows are arrays of `TypedCell` and the file is binary. */
+/** True for binary files, whose rows are arrays of `TypedCell`. */
 export function isTyped(format: TableFormat): boolean {
   return format === 'xlsx' || format === 'parquet';
 }
 
-/** `--ragged`: rows that do not fit the table are read by position or are invalid, however many. */
+/** `--ragged`: whether to read rows that do not fit the table by position or call them invalid. */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
-/** The key of our object in JSON: the prefix without its trailing `_`, `.`, `-`; else `brand`. */
+/** Returns the key of our JSON object: the prefix without trailing `_`, `.`, `-`; else `brand`. */
 export function jsonKey(prefix: string): string {
   return prefix.replace(/(?<![_.-])[_.-]+$/, '') || 'brand';
 }
 
-/** Members of that object that every run writes: together they mark it as ours. */
+/** Members of our object that every run writes: together they mark it as ours. */
 export const JSON_MARKS = ['status', 'identifier', 'fetchedAt'] as const;
 
-/** The column of the names of rows that are members of a JSON object. */
+/** The column of keys, for an input whose rows are members of one JSON object. */
 export const KEY_COLUMN = '_key';
 
 export interface TableShape {
   readonly format: TableFormat;
   /** The cell separator; empty for JSONL. */
   readonly delimiter: string;
-  /** The line end of the header record (of the first record where there is no header). */
+  /** The line end of the header, or of the first record without one. */
   readonly lineEnd: '\n' | '\r\n' | '\r';
   readonly hasBom: boolean;
   readonly isGzip: boolean;
-  /** As `--encoding` takes it: `utf-8`, `utf-16le`, `windows-1252` and others. */
+  /** As in `--encoding`: `utf-8`, `utf-16le`, `windows-1252` and others. */
   readonly encoding: string;
   /**
-   * Names by position. CSV: the header's cells as they stand, or `column_1` and on. JSONL: keys as
-   * they were first seen, those of inner objects too (`company.website`).
+   * Names by position. CSV: the header's cells unchanged, or `column_1` and so on. JSON: keys in
+   * order of appearance, with those of inner objects (`company.website`).
    */
   readonly columns: readonly string[];
-  /** The header as it stood, with a delimiter for each column that it lacks; null without one. */
+  /** The header unchanged, plus a delimiter for each column that it lacks; null without one. */
   readonly rawHeader: string | null;
   /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
   readonly typed?: CellFormats & {
@@ -58,7 +58,7 @@ export interface TableShape {
     /** Metadata of GeoParquet: which columns are geometries, and their coordinate system. */
     readonly geo?: string;
   };
-  /** What of the input no output has; absent: nothing. */
+  /** Parts of the input that no output contains; absent if nothing is left out. */
   readonly leftOut?: {
     /** Lines above the table, or rows of a sheet. */
     readonly linesAbove: number;
@@ -81,27 +81,27 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /** The record unchanged, without its line end; of workbooks a JSON array of `TypedCell`. */
+  /** The record unchanged, without its line end; for binary files a JSON array of `TypedCell`. */
   readonly raw: string;
-  /** Texts by position of `TableShape.columns`; none when the record could not be read. */
+  /** Texts by position of `TableShape.columns`; empty if the record could not be read. */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: RowReason | null;
-  /** Whether the number of cells is not that of the columns: they may be in wrong ones. */
+  /** Set if cells and columns differ in number, so that cells may be in wrong columns. */
   readonly isMisfit?: true;
-  /** Cells that are missing at the end: blank in `cells`, not there in `raw`. Absent: none. */
+  /** Number of cells missing at the end: blank in `cells`, not in `raw`. Absent for 0. */
   readonly shortBy?: number;
-  /** Cells beyond the last column: left out of `cells`, still there in `raw`. Absent: none. */
+  /** Number of cells beyond the last column: in `raw`, not in `cells`. Absent for 0. */
   readonly surplus?: number;
 }
 
-/** The cells with blank ones at the end, up to `width`. */
+/** Fills the cells with blank ones up to `width`. */
 export function padded(cells: readonly string[], width: number): readonly string[] {
   const missing = width - cells.length;
   return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
 }
 
-/** Names of JSON keys or Parquet columns: blank becomes `column_3`, a taken name gets a number. */
+/** Makes JSON keys or Parquet columns unique: blank becomes `column_3`, a second `a` `a_2`. */
 export function uniqueNames(columns: readonly string[], positions: readonly number[]): string[] {
   const names = new Set(positions.map((at) => columns[at] ?? ''));
   const used = new Set<string>();

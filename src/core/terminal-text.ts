@@ -1,53 +1,53 @@
-/** Text for terminals: characters that control one or reverse reading are shown escaped. */
+/** Text for terminals, with control characters and bidirectional marks escaped. */
 import { stripVTControlCharacters } from 'node:util';
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
-/** Control characters but for line feed and tab, and those that separate lines or reverse them. */
+/** Control characters except line feed and tab, line separators, and bidirectional marks. */
 const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-/** In JSON, ASCII control characters occur only between tokens. */
+/** Spares carriage returns too: JSON has raw line breaks only between its tokens. */
 const STEERING_IN_JSON = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** The text with `\x1b` and `\u202e` in place of such characters. Pure. */
+/** Escapes control characters and bidirectional marks as `\x1b` and `\u202e`. Pure. */
 export function visible(text: string): string {
   return text.replace(STEERING, escaped);
 }
 
-/** The same for what has to stay on one line. Pure. */
+/** Escapes line feeds and tabs too, so that the text stays on one line. Pure. */
 export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** Longer ones are hardly names: messages do not write them out. */
+/** The most characters of a name that messages write out. */
 export const NAME_AT_MOST = 100;
 
-/** A name from a file (of a column, a sheet, a part), as messages have it: cut when long. Pure. */
+/** Cuts a name from a file (of a column, a sheet, a part) to {@link NAME_AT_MOST}. Pure. */
 export function shortName(name: string): string {
   return shortText(name, NAME_AT_MOST);
 }
 
-/** A text of at most so many characters, the last a mark where it was cut. Pure. */
+/** Cuts a text to `most` characters and ends it with `…` if it was longer. Pure. */
 export function shortText(text: string, most: number): string {
   return text.length <= most ? text : `${cutText(text, most - 1)}…`;
 }
 
-/** The first of these texts, and whether there are more: `a, b and others`. Pure. */
+/** Joins the first `most` texts, and says if there are more: `a, b and others`. Pure. */
 export function firstOf(texts: readonly string[], most: number): string {
   return `${texts.slice(0, most).join(', ')}${texts.length > most ? ' and others' : ''}`;
 }
 
-/** The beginning of a text that is too long to be kept, not cut through a character. Pure. */
+/** Cuts a text to `most` UTF-16 units, never through a character. Pure. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHalf ? most - 1 : most);
 }
 
-/** A text of these lines. No name or reason in them can start a new line. Pure. */
+/** Joins lines, of which no name or reason can start a new one. Pure. */
 export function visibleLines(lines: readonly string[]): string {
   return lines.map((line) => `${visibleLine(line)}\n`).join('');
 }
 
-/** A JSON text that means the same. Pure. */
+/** Escapes a JSON text as {@link visible} does, without changing its meaning. Pure. */
 export function visibleJson(json: string): string {
   return json.replace(STEERING_IN_JSON, (sign) => `\\u${hexOf(sign, 4)}`);
 }
@@ -60,7 +60,7 @@ function hexOf(sign: string, digits: number): string {
   return sign.charCodeAt(0).toString(16).padStart(digits, '0');
 }
 
-/** Shows a text, which brings its own line ends. */
+/** Prints a text, which brings its own line ends, visible and without secrets. */
 export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
@@ -74,19 +74,19 @@ export function printJson(stream: NodeJS.WritableStream, document: object): void
   stream.write(`${visibleJson(jsonWithoutSecrets(json))}\n`);
 }
 
-/** Sends our own control sequences. What else is in it was made {@link visible}. */
+/** Prints our control sequences; the rest of `text` must be {@link visible} already. */
 export function printControlled(stream: NodeJS.WritableStream, text: string): void {
   stream.write(withoutSecrets(text));
 }
 
-/** What a command may touch of its process. */
+/** The streams that a command may use. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 }
 
-/** Breaks a text between words into lines of at most `width`; a longer word keeps its line. */
+/** Breaks a text between words into lines of at most `width`; a longer word gets its own line. */
 export function wrapWords(text: string, width: number): string[] {
   const lengthOf = (line: string) => stripVTControlCharacters(line).length;
   const lines: string[] = [];
@@ -98,7 +98,7 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
-/** Wraps the lines of a text for a terminal, except those that are indented, as tables are. */
+/** Wraps a text for a terminal, except indented lines, such as those of tables. */
 export function wrapLines(
   text: string,
   { isTTY, columns }: Pick<Streams['stderr'], 'isTTY' | 'columns'>,

@@ -1,13 +1,13 @@
-/** Cells with types: the `raw` of such a row is a JSON array of them, to be written unchanged. */
+/** Cells with types. The `raw` of such a row is a JSON array of them, written back unchanged. */
 import { DAY_MS } from './clock.js';
 
-/** One cell. `null`: empty; text, numbers and booleans: themselves. */
+/** One cell; null when it is empty. */
 export type TypedCell =
   | null
   | string
   | number
   | boolean
-  /** A number, as digits if a double would lose some; number format by position. */
+  /** A number, as text if a double would lose digits; `f` is its place in `CellFormats.codes`. */
   | { readonly n: number | string; readonly f?: number }
   /** Text with a number format (`@` keeps `007` a text when it is edited). */
   | { readonly s: string; readonly f: number }
@@ -19,29 +19,29 @@ export type TypedCell =
   | { readonly u: string }
   /** JSON text: a list or an object. */
   | { readonly j: string }
-  /** A stored value of a Parquet file (`input/parquet/values.ts`), and its cell. */
+  /** A stored value of a Parquet file (`input/parquet/values.ts`), and the cell that shows it. */
   | { readonly p: unknown; readonly c: TypedCell };
 
-/** The type of a column, for formats with types. */
+/** The type of a column in formats with types. */
 export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'day' | 'moment';
 
 /** The number formats and dates of one table. */
 export interface CellFormats {
   /** Number formats as spreadsheets write them; 0 is always `General`. */
   readonly codes: readonly string[];
-  /** Whether day 0 is 1904-01-01 (workbooks of old Macs) and not 1899-12-30. */
+  /** True if day 0 is 1904-01-01 (workbooks of old Macs), false if it is 1899-12-30. */
   readonly is1904: boolean;
 }
 
-/** How tables without number formats show numbers. */
+/** The formats of tables that have none of their own. */
 export const NO_FORMATS: CellFormats = { codes: ['General'], is1904: false };
 
-/** How many digits of a number as text say something: not leading zeros, nor the exponent. Pure. */
+/** Counts the digits of a number as text, without leading zeros and exponent. Pure. */
 export function significantDigits(number: string): number {
   return number.replace(/^-?0*\.?0*|[eE].*|\D/g, '').length;
 }
 
-/** ECMA-376, 18.8.30: formats with a number and no code in files; dates differ by language. */
+/** Formats that files name by number alone (ECMA-376, 18.8.30); dates vary with the language. */
 const BUILT_IN = `1 0 | 2 0.00 | 3 #,##0 | 4 #,##0.00 | 9 0% | 10 0.00% | 11 0.00E+00 | 12 # ?/? |
   13 # ??/?? | 14 mm-dd-yy | 15 d-mmm-yy | 16 d-mmm | 17 mmm-yy | 18 h:mm AM/PM |
   19 h:mm:ss AM/PM | 20 h:mm | 21 h:mm:ss | 22 m/d/yy h:mm | 37 #,##0 ;(#,##0) |
@@ -56,7 +56,7 @@ export function readTyped(raw: string): TypedCell[] {
   return JSON.parse(raw);
 }
 
-/** The text of a cell: dates in ISO 8601 without a zone, `TRUE` and `FALSE`. */
+/** Returns a cell as text: dates in ISO 8601 without a zone, booleans as `TRUE` and `FALSE`. */
 export function textOfCell(cell: TypedCell, formats: CellFormats): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return cell;
@@ -71,10 +71,10 @@ export function textOfCell(cell: TypedCell, formats: CellFormats): string {
   return momentOf(cell, formats) ?? String(cell.n);
 }
 
-/** The cell as JSON: numbers and booleans keep their type, anything else is text. */
+/** Returns a cell as JSON: numbers, booleans, lists and objects as such, anything else as text. */
 export function jsonOfCell(cell: TypedCell, formats: CellFormats): string {
   if (cell === null) return 'null';
-  // Pretty-printed JSON has line breaks only between its tokens; the output may be lines.
+  // Raw line breaks in JSON stand only between its tokens; a line of JSON must have none.
   if (typeof cell === 'object' && 'j' in cell) return cell.j.replace(/[\r\n]+/g, '');
   if (typeof cell === 'object' && 'c' in cell) return jsonOfCell(cell.c, formats);
   if (typeof cell === 'object' && 'n' in cell && momentOf(cell, formats) === null) {
@@ -85,7 +85,7 @@ export function jsonOfCell(cell: TypedCell, formats: CellFormats): string {
   return JSON.stringify(typeof cell === 'object' ? textOfCell(cell, formats) : cell);
 }
 
-/** ISO text of a number with a format for dates or times of day; null for others. */
+/** Returns the ISO text of a number with a format for dates or times; null for other formats. */
 function momentOf(cell: { readonly n: number | string; readonly f?: number }, formats: CellFormats) {
   const shown = momentShown(formats.codes[cell.f ?? 0] ?? '');
   return shown === null ? null : isoOfSerial(Number(cell.n), shown, formats.is1904);
@@ -98,11 +98,11 @@ interface MomentShown {
 
 const shownByCode = new Map<string, MomentShown | null>();
 
-/** The parts of a date that a number format shows; null: it shows a number or a duration. */
+/** Returns whether a number format shows date and time; null if it shows a number or a duration. */
 export function momentShown(code: string): MomentShown | null {
   const known = shownByCode.get(code);
   if (known !== undefined) return known;
-  // Quotes, escapes, padding, colours and conditions have no meaning here.
+  // Quoted texts, escapes, padding, colours and conditions say nothing about dates.
   const [first = ''] = code
     .replace(/AM\/PM|A\/P/gi, 'h')
     .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*(?:\]|$)/gi, '')
@@ -116,17 +116,17 @@ export function momentShown(code: string): MomentShown | null {
   return shown;
 }
 
-/** Whether the `m` at this position means minutes: after hours or before seconds. */
+/** True if the `m` at this position means minutes: after hours or before seconds. */
 function isMinute(code: string, at: number): boolean {
   return /h[^a-z]*m*$/i.test(code.slice(0, at)) || /^m+[^a-z]*s/i.test(code.slice(at));
 }
 
 /** Days from 1899-12-30 and 1904-01-01 to 1970-01-01. */
 const EPOCH_DAYS = { from1900: 25_569, from1904: 24_107 };
-/** After 9999-12-31, the last day of a spreadsheet. */
+/** The day after 9999-12-31, the last one of a spreadsheet. */
 const LAST_SERIAL = 2_958_466;
 
-/** The date of a serial number; null outside of a spreadsheet. In those 1900-02-29 exists (60). */
+/** Returns the date of a serial number; null outside a spreadsheet, where 60 is 1900-02-29. */
 function isoOfSerial(serial: number, { date, time }: MomentShown, is1904: boolean): string | null {
   if (!(serial >= 0 && serial < LAST_SERIAL)) return null;
   const isLeapBug = !is1904 && serial < 61;
@@ -140,7 +140,7 @@ function isoOfSerial(serial: number, { date, time }: MomentShown, is1904: boolea
   return time || seconds !== '00:00:00' ? `${dayText}T${seconds}` : dayText;
 }
 
-/** The serial number of an ISO text, zones converted to UTC; null: not of a spreadsheet. */
+/** Returns the serial number of an ISO text, zones converted to UTC; null if it can have none. */
 export function serialOfIso(iso: string, is1904: boolean): number | null {
   if (!/^\d{4}-\d\d-\d\d/.test(iso)) return null;
   const zoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(iso) || !iso.includes('T') ? iso : `${iso}Z`;

@@ -16,7 +16,7 @@ import { tinyDisk } from '../support/tiny-disk.js';
 const MB = 1_048_576;
 
 describe('a folder has room', () => {
-  it('while 200 MB are left after what is to be written', async () => {
+  it('while 200 MB are left after the write', async () => {
     const folder = await temporaryFolder();
     const { bavail, bsize } = await statfs(folder);
     const left = bavail * bsize;
@@ -31,7 +31,7 @@ describe('a folder has room', () => {
     });
   });
 
-  it('where nothing is known of its disk', async () => {
+  it('when the system reports nothing about its disk', async () => {
     await expect(assertDiskRoom(['/nowhere'], 2 ** 52)).resolves.toBeUndefined();
   });
 
@@ -52,7 +52,7 @@ describe('a disk with too little left', () => {
     expect(isToBlame({ left: left * MB, own: own * MB, all: all * MB })).toBe(expected);
   });
 
-  it('is due to what is kept on it, not on other disks', async ({ skip }) => {
+  it('is due to inputs on that disk, not on others', async ({ skip }) => {
     const [here, there] = [await temporaryFolder(), await temporaryFolder()];
     const areMade = [here, there].every((folder) => tinyDisk(folder, '190m') !== null);
     if (!areMade) return skip('this user may not mount a file system');

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder, makePrivateFolder } from '../../src/core/folders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-it('makes a folder and those above it, and says whether it did', async () => {
+it('makeFolder makes a folder and its parents, and returns whether it did', async () => {
   const path = join(await temporaryFolder(), 'a', 'b');
   expect(makeFolder(path, 0o700)).toBe(true);
   expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
   expect(makeFolder(path)).toBe(false);
 });
 
-it('says why there can be none', async () => {
+it('makeFolder throws the cause when it cannot make the folder', async () => {
   const file = join(await temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(() => makeFolder(file)).toThrow('EEXIST');
@@ -23,7 +23,7 @@ it.runIf(process.platform === 'linux')('does not try for ever where folders cann
   expect(() => makeFolder('/proc/none/a')).toThrow('ENOENT');
 });
 
-it('is the only way that folders are made with those above them', () => {
+it('makeFolder is the only way that the sources make a folder with its parents', () => {
   const source = new URL('../../src/', import.meta.url).pathname;
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
@@ -43,7 +43,7 @@ describe('a private folder', () => {
     expect((await lstat(path)).mode & 0o777).toBe(0o700);
   });
 
-  it('is not a link, and what the link leads to keeps its mode', async () => {
+  it('is never a link, whose target keeps its mode', async () => {
     const folder = await temporaryFolder();
     const [target, path] = [join(folder, 'target'), join(folder, 'runs')];
     await mkdir(target);

@@ -141,7 +141,7 @@ describe('the position at which a text stops being JSON', () => {
     expect(findJsonFault(text)).toEqual({ line, column });
   });
 
-  it('is not said of a text that is nested too deep', () => {
+  it('is null for a text that is nested too deep', () => {
     expect(findJsonFault('['.repeat(200_000))).toBeNull();
   });
 

@@ -98,13 +98,13 @@ describe('withinDeadline', () => {
     await expect(withinDeadline(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken');
   });
 
-  it('returns nothing for a promise that never settles', async () => {
+  it('returns undefined for a promise that never settles', async () => {
     expect(await withinDeadline(new Promise(() => undefined), 1)).toBeUndefined();
   });
 });
 
 describe('a limited signal', () => {
-  it('rings though nobody holds its time-out', async () => {
+  it('aborts although nobody holds its time-out', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const signal = limitedTo(50, new AbortController().signal);

@@ -71,7 +71,7 @@ it('a client that does not read its answer is closed', async () => {
   expect((await closed).length).toBeLessThan(64 * 1_048_576);
 });
 
-it('what is trusted may take longer', async () => {
+it('a trusted request may take longer', async () => {
   const { say } = await served((incoming, outgoing) => {
     trustRequest(incoming);
     readAll(incoming, outgoing);
@@ -97,7 +97,7 @@ it('with too many connections, a new one takes the place of the oldest', async (
   expect(await open()).toBeLessThanOrEqual(5);
 });
 
-it('what is trusted keeps its place', async () => {
+it('a trusted connection keeps its place', async () => {
   const { say, ask } = await served(
     (incoming, outgoing) => {
       if (incoming.url === '/trusted') trustRequest(incoming);

@@ -23,7 +23,7 @@ describe('the nearest word', () => {
     expect(nearest(word, words)).toBe(expected);
   });
 
-  it('is none when several are equally near', () => {
+  it('is undefined when several are equally near', () => {
     expect(nearest('overage', ['overage-budget', 'overage-price'])).toBeUndefined();
   });
 });

@@ -42,7 +42,7 @@ it.each<[Phrase, string, string]>([
   expect(sayPhrase(JSON.parse(JSON.stringify(text)), 'flags')).toBe(inFlags);
 });
 
-it('has the remedies in order, also those of what is filled in', () => {
+it('remediesIn returns remedies in order, also those of filled-in phrases', () => {
   const inner = phrase`${{ set: { sheet: 'a' } }} or ${{ set: { sheet: 'b' } }}`;
   expect(remediesIn(phrase`choose ${inner}, or ${{ unset: 'kind' }}`)).toEqual([
     { set: { sheet: 'a' } },
@@ -59,7 +59,7 @@ it.each(SETTING_ENTRIES.filter(([, { flag }]) => flag !== null))('%s has the fla
 });
 
 describe('an error', () => {
-  it('names options to a program; what is not ours stays', () => {
+  it('names options to a program; errors of others stay unchanged', () => {
     const error = forProgram(refusal(() => loadOptions({})));
     expect(JSON.stringify([error, String(error)])).not.toMatch(/--|BRAND_/);
     expect(error).toMatchObject({
@@ -79,7 +79,7 @@ describe('an error', () => {
   });
   const message = `the input cannot be opened: caFile ${path}; use sheet: '${path}'`;
 
-  it("keeps what is the user's, also in an error made of it and in one of several problems", () => {
+  it("keeps the user's texts, also in an error made of it and in one of several problems", () => {
     expect(made.inWords('keys').message).toBe(message);
     expect(new ConfigError(made.detail).inWords('keys')).toEqual(made.inWords('keys'));
     const { what, subject, todo } = made.detail;
@@ -92,7 +92,7 @@ describe('an error', () => {
     });
   });
 
-  it('keeps it on its way from the process that reads a file', () => {
+  it('keeps them on its way from the process that reads a file', () => {
     const { isUsage: _usage, ...detail } = JSON.parse(JSON.stringify(sentError('a.xlsx', made)));
     expect(new RunError(detail).inWords('keys').message).toBe(message);
   });

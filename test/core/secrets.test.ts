@@ -20,7 +20,7 @@ describe('a secret', () => {
     expect(createRedact(['abc', ''])('abc and more')).toBe('abc and more');
   });
 
-  it('of any characters is removed, and nothing else is', () => {
+  it('of any characters is removed, and no other text', () => {
     const tokens = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 4,

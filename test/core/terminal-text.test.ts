@@ -42,7 +42,7 @@ it('removes all control characters from any text, and keeps the meaning of JSON'
   );
 });
 
-it('is applied to texts and JSON', () => {
+it('printed texts and JSON are escaped', () => {
   let written = '';
   const stream = { write: (text: string) => (written += text) } as unknown as NodeJS.WritableStream;
   printText(stream, 'a\u001b[2J\n');
