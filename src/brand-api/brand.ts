@@ -1,4 +1,4 @@
-/** The Brand: what it has, what is taken for one, and what its score says. */
+/** The Brand: its fields, which objects count as one, and its score. */
 
 const fields = <const Name extends string, const Value extends string>(value: Value, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, value])) as { readonly [_ in Name]: Value };
@@ -10,8 +10,8 @@ const FORMAT = {
 } as const;
 
 /**
- * The Brand of the specification. A list has its element in brackets, and 'unknown' where other
- * forms are in the wild.
+ * The Brand of the specification. Lists have their element in brackets, with 'unknown' beside it
+ * where services send other forms.
  */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),
@@ -42,7 +42,7 @@ export const BRAND = {
   urn: 'string',
 } as const;
 
-/** A value by the name that `typeof` has for it, a list, or an object. */
+/** A type by its name in `typeof`, a list, or an object. */
 export type Shape = keyof Values | readonly Shape[] | { readonly [name: string]: Shape };
 
 export function isList(shape: Shape): shape is readonly Shape[] {
@@ -59,29 +59,29 @@ type Read<S> = S extends keyof Values
       ? unknown
       : { -readonly [Name in keyof S]?: Read<S[Name]> | null };
 
-/** A Brand read tolerantly: every field may be absent or null. Nothing here validates. */
+/** A Brand as services send it: any field may be absent or null. Nothing here validates. */
 export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
 
-/** What nearly every object of every other service has, too. */
+/** Fields that most objects of other services have, too. */
 const COMMON = ['id', 'name', 'description'];
 const SHAPES: readonly (readonly [name: string, Shape])[] = Object.entries(BRAND);
 
 /**
- * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be
- * null; but two fields have to be there that are as specified, one of them an uncommon one.
+ * Returns why an object is not a brand, or null if it is. It needs two fields of the specified type
+ * or null, one of them not common to other services.
  */
 export function whyNoBrand(object: object): string | null {
-  let found = 0;
+  let fields = 0;
   let isUncommon = false;
   for (const [name, shape] of SHAPES) {
     if (!Object.hasOwn(object, name)) continue;
     const value: unknown = object[name as keyof object];
     if (value !== null && !isOf(shape, value)) continue;
-    found += 1;
+    fields += 1;
     isUncommon ||= !COMMON.includes(name);
-    if (found > 1 && isUncommon) return null;
+    if (fields > 1 && isUncommon) return null;
   }
-  return found === 0 ? 'no field of one' : 'too few fields of one';
+  return fields === 0 ? 'it has no field of a brand' : 'it has too few fields of a brand';
 }
 
 function isOf(shape: Shape, value: unknown): boolean {
@@ -91,12 +91,12 @@ function isOf(shape: Shape, value: unknown): boolean {
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
-/** The thirds of the specification (Quality score rules 2); a boundary is of the higher one. */
+/** Returns the third of a score (Quality score rules 2); a boundary is in the higher one. */
 export function qualityTier(score: number): QualityTier {
   return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
 }
 
-/** The score if it is a number between 0 and 1, else null: anything else is unscored. */
+/** Returns the score if it is a number from 0 to 1; null means unscored. */
 export function qualityScoreOf(brand: Brand): number | null {
   const score = brand.qualityScore;
   return typeof score === 'number' && score >= 0 && score <= 1 ? score : null;

@@ -1,4 +1,4 @@
-/** The client: one identifier, one request, one answer. An echoed token is removed here. */
+/** The client: one request and one answer for each identifier, without an echoed token. */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';
 import { type AllowNsfw, lookupPath } from './protocol.js';
@@ -7,17 +7,17 @@ import type { Send } from './send.js';
 
 interface LookupOptions {
   readonly allowNsfw: AllowNsfw;
-  /** Statuses that are not billed besides 401, 403 and 429. */
+  /** Statuses that are free in addition to 401, 403 and 429. */
   readonly freeStatuses: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Client {
-  /** Sends one request. Never rejects: a failure is an answer too. */
+  /** Sends one request. Never rejects: failures are answers. */
   lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
 }
 
-/** The token stays in here. */
+/** Returns a client that lets the token out only as its request header. */
 export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
   const redact = redactMeanings(token);
@@ -31,12 +31,12 @@ export function createClient(send: Send, token: string): Client {
   };
 }
 
-/** In a brand shorter ones may stand by chance, and brands are handed on as they came. */
+/** A brand may contain shorter tokens by chance, and is stored as it came. */
 const SHORTEST_IN_BRANDS = 16;
 
 function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   const redact = createRedact([token]);
-  /** For a token of digits that stands as a number. */
+  /** Keeps JSON valid where a token of digits stands as a number. */
   const redactNumbers = createRedact([token], '0');
   return (meaning) => {
     if (meaning.type !== 'matched')

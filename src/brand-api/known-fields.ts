@@ -1,8 +1,8 @@
-/** What `--fields` takes: our columns, paths into the Brand, and with a plus any path. */
+/** What `--fields` takes: our columns, paths into the Brand, and any path with a plus. */
 import { editDistance, nearest } from '../core/nearest.js';
 import { BRAND, isList, type Shape } from './brand.js';
 
-/** Our columns without prefix, in their order (design, section 10). */
+/** Our columns without prefix, in the order of the output. */
 export const COLUMN_NAMES = [
   ...(['status', 'kind', 'identifier', 'name', 'domain', 'quality_score', 'quality_tier'] as const),
   ...(['description', 'industry', 'employees', 'founded_year', 'country', 'city', 'logo_url'] as const),
@@ -11,21 +11,21 @@ export const COLUMN_NAMES = [
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-/** The path without its plus; null for a field that is to be known. */
+/** Returns the path after a plus, which is not checked; null for a field without a plus. */
 export function uncheckedPath(field: string): string | null {
   return field.startsWith('+') ? field.slice(1) : null;
 }
 
-/** The possible next segments of a path: members by name, and positions and labels in a list. */
+/** The possible next segments of a path; in a list, positions and labels too. */
 type Place = { readonly members: Readonly<Record<string, Shape>>; readonly isList: boolean };
 
-/** A label or position may follow a list, and so may the members of what it holds. */
+/** Returns the possible segments after `shape`; a list adds positions and labels. */
 function placeIn(shape: Shape, isInList = false): Place {
   if (isList(shape)) return placeIn(shape[0] ?? 'unknown', true);
   return { members: typeof shape === 'string' ? {} : shape, isList: isInList };
 }
 
-/** Labels that are known. Others exist, so only what is nearly one of these is refused. */
+/** Labels of the specification. Others exist, so only a near miss of one is refused. */
 const LABELS = [
   ...['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
   ...['icon', 'logo', 'symbol', 'other', 'banner', 'dark', 'light', 'photographic', 'portrait'],
@@ -33,10 +33,10 @@ const LABELS = [
   ...['svg', 'webp', 'png', 'jpeg'],
 ];
 
-/** Where a path leaves what is known: the segment, and what could stand there. */
+/** The first wrong segment of a path, and the possible ones. */
 type Fault = { readonly at: number; readonly choices: readonly string[] };
 
-/** An unknown field, and the known one that is probably meant. null: it is known, or has a plus. */
+/** Returns null for a known field or one with a plus, else the field that is probably meant. */
 export function findUnknownField(field: string, prefix: string): { readonly nearest: string | null } | null {
   if (uncheckedPath(field) !== null) return null;
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
@@ -55,7 +55,7 @@ function follow({ members, isList }: Place, segments: readonly string[], at: num
   const choices = Object.keys(members);
   if (!isList || choices.length === 0) return { at, choices };
   if (isNearlyLabel(segment, choices)) return { at, choices: [...choices, ...LABELS] };
-  // A label keeps some elements, or some of the files in them.
+  // A label selects elements, or the files in them.
   const fault = follow({ members, isList }, segments, at + 1);
   const files = members.formats;
   return fault === null || files === undefined ? fault : follow(placeIn(files), segments, at + 1) && fault;
@@ -83,12 +83,12 @@ function meantBy(name: string, segments: readonly string[], { at, choices }: Fau
   if (near !== undefined) return near;
   const top = at === 0 ? nearest(wanted, Object.keys(BRAND)) : undefined;
   if (top !== undefined) return replaced(top);
-  // `region` alone, or `company.city`.
+  // `region` alone, or `company.city` for `company.location.city`.
   const last = segments.at(-1)?.toLowerCase();
   return PATHS.find((path) => path.toLowerCase().endsWith(`.${last}`)) ?? null;
 }
 
-/** Every path of the specification without labels and positions, and the known links. */
+/** All paths of the specification, without labels and positions, and the known links. */
 const PATHS: readonly string[] = [...pathsIn(BRAND), ...LABELS.slice(0, 7).map((name) => `links.${name}`)];
 
 function pathsIn(shape: Shape): string[] {

@@ -1,34 +1,34 @@
-/** Shared by client and local service: the five routes, and the headers of answers. */
+/** What client and local service share: the five routes, and the headers of answers. */
 import type { Identifier } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
 
-/** The `allowNsfw` query parameter: left out, or one of its two values (Endpoints rules 4 to 6). */
+/** The query parameter `allowNsfw`, or its absence (Endpoints rules 4 to 6). */
 export type AllowNsfw = 'unset' | 'true' | 'false';
 
 export const BRANDS_PATH = '/v2/brands/';
 
-/** The path before the routes: people copy the version, or all of `/v2/brands`, with an address. */
+/** Returns the path before the routes: people copy an address with `/v2` or `/v2/brands`. */
 export function pathBeforeRoutes(path: string): string {
   return path.replace(/(?<!\/)(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
 }
 
-/** The explicit routes. Other kinds of identifier take the auto-detecting one. */
+/** Kinds with a route of their own; the auto-detecting route takes the others. */
 const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
 
 export interface LookupRoute {
-  /** null: the auto-detecting route. */
+  /** null for the auto-detecting route. */
   readonly route: (typeof EXPLICIT_ROUTES)[number] | null;
   readonly value: string;
 }
 
-/** The path and query of one lookup. The value is percent-encoded as one path segment. */
+/** Returns path and query of a lookup, with the value percent-encoded as one path segment. */
 export function lookupPath({ kind, value }: Identifier, allowNsfw: AllowNsfw): string {
   const route = EXPLICIT_ROUTES.some((explicit) => explicit === kind) ? `${kind}/` : '';
   const path = BRANDS_PATH + route + encodeURIComponent(value);
   return allowNsfw === 'unset' ? path : `${path}?allowNsfw=${allowNsfw}`;
 }
 
-/** Reads a path (without query). null: not one of the five routes, or not decodable. */
+/** Reads a path without query; null if it is none of the five routes or cannot be decoded. */
 export function parseLookupPath(path: string): LookupRoute | null {
   if (!path.startsWith(BRANDS_PATH)) return null;
   const segments = path.slice(BRANDS_PATH.length).split('/');
@@ -44,16 +44,16 @@ export function parseLookupPath(path: string): LookupRoute | null {
 export const QUOTA_HEADER = 'x-api-key-quota';
 export const USAGE_HEADER = 'x-api-key-approximate-usage';
 
-/** Digits only, at most 15 of them: an exact number. null for anything else: no idea, not zero. */
+/** Reads a number of at most 15 digits, which is exact; null, not 0, for any other text. */
 export function parseCount(text: string | undefined | null): number | null {
   const trimmed = text?.trim() ?? '';
   return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null;
 }
 
-/** What says more is not believed. */
+/** Longest wait that is believed. */
 export const RETRY_AFTER_AT_MOST_MS = 900_000;
 
-/** Retry-After (RFC 9110, 10.2.3) in milliseconds from `answeredAt`, capped; null: no idea. */
+/** Reads Retry-After (RFC 9110, 10.2.3) as capped milliseconds from `answeredAt`; else null. */
 export function parseRetryAfter(text: string | undefined, answeredAt: number): number | null {
   const trimmed = text?.trim() ?? '';
   const date = parseHttpDate(trimmed);
@@ -71,7 +71,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 export function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined || !HTTP_DATE.test(text)) return null;
   const time = Date.parse(text);
-  // Services get the weekday wrong, which changes nothing.
+  // Services get the weekday wrong; the date counts.
   const isReal = new Date(time).toUTCString().slice(3) === text.slice(3);
   return isReal && time >= 0 ? time : null;
 }

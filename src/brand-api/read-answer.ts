@@ -1,4 +1,4 @@
-/** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. */
+/** Interprets the results of `send`: meaning, cost and usage headers. */
 import { isUtf8 } from 'node:buffer';
 import { attempt } from '../core/lifecycle.js';
 import type { FaultKind } from '../core/system-error.js';
@@ -14,16 +14,16 @@ import {
 import type { SendResult } from './send.js';
 
 /**
- * What a refusal shows of who sent it. Any web server says "not found" of a path it does not know.
+ * Who sent a refusal: any web server answers "not found" to an unknown path.
  *
- *   own      a usage header or an error code: the service itself
- *   object   a JSON object and no more, or a 204: perhaps the service
- *   none     nothing of either, or a redirect: the service has none
+ *   own      the service: the answer has a usage header or an error code
+ *   object   perhaps the service: the answer is a JSON object or a 204
+ *   none     not the service: the answer has none of these, or redirects
  */
 type Evidence = 'own' | 'object' | 'none';
 
 export type Meaning =
-  /** `body`: the JSON as it came; `text` and `brand`: the same decoded and parsed, once for all. */
+  /** `body` is the JSON as it came; `text` and `brand` are made from it once for all. */
   | { readonly type: 'matched'; readonly body: Buffer; readonly text: string; readonly brand: Brand }
   | {
       readonly type: 'not_found';
@@ -31,16 +31,16 @@ export type Meaning =
       readonly retryLater: boolean;
       readonly evidence: Evidence;
     }
-  /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
+  /** Another request would not help. `isNoBrand`: a 200 whose object is not a brand. */
   | {
       readonly type: 'failed';
       readonly reason: string;
       readonly evidence: Evidence;
       readonly isNoBrand?: true;
     }
-  /** Perhaps billed, and unusable: one more request at most. `evidence`: not the service's. */
+  /** Perhaps billed, and unusable: worth one more request. `evidence`: not from the service. */
   | { readonly type: 'unusable'; readonly reason: string; readonly evidence?: 'none' }
-  /** Not billed, may pass: 5xx, or nothing left this machine (`unsent` says why). */
+  /** Not billed, and may pass: 5xx, or nothing left this machine (`unsent` says why). */
   | {
       readonly type: 'unavailable';
       readonly reason: string;
@@ -48,7 +48,7 @@ export type Meaning =
       readonly unsent?: FaultKind;
     }
   | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
-  /** 429. `code` is what the service itself called it; null: it did not say. */
+  /** 429. `code` is null if the service gave no reason. */
   | {
       readonly type: 'refused';
       readonly code: 'quota' | 'throughput' | null;
@@ -61,17 +61,17 @@ export interface Answer {
   readonly meaning: Meaning;
   /** `maybe_billed`: billed or perhaps billed, without a usable answer. */
   readonly cost: 'billed' | 'free' | 'maybe_billed';
-  /** The usage headers; null where absent or not a plain number. */
+  /** From the usage headers; null if absent or not a plain number. */
   readonly quota: number | null;
   readonly usage: number | null;
-  /** The service's own clock, milliseconds; null without a usable `Date`. */
+  /** The service's own clock in milliseconds; null without a usable `Date`. */
   readonly date: number | null;
 }
 
-/** Statuses that are never billed, independent of `--free-statuses`. */
+/** Never billed, whatever `--free-statuses` says. */
 const ALWAYS_FREE = new Set([401, 403, 429]);
 
-/** Whether the quota counts it. `freeStatuses`: statuses, `5xx` for a hundred of them. */
+/** True if the quota counts the status. `freeStatuses` lists statuses and groups such as `5xx`. */
 export function isBilledStatus(status: number, freeStatuses: readonly string[]): boolean {
   if (ALWAYS_FREE.has(status)) return false;
   return !freeStatuses.includes(String(status)) && !freeStatuses.includes(`${Math.floor(status / 100)}xx`);
@@ -143,7 +143,7 @@ function meaningOf(result: Answered, now: number): Meaning {
   };
 }
 
-/** Where a redirect leads, without route and query, which may hold anything; null: nowhere. */
+/** Returns where a redirect leads, without route and query, which may hold anything; else null. */
 function redirectTarget(location: string | undefined): string | null {
   const [target, base] = [location?.trim() ?? '', 'http://same.invalid'];
   if (target === '' || !URL.canParse(target, base)) return null;
@@ -163,32 +163,32 @@ function readBrand(result: Answered): Meaning {
   const text = body.toString('utf8');
   const brand = parseObject(text);
   if (brand === null) {
-    // An empty body, or one that begins like a brand, may be incomplete.
+    // An empty body, or one that begins like a brand, may come from the service, cut short.
     const isNotTheService =
       /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).evidence === 'none';
     return { ...unusable('not a JSON object'), ...(isNotTheService ? { evidence: 'none' } : {}) };
   }
   const lack = whyNoBrand(brand);
   if (lack === null) return { type: 'matched', body, text, brand };
-  // The service meant to say this: a second request would be answered and billed alike.
+  // The service meant this answer: it would repeat and bill it.
   const reason = `the answer is not a brand, was billed (${lack})`;
   return { type: 'failed', reason, evidence: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
 }
 
-/** Reads what an answer says beside its status, by `x-bf-error` or `error` in the body; and who. */
+/** Reads error code and sender from `x-bf-error` or the body's `error`. */
 function readError({ headers, body, incomplete }: Answered) {
   const object = body.length > 65_536 ? null : parseObject(withoutBom(body).toString('utf8'));
   const named = headers['x-bf-error'] ?? object?.error;
   const isCode = typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named);
   const { quota, used } = object ?? {};
   const isOwn = hasUsage(headers) || isCode;
-  // An incomplete body does not show it.
+  // An incomplete body may be an object.
   const isObject = incomplete !== null || object !== null;
   const evidence: Evidence = isOwn ? 'own' : isObject ? 'object' : 'none';
   return {
     code: isCode ? named.toLowerCase() : null,
     evidence,
-    // Seen beside, or instead of, a code: `{"message":"...","quota":250,"used":251}`.
+    // Some services send this with or without a code: `{"message":"...","quota":250,"used":251}`.
     isUsedUp: typeof quota === 'number' && typeof used === 'number' && used >= quota,
   };
 }
@@ -203,13 +203,13 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
   return /throttl|rate|throughput|too_many/.test(code) ? 'throughput' : null;
 }
 
-/** The object of a JSON text; null when it is not an object. */
+/** Parses a JSON object; null for any other text. */
 export function parseObject(text: string): Brand | null {
   const parsed: unknown = attempt(() => JSON.parse(text), null);
   return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;
 }
 
-/** RFC 8259, 8.1: a byte order mark may be ignored. Stored, it would break what follows. */
+/** Removes a byte order mark, which JSON may have (RFC 8259, 8.1) and stored answers must not. */
 function withoutBom(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }

@@ -1,6 +1,7 @@
 /**
- * The `send` seam: one GET, one result. No redirects (the token never reaches another host), no
- * pipelining and no retries (each would hide a second paid request), every wait and body bounded.
+ * The `send` seam: one GET, one result, with bounded waits and bodies. Follows no redirect (the
+ * token reaches no other host), and neither pipelines nor retries (both hide a second paid
+ * request).
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -17,24 +18,24 @@ export interface SendRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The body was longer than the cap, or the connection ended before it was whole. */
+/** Why a body is incomplete: longer than the limit, or cut off by the end of the connection. */
 type Incomplete = 'too_large' | 'cut_off' | null;
 
 export type SendResult =
   | {
       readonly type: 'answer';
       readonly status: number;
-      /** Lower-case names; of a repeated header the first value. */
+      /** Names in lower case; a repeated header has its first value. */
       readonly headers: Readonly<Record<string, string | undefined>>;
       readonly body: Buffer;
       readonly incomplete: Incomplete;
     }
   | {
       readonly type: 'no_answer';
-      /** Whether any byte of the request may have left: if not, nothing can have been billed. */
+      /** False if no byte of the request can have left, so that nothing was billed. */
       readonly wasSent: boolean;
       readonly reason: string;
-      /** What kind of fault it is, where more is known than its reason says. */
+      /** The kind of fault, where more is known than the reason. */
       readonly fault?: FaultKind;
     };
 
@@ -54,11 +55,11 @@ export interface HttpSendOptions {
 
 const NO_BYTES = Buffer.alloc(0);
 const STOPPED = 'stopped before the answer arrived';
-/** The most that a request gets back of the time for which this process stood still. */
+/** Most time that a request gets back after a standstill of this process. */
 const GIVEN_BACK_MS = 1_000;
 
 export function createHttpSend(options: HttpSendOptions) {
-  // Loaded when a client is made: commands that only look start sooner.
+  // Loaded with the first client: commands that send nothing start sooner.
   const Pool = load('undici/lib/dispatcher/pool.js') as typeof import('undici').Pool;
   const { connections, timeoutMs, maxBodyBytes = 1_048_576, network = PLAIN_NETWORK } = options;
   const base = new URL(options.baseUrl);
@@ -68,7 +69,7 @@ export function createHttpSend(options: HttpSendOptions) {
     pipelining: 1,
     allowH2: false,
     connect: createConnector(network, { timeoutMs: Math.min(timeoutMs, 10_000) }),
-    // Undici's own timers close sockets whose answers have arrived unread: ours bounds all of it.
+    // Undici's timers would close sockets with unread answers; our timer bounds the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
@@ -108,7 +109,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {
     const dueAt = performance.now() + timeoutMs;
     const giveUp = () => this.#abort(`no complete answer within ${timeoutMs} ms`);
-    // After a standstill timers ring before the loop reads what has arrived meanwhile.
+    // After a standstill, timers fire before the loop reads what has arrived.
     this.#timer = setTimeout(() => {
       const lateMs = Math.min(performance.now() - dueAt, GIVEN_BACK_MS);
       this.#timer = setTimeout(() => {
@@ -129,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Interim answers (RFC 9110, section 15.2) announce, they do not answer.
+    // Interim answers (RFC 9110, section 15.2) announce the real one.
     if (status < 200) return;
     this.#status = status;
     for (const [name, value] of Object.entries(headers))
@@ -141,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     if (this.#length <= this.maxBodyBytes) return;
     this.#answer('too_large');
-    controller.abort(new Error('the body is longer than the cap'));
+    controller.abort(new Error('the body is too long'));
   }
 
   onResponseEnd(): void {
@@ -149,11 +150,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers show whether it was billed, even if the body was cut off.
+    // Status and headers show what was billed, even without the whole body.
     if (this.#status !== 0) this.#answer('cut_off');
     else if (this.#abortReason !== undefined) this.#end(this.#wasSent, this.#abortReason);
     else {
-      // Undici wraps nothing that holds the request's headers.
+      // Safe to show: no error of undici holds the request's headers.
       const { words, kind } = systemFault(error);
       this.#end(this.#wasSent, words, kind);
     }
@@ -162,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #abort(reason: string): void {
     this.#abortReason ??= reason;
     if (this.#controller) this.#controller.abort(new Error(reason));
-    // Still queued behind a connection: undici will not send what `onRequestStart` aborts.
+    // Still queued: undici will not send a request that `onRequestStart` aborts.
     else this.#end(false, reason);
   }
 
@@ -181,7 +182,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle({ type: 'no_answer', wasSent, reason, ...(fault && { fault }) });
   }
 
-  /** The first result stands; later ones change nothing. */
+  /** Only the first call has an effect. */
   #settle(result: SendResult): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#lastTurn);
@@ -196,17 +197,17 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   br: brotliDecompressSync,
-  // Both forms have that name; a zlib header distinguishes them.
+  // The name covers two forms; a zlib header tells them apart.
   deflate: (body, options) =>
     ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
 };
 
-/** Each one decodes up to the cap while the event loop waits, and no service encodes more often. */
+/** No service encodes more often, and each decoding blocks the event loop. */
 const MOST_ENCODINGS = 2;
 
 /**
- * Undoes what `Content-Encoding` says was done, at most twice. A body that is not what the header
- * says comes back as it is: its content shows its use. `maxBytes` holds for the decoded length.
+ * Decodes a body by `Content-Encoding`, at most twice and up to `maxBytes`. Returns it unchanged
+ * where it does not match the header, since its content shows whether it is usable.
  */
 export function decodeBody(
   body: Buffer,

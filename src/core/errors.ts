@@ -1,8 +1,8 @@
-/** The errors: classes by what happens next, permanent codes, `what: subject; what to do`. */
+/** Errors: classes by what happens next, permanent codes, messages `what: subject; what to do`. */
 import { joinPhrases, type Naming, type Phrase, phrase, sayPhrase } from './phrase.js';
 import { visibleLine } from './terminal-text.js';
 
-/** Exit codes of the command line; several at once are settled by {@link worstExit}. */
+/** Exit codes of the command line; {@link worstExit} picks one of several. */
 export const EXIT = {
   done: 0,
   someFailed: 1,
@@ -17,12 +17,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 const WORST_FIRST: readonly ExitCode[] = [2, 4, 5, 130, 3, 7, 1, 0];
 
-/** The exit code of the process among several: 4, 5, 130, 3, 7, 1, 0 (with 2 nothing starts). */
+/** Returns the exit code that wins: 4, 5, 130, 3, 7, 1, 0 (with 2 nothing starts). */
 export function worstExit(codes: readonly ExitCode[]): ExitCode {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.done;
 }
 
-/** Every code with its meaning; a test keeps the manual's list equal to this one. */
+/** Every code with its meaning; a test compares the manual's list with this one. */
 export const ERROR_CATALOGUE = {
   'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
   'usage-token-missing': 'no token was given',
@@ -64,16 +64,16 @@ interface ErrorDetail {
   /** What the message is about: a path, a flag, a column, an address. Never a secret. */
   readonly subject: Phrase;
   readonly todo: Phrase;
-  /** Replaces the catalogue's sentence when a more exact one is known. */
+  /** Replaces the sentence of the catalogue where a more exact one is known. */
   readonly what?: Phrase;
   readonly cause?: unknown;
-  /** About a table: no column of it may hold identifiers. Default false. */
+  /** Set if the table has no column that could hold identifiers. Default false. */
   readonly hasNoIdentifiers?: boolean;
 }
 
 type ErrorTexts = Record<'what' | 'subject' | 'todo' | 'message', string>;
 
-/** The base of all expected errors; use the classes below. Their own texts are for a terminal. */
+/** The base of all expected errors; use the classes below. Its texts are for a terminal. */
 export abstract class BrandEnrichError extends Error {
   abstract readonly exitCode: ExitCode;
   readonly code: ErrorCode;
@@ -97,13 +97,13 @@ export abstract class BrandEnrichError extends Error {
     this.#phrases = phrases;
   }
 
-  /** What it was made of, for another error made of it. */
+  /** The detail, for another error made from this one. */
   get detail() {
     const { code, hasNoIdentifiers } = this;
     return { code, hasNoIdentifiers, ...this.#phrases };
   }
 
-  /** Its texts for a reader who names settings so. */
+  /** Returns the texts for a reader who names settings like this. */
   inWords(naming: Naming): ErrorTexts {
     return sayError(this.#phrases, naming);
   }
@@ -116,22 +116,22 @@ function sayError(phrases: Record<'what' | 'subject' | 'todo', Phrase>, naming: 
   return { what, subject, todo, message: `${what}: ${visibleLine(subject)}; ${todo}` };
 }
 
-/** Nothing was started: flags, settings or column choice. */
+/** Flags, settings or the choice of a column are wrong; nothing was started. */
 export class ConfigError extends BrandEnrichError {
   readonly exitCode = EXIT.usage;
 }
 
-/** One thing to fix before anything can start; several are listed at once. Never holds a secret. */
+/** One thing to fix before a start; several are listed at once. Never holds a secret. */
 export interface Problem extends ErrorDetail {
   readonly what: Phrase;
 }
 
-/** A problem with the general code. */
+/** Makes a problem with the code `usage-invalid`. */
 export function usageProblem(what: Phrase, subject: Phrase, todo: Phrase): Problem {
   return { code: 'usage-invalid', what, subject, todo };
 }
 
-/** Throws one `ConfigError` when there are problems: a single one as is, several as a list. */
+/** Throws a `ConfigError` if there are problems: a single one as it is, several as a list. */
 export function throwProblems(problems: readonly Problem[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
@@ -149,50 +149,50 @@ export function throwProblems(problems: readonly Problem[]): void {
   });
 }
 
-/** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
+/** Input, output or engine failed, so the file cannot be processed. Paid answers are stored. */
 export class RunError extends BrandEnrichError {
   readonly exitCode = EXIT.ioError;
 }
 
-/** It may be done later: nothing was sent. */
+/** A limit forbids the action for now; nothing was sent. */
 export class LimitError extends BrandEnrichError {
   readonly exitCode = EXIT.limit;
 }
 
-/** The service refuses the token: nothing is sent until that is changed. Nothing is lost. */
+/** The service refused the token. Nothing is sent until the token changes; nothing is lost. */
 export class AuthenticationError extends BrandEnrichError {
   readonly exitCode = EXIT.credentials;
 }
 
-/** The run was asked to stop: run again to go on. */
+/** The run was asked to stop; the same command resumes it. */
 export class InterruptedError extends BrandEnrichError {
   readonly exitCode: ExitCode = EXIT.interrupted;
 }
 
-/** A signal came before the input was read to its end. */
+/** Returns the error for a signal that came while the input was being read. */
 export function readingStopped(subject: string): InterruptedError {
   const todo = 'nothing was spent or written; run again';
   return new InterruptedError({ code: 'interrupted', subject, todo });
 }
 
-/** Asked before spending, the user declined: nothing was done. */
+/** The user was asked before spending, and declined. Nothing was done. */
 export class DeclinedError extends InterruptedError {
   override readonly exitCode = EXIT.done;
 }
 
-/** A person paused it: nothing was sent. Run again when it is resumed. */
+/** A person paused the run; nothing was sent. The same command works again after `resume`. */
 export class PausedError extends InterruptedError {
   override readonly exitCode = EXIT.limit;
 }
 
-/** Whether an error only reports that `stop` ended a wait or a read. */
+/** True if an error only reports that `stop` ended a wait or a read. */
 export function isOfStop(error: unknown, stop: AbortSignal): boolean {
   if (!stop.aborted) return false;
   if (error === stop.reason || error instanceof InterruptedError) return true;
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The message of any thrown value, for a log or a last line. */
+/** Returns the message of any thrown value, for a log or a last line. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

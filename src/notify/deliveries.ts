@@ -1,4 +1,4 @@
-/** Deliveries under way: each failure is logged, and tried again for days. */
+/** Deliveries under way: a failed one is logged, and repeated for three days. */
 import { type Clock, systemClock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -7,15 +7,15 @@ import { systemWords } from '../core/system-error.js';
 /** How a notice travels. */
 export type Channel = 'webhook' | 'e-mail';
 
-/** No delivery may hold up an end for longer. */
+/** The longest that deliveries may delay the end of a process. */
 export const DELIVERY_MS = 10_000;
 
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
-/** Over a weekend: a receiver that is fixed on Monday still gets it. */
+/** Survives a weekend: a receiver that is repaired on Monday still gets the message. */
 export const KEPT_MS = 3 * 24 * 60 * 60_000;
 
-/** How long to wait after so many failed tries of what is owed since then; null: it is given up. */
+/** Returns the wait after `failed` tries of a message due since `since`; null to give up. */
 export function nextTryMs(failed: number, since: number, now: number): number | null {
   const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failed - 1, 20), LONGEST_WAIT_MS);
   return now + waitMs > since + KEPT_MS ? null : waitMs;
@@ -23,7 +23,7 @@ export function nextTryMs(failed: number, since: number, now: number): number | 
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-/** `name`: what is delivered, in the words of the log. */
+/** Tracks deliveries; `name` is the word for them in the log. */
 export function createDeliveries(log: Log, name: string, clock: Clock = systemClock) {
   const underWay = new Set<Promise<unknown>>();
   const closing = new AbortController();
@@ -59,7 +59,7 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
       underWay.add(tracked);
       return tracked;
     },
-    /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
+    /** Stops new tries and waits up to `atMostMs` for those under way. Never rejects. */
     async close(atMostMs = DELIVERY_MS): Promise<void> {
       closing.abort();
       await withinDeadline(Promise.all(underWay), atMostMs);

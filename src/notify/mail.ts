@@ -1,4 +1,4 @@
-/** Sends one e-mail through one mail server: SMTP, never a proxy. The caller supplies the text. */
+/** Sends an e-mail through a mail server by SMTP, never through a proxy. */
 import type { Transporter } from 'nodemailer';
 import { trusting } from '../core/connector.js';
 
@@ -7,29 +7,29 @@ interface MailMessage {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Mailboxes recognise a repeated message by it. Default: a new one. */
+  /** Lets mailboxes recognise a repeated message. Default: a new id. */
   readonly id?: string;
 }
 
 interface MailServer {
   /** `smtp://` or `smtps://`, credentials included. */
   readonly url: string;
-  /** Whether to send to an `smtp://` server that offers no TLS, readable on the way. */
+  /** Permits an `smtp://` server without TLS, where others can read the mail on its way. */
   readonly allowsPlain: boolean;
-  /** As in `Network`. Default: none. */
+  /** As in `Network`. Default: null. */
   readonly extraCa?: string | null;
 }
 
-/** Finding the server, connecting, greeting, and each silence after that. */
+/** Limit for finding the server, connecting and greeting each, and for any silence after that. */
 const STEP_MS = 10_000;
 
-/** Resolves when the server has taken it. Throws nodemailer errors, which hold no credentials. */
+/** Sends a message. Throws nodemailer errors, which hold no credentials. */
 export async function sendMail(server: MailServer, { id, to, ...rest }: MailMessage): Promise<void> {
   const messageId = id === undefined ? {} : { messageId: `<${id}@brand-enrich>` };
   await withServer(server, (transport) => transport.sendMail({ ...rest, ...messageId, to: [...to] }));
 }
 
-/** Connects and signs in, and sends nothing. Throws as `sendMail` does. */
+/** Connects and signs in, but sends nothing. Throws like {@link sendMail}. */
 export async function tryMail(server: MailServer): Promise<void> {
   await withServer(server, (transport) => transport.verify());
 }
@@ -38,7 +38,7 @@ async function withServer(
   server: MailServer,
   use: (transport: Transporter) => Promise<unknown>,
 ): Promise<void> {
-  // Few processes ever send one.
+  // Few processes need it.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: server.url,

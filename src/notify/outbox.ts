@@ -1,7 +1,8 @@
 /**
- * Messages kept as files until they arrive, which the next process with the same receiver takes
- * over. A file belongs to the process that touched it within the last minute. After a kill one may
- * go twice, under one id. Receivers are hashes: an address may hold a secret.
+ * Keeps messages as files until they arrive; the next process with the same receiver takes them
+ * over. A file belongs to the process that touched it within the last minute. After a kill, a
+ * message may go twice under one id. Receivers appear as hashes, since an address may hold a
+ * secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,28 +17,28 @@ interface OutboxOptions {
   readonly folder: string;
   readonly deliveries: Deliveries;
   readonly clock: Clock;
-  /** How a message is sent; null: this process does not know its receiver. */
+  /** Returns how to send a message; null if this process does not know its receiver. */
   readonly sendOf: (message: OutboxMessage) => (() => Promise<unknown>) | null;
   readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
 }
 
-/** A notice sent once is sent once a period; the longest period is a month and a day. */
+/** Marks outlive the longest period for which a notice is sent once: a month and a day. */
 const MARK_KEPT_MS = 32 * 86_400_000;
 const ROUND_MS = 20_000;
-/** Three rounds: an owner that was held up for a moment keeps what it has. */
+/** Three rounds, so that an owner that was held up keeps its files. */
 const LEASE_MS = 60_000;
 
 const messageSchema = z.object({
   id: z.string(),
   channel: z.enum(['webhook', 'e-mail']),
   to: z.string(),
-  /** When it was written, in milliseconds. */
+  /** When the message was written, in milliseconds. */
   at: z.number(),
   content: z.unknown(),
 });
 export type OutboxMessage = Readonly<z.infer<typeof messageSchema>>;
 
-/** Begins at once with what others left. */
+/** Opens the outbox, and begins at once with messages of dead processes. */
 export function openOutbox(options: OutboxOptions) {
   const { folder, deliveries, clock, sendOf, factsOf } = options;
   const owned = new Map<string, string>();
@@ -54,7 +55,7 @@ export function openOutbox(options: OutboxOptions) {
     });
   };
 
-  /** Removes a mark once no period can last longer; takes over a message without an owner. */
+  /** Removes an expired mark, or takes over a message without an owner. */
   const tend = async (name: string): Promise<void> => {
     const path = join(folder, name);
     const age = clock.now() - (await stat(path)).mtimeMs;
@@ -65,7 +66,7 @@ export function openOutbox(options: OutboxOptions) {
     if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
-    // If two try, one finds the file gone; a later one finds it touched.
+    // Of two processes that try, one finds the file gone; later ones find it touched.
     await touch(path);
     await rename(path, taken);
     begin(message, taken);
@@ -90,8 +91,8 @@ export function openOutbox(options: OutboxOptions) {
 
   return {
     /**
-     * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to
-     * this folder. Where nothing can be written it is tried without being kept. Never rejects.
+     * Keeps a message and begins its delivery, without a file where none can be written. `isOnce`
+     * skips a message whose id was ever posted to this folder. Never rejects.
      */
     async post(message: OutboxMessage, isOnce: boolean): Promise<void> {
       const path = join(folder, `${message.id}.0.json`);
@@ -101,7 +102,7 @@ export function openOutbox(options: OutboxOptions) {
         makePrivateFolder(folder);
         if (!(await createFile(path, JSON.stringify(message)))) return;
         await touch(path);
-        // Marked before it is sent: when the file is gone, the mark is there.
+        // Marked before sending: once the message file is gone, the mark is there.
         if (isOnce && !(await createFile(mark, ''))) {
           await rm(path, { force: true });
           return;
@@ -111,9 +112,9 @@ export function openOutbox(options: OutboxOptions) {
         begin(message, null);
       }
     },
-    /** Takes over nothing more; waits up to `atMostMs` for all deliveries. Never rejects. */
+    /** Stops taking over messages and waits up to `atMostMs` for deliveries. Never rejects. */
     async close(atMostMs: number): Promise<void> {
-      // The shortest command tries once what is owed.
+      // Even the shortest command tries each message once.
       await firstRound;
       closing.abort();
       await rounds;
@@ -123,7 +124,7 @@ export function openOutbox(options: OutboxOptions) {
   };
 }
 
-/** False when it exists. A file cut short by a kill is young: it is removed before it is read. */
+/** Creates a file; returns false if it exists. */
 async function createFile(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });

@@ -1,4 +1,4 @@
-/** One message to one webhook: signed, tried again after a passing failure, given up in time. */
+/** Posts a message to a webhook: signed, repeated after a passing failure, given up in time. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../core/clock.js';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
@@ -6,12 +6,12 @@ import { limitedTo } from '../core/lifecycle.js';
 import { systemFault } from '../core/system-error.js';
 
 interface WebhookMessage {
-  /** May hold a secret of the receiver: it is in no error of this file. */
+  /** May hold a secret, so no error of this file contains it. */
   readonly url: string;
   readonly content: unknown;
-  /** null: not signed. */
+  /** null for a message without signature. */
   readonly secret: string | null;
-  /** Receivers recognise a repeated message by it. Default: a new one. */
+  /** Lets receivers recognise a repeated message. Default: a new id. */
   readonly id?: string;
 }
 
@@ -19,18 +19,18 @@ export const WEBHOOK_TERMS = {
   clock: systemClock,
   waitsMs: [500, 1_500],
   totalMs: 10_000,
-  /** One try: a receiver that hangs leaves time for the next one. */
+  /** For one try, so that a receiver that hangs leaves time for the next try. */
   tryMs: 4_000,
   network: PLAIN_NETWORK,
 };
 
-/** The limit that `fetch` uses for a connection; an attempt may end earlier. */
+/** The limit of `fetch` for a connection; `tryMs` may end it earlier. */
 const CONNECT_MS = 10_000;
 
-/** Worth another try: request time-out, too many requests, and failures of the receiver. */
+/** Passing failures: time-out, too many requests, and errors of the receiver. */
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
-/** Resolves at 2xx. Throws the last try's result. Follows no redirect: it may lead anywhere. */
+/** Posts until the answer is 2xx, following no redirect. Throws the last failure. */
 export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
   { clock, waitsMs, totalMs, tryMs, network }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,
@@ -49,7 +49,7 @@ export async function postWebhook(
   }
 }
 
-/** Sends HEAD, which no receiver takes for a notice. Returns the status; throws without one. */
+/** Returns the status of a HEAD, which no receiver takes for a notice. Throws without an answer. */
 export async function tryWebhook(url: string, network: Network): Promise<number> {
   const signal = limitedTo(WEBHOOK_TERMS.tryMs);
   try {
@@ -59,7 +59,7 @@ export async function tryWebhook(url: string, network: Network): Promise<number>
   }
 }
 
-/** Returns null when it was delivered. */
+/** Returns null if the receiver accepted the message. */
 async function postOnce(
   url: string,
   body: string,
@@ -90,7 +90,7 @@ interface WebhookRequest {
 }
 
 async function statusOf(url: string, { headers, ...rest }: WebhookRequest, network: Network) {
-  // Few processes ever send one.
+  // Few processes need it.
   const { Agent, request } = await import('undici');
   const dispatcher = new Agent({ connect: createConnector(network, { timeoutMs: CONNECT_MS }) });
   try {
@@ -109,8 +109,8 @@ async function statusOf(url: string, { headers, ...rest }: WebhookRequest, netwo
 const BASE64_SECRET = 'whsec_';
 
 /**
- * Returns the headers of Standard Webhooks, without a signature when there is no secret. `id` is
- * the same over all tries. After `whsec_` a secret is base64, any other one is its bytes.
+ * Returns the headers of Standard Webhooks, without a signature if `secret` is null. All tries
+ * share one `id`. A secret after `whsec_` is base64; any other is used as bytes.
  */
 export function signatureHeaders(
   { id, sentAt, body }: { id: string; sentAt: number; body: string },

@@ -1,13 +1,13 @@
-/** Kinds of values that say how a file is read and written. */
+/** Values for how files are read and written. */
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { load } from '../core/load.js';
 import { nearest } from '../core/nearest.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
-/** One `--column NAME[:KIND]`. The name may also be a position from 1: `position:3`, or `3`. */
+/** One `--column NAME[:KIND]`; the name may be a position from 1, as `position:3` or `3`. */
 export interface ColumnRequest {
   readonly name: string;
-  /** null: not given; `--kind` or the column's values decide. */
+  /** null if not given: then `--kind` or the column's values decide. */
   readonly kind: IdentifierKind | null;
 }
 
@@ -17,7 +17,7 @@ export const columnChoices = eachText('repeated', 'NAME[:KIND]', (seen): ColumnR
   return split instanceof Refusal ? split : { name: split.name, kind: split.ending };
 });
 
-/** A column that decides which rows are looked up first, by default its highest values. */
+/** The column by which rows are looked up first, by default from its highest value. */
 export const priorityValue = oneText('NAME[:asc|desc]', (seen) => {
   const write = 'NAME, NAME:asc or NAME:desc, for example revenue:desc';
   const split = splitName(seen, ['asc', 'desc'], 0, write);
@@ -25,8 +25,8 @@ export const priorityValue = oneText('NAME[:asc|desc]', (seen) => {
 });
 
 /**
- * Takes off what follows the last colon, if it is one of the endings. What is nearly one, and no
- * shorter than `slipFrom`, is refused: it is more likely a slip than a name.
+ * Splits an ending off after the last colon. A near miss of an ending with at least `slipFrom`
+ * characters is refused: it is more likely a slip than part of a name.
  */
 function splitName<const T extends string>(
   seen: string,
@@ -44,7 +44,7 @@ function splitName<const T extends string>(
   return new Refusal('a column', write, meant && `${seen.slice(0, colon)}:${meant}`);
 }
 
-/** What the cell of a column must be. `value`: empty for `blank` and `filled`. */
+/** What a cell must contain; `value` is empty for `blank` and `filled`. */
 export interface RowCondition {
   readonly column: string;
   readonly wants: 'value' | 'blank' | 'filled';
@@ -53,7 +53,7 @@ export interface RowCondition {
 
 const STATES = ['blank', 'filled'] as const;
 
-/** Reads a condition, or returns null. The first `=` ends the name. Pure. */
+/** Reads a condition, whose name ends at the first `=`; null for another text. Pure. */
 export function readCondition(text: string): RowCondition | null {
   const equals = text.indexOf('=');
   if (equals >= 0) return { column: text.slice(0, equals), wants: 'value', value: text.slice(equals + 1) };
@@ -66,19 +66,19 @@ export function conditionText({ column, wants, value }: RowCondition): string {
   return wants === 'value' ? `${column}=${value}` : `${column}:${wants}`;
 }
 
-/** The part without which it says nothing; null: it is whole. Pure. */
+/** Returns the part that a condition lacks; null if it is complete. Pure. */
 export function missingIn({ column, wants, value }: RowCondition): 'column' | 'value' | null {
   if (column.trim() === '') return 'column';
   return wants === 'value' && value.trim() === '' ? 'value' : null;
 }
 
-/** The conditions for the key of a run, whatever their order on the command line. */
+/** Returns the conditions for a run's key, independent of their order. */
 export function keyOfConditions(where: readonly RowCondition[]): string[] {
   const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
   return [...new Set(texts)].sort();
 }
 
-/** As cells are compared: outer blanks, case and compatibility forms do not count. */
+/** Returns a text as cells are compared: without outer blanks, case and compatibility forms. */
 export function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
@@ -95,7 +95,7 @@ export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCon
   return new Refusal('a condition', write, missing === 'value' ? `${condition.column}:blank` : undefined);
 });
 
-/** One `--fill COLUMN=FIELD`: a column of the user's, and a field as `--fields` has it. */
+/** One `--fill COLUMN=FIELD`: a column of the user, and a field as in `--fields`. */
 export interface FillRequest {
   readonly column: string;
   readonly field: string;
@@ -109,12 +109,12 @@ export const fillRequests = eachText('repeated', 'COLUMN=FIELD', (seen): FillReq
   return new Refusal('a column to fill', 'COLUMN=FIELD, for example country=company.location.country');
 });
 
-/** `--fields none`: the output gets no columns of ours. */
+/** True for `--fields none`: the output gets none of our columns. */
 export function hasNoColumns(fields: readonly string[] | null): boolean {
   return fields?.length === 1 && fields[0] === 'none';
 }
 
-/** One UTF-16 code unit, as the readers of CSV take it, or the word `tab`. */
+/** One UTF-16 code unit, which is what CSV readers take, or the word `tab`. */
 export const delimiterValue = oneText('CHARACTER', (seen) => {
   if (/^(tab|\\t)$/i.test(seen)) return '\t';
   const write = 'one character such as , ; or | (quoted for the shell), or the word tab';
@@ -123,7 +123,7 @@ export const delimiterValue = oneText('CHARACTER', (seen) => {
 
 const COMMON_ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'latin1'];
 
-/** Other names, without signs between their letters and digits. */
+/** Other names, as letters and digits only. */
 const ALIASES = new Map(
   Object.entries({
     'utf-8': 'utf8 utf8bom utf8sig ascii usascii',
@@ -138,7 +138,7 @@ const ALIASES = new Map(
 /** Codecs of iconv-lite that do not encode text. */
 const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
 
-/** By its usual name, else any that iconv-lite knows; `utf-16` leaves the byte order open. */
+/** An encoding by its usual name, or any of iconv-lite; `utf-16` leaves the byte order open. */
 export const encodingValue = oneText('NAME', (seen) => {
   const key = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
   const usual = ALIASES.get(key);

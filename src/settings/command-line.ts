@@ -1,4 +1,4 @@
-/** Reads the command line. No message quotes a value: it may be a token in the wrong place. */
+/** Reads the command line. No message quotes a value, which may be a misplaced token. */
 import { ConfigError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
@@ -7,18 +7,18 @@ import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting, wordsAfter
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
 interface CommandLine {
-  /** `plan` for `run --dry-run`. */
+  /** `run --dry-run` is `plan` here. */
   readonly command: CommandName;
-  /** The values of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
+  /** The values of INPUT, RUN or IDENTIFIER…, as many as the command takes. */
   readonly args: readonly string[];
-  /** Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false. */
+  /** The flags that were given, by key (the flag in camelCase): texts, lists of texts, booleans. */
   readonly flags: Record<string, unknown>;
 }
 
 type ParsedCommand = CommandLine | { readonly help: string } | { readonly version: string };
 
 /**
- * Parses what follows the program's name. Throws one `ConfigError` that lists every unknown
+ * Parses the words after the program's name. Throws one `ConfigError` that lists every unknown
  * command, flag and missing part, with the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
@@ -115,7 +115,7 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
   return { command: isDry ? 'plan' : command, args, flags };
 }
 
-/** A longer list of commands helps nobody. */
+/** More commands in a message help nobody. */
 const MOST_OWNERS = 8;
 
 function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {
@@ -137,7 +137,7 @@ function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], f
   return usageProblem('no such flag', flag, todo);
 }
 
-/** Flags that people try for a token. */
+/** Returns a problem for flags that people try for a token. */
 function tokenOnCommandLine(flag: string): Problem | null {
   if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
   const todo = 'set BRAND_API_TOKEN, or give a file that holds it with --token-file';
@@ -166,7 +166,7 @@ function findArgumentProblems(command: CommandName, args: readonly string[]): Pr
   return [usageProblem(`${command} takes one ${argument.name}`, `${given} were given`, todo)];
 }
 
-/** The flag without a value joined to it, by `=` or after a short one. */
+/** Returns the flag without a value joined to it by `=`, or directly after a short flag. */
 function flagOf(word: string): string {
   return word.startsWith('--') ? (word.split('=', 1)[0] ?? '') : word.slice(0, 2);
 }

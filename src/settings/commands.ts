@@ -14,9 +14,9 @@ export interface Command {
   /** One line for the list of commands, without a full stop. */
   readonly summary: string;
   readonly notes?: readonly string[];
-  /** The effect of each, by the arguments of `brand-enrich`. */
+  /** What each example does, by its arguments. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Exit codes besides 0, 2 and 5, or with another meaning. */
+  /** Exit codes other than 0, 2 and 5, or with another meaning. */
   readonly exits?: 'of a run' | Readonly<Record<number, string>>;
 }
 
@@ -39,7 +39,6 @@ const INPUT: CommandArgument = {
   description: 'a CSV, JSON, JSONL, Excel or Parquet file, also .gz or .zip; - for stdin',
 };
 
-/** In the order of `--help`. */
 const TABLE = {
   run: {
     argument: INPUT,
@@ -116,7 +115,7 @@ const TABLE = {
   mcp: {
     argument: {
       name: 'NAME',
-      description: 'of the server: its calls of a day count together (default: mcp)',
+      description: 'name of the server; servers with one name share a daily limit (default: mcp)',
       isOptional: true,
     },
     summary: 'serve lookups and files to an agent, over standard input and output (MCP)',
@@ -135,9 +134,8 @@ const TABLE = {
     argument: { ...RUN, isOptional: true },
     summary: 'pause all spending on this engine, or one run, file or schedule',
     notes: [
-      'Requests in flight finish, and their answers are stored. What is paused stays paused ' +
-        'through restarts,',
-      'until it is resumed.',
+      'Requests in flight finish, and their answers are stored. A pause lasts through restarts, ' +
+        'until resume.',
     ],
     examples: {
       pause: 'at once, for every run',
@@ -176,10 +174,10 @@ const TABLE = {
     exits: {
       [EXIT.credentials]: 'the service refused the credentials',
       [EXIT.someFailed]: 'the service gave no usable answer',
-      [EXIT.limit]: 'the quota is still used up, or nothing may be asked now: the message says why',
-      [EXIT.interrupted]: 'interrupted; nothing was sent if it was at the question',
+      [EXIT.limit]: 'the quota is still used up, or no request is allowed now; the message says why',
+      [EXIT.interrupted]: 'interrupted; nothing was sent if you had not answered yet',
     },
-    notes: ['One request, at most one an hour. It says first what that costs at most. The answer is stored.'],
+    notes: ['Sends one request, at most one an hour, and first names its highest cost. Stores the answer.'],
     examples: {
       'ledger check': 'what the newest run would have asked for next',
       'ledger check acme.com': 'after a run without deferred rows',
@@ -187,7 +185,7 @@ const TABLE = {
   },
   'ledger reset': {
     summary: 'forget the account and its spending',
-    notes: ['Stop its runs and workers first: they write back what they have seen.'],
+    notes: ['Stop its runs and workers first: they would write their figures back.'],
     examples: { 'ledger reset --account team': 'the next run reads usage from the service' },
   },
   'outcomes stats': {
@@ -339,7 +337,7 @@ const TABLE = {
 
 export const COMMANDS: Readonly<Record<keyof typeof TABLE, Command>> = TABLE;
 
-/** First words of commands that have two. */
+/** The first words of commands that have two. */
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
   ledger: 'show or correct the account: show, observe, check, reset',
   outcomes: 'manage stored answers: stats, forget, purge',

@@ -1,4 +1,4 @@
-/** The texts of `--help`, made of the tables of commands and settings. */
+/** Writes the texts of `--help` from the tables of commands and settings. */
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { wrapWords } from '../core/terminal-text.js';
 import { EXAMPLE_SERVICE } from './address-values.js';
@@ -15,7 +15,7 @@ import { type SettingName, settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
-/** A command with more flags shows only the main ones, on one screen; `--help all` has the rest. */
+/** With more flags than this, help shows the main ones on one screen, and `--help all` the rest. */
 const MANY_FLAGS = 20;
 
 const EXAMPLES_OF_SHORT = 3;
@@ -26,7 +26,7 @@ const SETTINGS_NOTE = [
   'To turn off a switch that the file or environment sets, use its opposite: --no-refresh, --color.',
 ];
 
-/** Variables that a person sets before the first command, by the setting that they give. */
+/** Environment variables to set before the first command, and the setting of each. */
 const ENVIRONMENT: readonly (readonly [SettingName, string, string])[] = [
   ['baseUrl', 'BRAND_API_URL', `address of the service, for example ${EXAMPLE_SERVICE.baseUrl}`],
   ['token', 'BRAND_API_TOKEN', 'token of the service; no flag, because others can see command lines'],
@@ -52,7 +52,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
 
 type Entry = readonly [term: string, text: string];
 
-/** Help for a command, a family (`ledger`), or the program. `isWhole`: with every flag. */
+/** Returns the help for a command, a family (`ledger`) or the program; `isWhole` has every flag. */
 export function helpText(topic: string | null, isWhole = false): string {
   const command = COMMAND_NAMES.find((name) => name === topic);
   const sections = command === undefined ? listOfCommands(topic) : helpOfCommand(command, isWhole);
@@ -62,7 +62,7 @@ export function helpText(topic: string | null, isWhole = false): string {
     .join('\n\n')}\n`;
 }
 
-/** The members of a family; null: every command, families once. */
+/** Lists the members of a family, or for null all commands, with one entry for each family. */
 function listOfCommands(family: string | null): string[][] {
   const options: Entry[] = [
     HELP_FLAG,
@@ -162,7 +162,7 @@ function widthOf(entries: readonly Entry[]): number {
   return Math.max(...entries.map(([term]) => term.length));
 }
 
-/** A heading and two columns, the second wrapped; nothing without entries. */
+/** Returns a heading and two columns, the second wrapped; no lines without entries. */
 function section(heading: string, entries: readonly Entry[], width: number): string[] {
   if (entries.length === 0) return [];
   const indent = ' '.repeat(width + 4);

@@ -1,4 +1,4 @@
-/** Finds settings: flag, environment, config file, default; only the value that wins is read. */
+/** Loads settings from flag, environment, config file or default; reads only the one that wins. */
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -28,18 +28,18 @@ import {
   settingsOf,
 } from './settings.js';
 
-/** In the working folder, unless another one is named. */
+/** The config file's name in the working folder; `--config` names another file. */
 export const CONFIG_FILE = 'brand-enrich.config.json';
 
 export interface ConfigFile {
-  /** Absolute: relative paths among the values count from its folder. */
+  /** Absolute. Relative paths in the file start at its folder. */
   readonly path: string;
   readonly values: Record<string, unknown>;
 }
 
 /**
- * Reads the config file that was named, else that of the working folder, else null. Throws
- * `ConfigError` for a named one that is missing, a found one of another user, and bad JSON.
+ * Reads the named config file, else the one in the working folder; null if there is none. Throws
+ * `ConfigError` for a named file that is missing, an unnamed one of another user, and bad JSON.
  */
 export function readConfigFile({
   flags,
@@ -49,7 +49,7 @@ export function readConfigFile({
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
   const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
   try {
-    // It decides where the token goes, and other users may write to the folder.
+    // The file decides where the token goes, and others may be able to write to the folder.
     return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -64,7 +64,7 @@ export function readConfigFile({
   }
 }
 
-/** The same for its text, which may hold comments. Throws `ConfigError` for bad JSON. */
+/** Reads the text of a config file, which may have comments. Throws `ConfigError` for bad JSON. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;
@@ -87,16 +87,16 @@ function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: u
   return new ConfigError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
-/** Keys that are not settings: for `src/jobs/schedules/file-schedules.ts`, and for editors. */
+/** Keys that are no settings: for `src/jobs/schedules/file-schedules.ts`, and for editors. */
 export const SCHEDULES_KEY = 'schedules';
 export const SCHEMA_KEY = '$schema';
 
-/** One for each key that the table does not know or allow in a file. Values are never shown. */
+/** Returns a problem for each key that is unknown or not allowed in a file. Shows no values. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   const settings = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
   const allowed = [...settings, SCHEDULES_KEY, SCHEMA_KEY];
-  const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
-  return unknown.map((key) => {
+  const unknownKeys = Object.keys(values).filter((key) => !allowed.includes(key));
+  return unknownKeys.map((key) => {
     const subject = `${key} in ${path}`;
     if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
       const todo = 'set BRAND_API_TOKEN, or put it into a separate file and set "tokenFile"';
@@ -111,7 +111,7 @@ function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
 }
 
 export interface SettingSources extends Surroundings {
-  /** By key (the flag in camelCase), as `parseCommandLine` returns them. */
+  /** By key, as `parseCommandLine` returns them. */
   readonly flags: Record<string, unknown>;
   readonly file: ConfigFile | null;
   readonly command: CommandName;
@@ -123,20 +123,20 @@ interface Given {
   readonly value: unknown;
 }
 
-/** Finds the settings of a command. Throws one `ConfigError` with every problem. */
+/** Loads the settings of a command. Throws one `ConfigError` with every problem. */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
   throwProblems(problems);
   return loaded;
 }
 
-/** The same for a caller with further problems to list; with any, `loaded` is meaningless. */
+/** Loads settings for a caller with problems of its own; with any, `loaded` has no meaning. */
 export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
   const { env, file, command } = sources;
   const problems = [...(file === null ? [] : findUnknownKeys(file)), ...findMisspeltVariables(env)];
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
-  const unread = new Set<SettingName>();
+  const unreadNames = new Set<SettingName>();
   for (const [name, line] of SETTING_ENTRIES) {
     const given = line.commands.includes(command) ? findGiven(line, sources) : null;
     const value = given === null ? line.fallback(sources) : readGiven(line, given, file);
@@ -144,17 +144,17 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
     values[name] = isRefused ? line.fallback(sources) : value;
     origins[name] = given === null || isRefused ? 'default' : given.origin;
     if (given === null || !isRefused) continue;
-    unread.add(name);
+    unreadNames.add(name);
     const what = `${shownValue(line, given.value)} is not ${value.expected}`;
-    // The setting's default is the best example, if it is one.
+    // The default is the best example, if it shows how to write a value.
     const example = value.example === undefined ? '' : `, for example ${line.example ?? value.example}`;
     const todo = didYouMean(value.nearest, `write ${value.write}${example}`);
     problems.push(usageProblem(what, given.place, todo));
   }
-  // The loop has set every name of the table from its own line, which is what the type says.
-  const found = { settings: values as unknown as Settings, origins: origins as Origins };
-  const ruled = applyRules({ ...found, command, isUnread: (name) => unread.has(name) });
-  return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
+  // The loop has set every name of the type.
+  const parsed = { settings: values as unknown as Settings, origins: origins as Origins };
+  const checked = applyRules({ ...parsed, command, isUnread: (name) => unreadNames.has(name) });
+  return { loaded: checked.loaded, problems: [...problems, ...checked.problems] };
 }
 
 function findGiven(
@@ -183,7 +183,7 @@ function readGiven(line: Setting<unknown>, { origin, value }: Given, file: Confi
   return Array.isArray(parsed) ? parsed.map(absolute) : absolute(parsed);
 }
 
-/** The value as the texts its kind reads; null when it cannot be one. */
+/** Returns a value as the texts that its kind reads; null for other types. */
 function toTexts({ kind }: Setting<unknown>, value: unknown): readonly string[] | null {
   const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
   if (!Array.isArray(value)) return isScalar(value) ? splitText(kind, String(value)) : null;
@@ -199,21 +199,21 @@ function shownValue(line: Setting<unknown>, value: unknown): string {
 }
 
 /**
- * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit, so names close to a known one are
- * refused. Other names are ignored: other programs may use the same prefix.
+ * Returns a problem for each near miss of a variable: a misspelt `BRAND_ENRICH_QUOTA` would lift a
+ * limit. Other names are ignored, since other programs may use the prefix.
  */
 function findMisspeltVariables(env: Surroundings['env']): Problem[] {
-  const known = SETTING_ENTRIES.flatMap(([, line]) => line.env ?? []);
+  const names = SETTING_ENTRIES.flatMap(([, line]) => line.env ?? []);
   return Object.keys(env).flatMap((name) => {
     const prefix = /^BRAND_(ENRICH|API)_/.exec(name)?.[0];
-    if (prefix === undefined || known.includes(name) || !env[name]) return [];
-    const others = known.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+    if (prefix === undefined || names.includes(name) || !env[name]) return [];
+    const others = names.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
     const meant = nearest(name.slice(prefix.length), others);
     return meant === undefined ? [] : usageProblem('no such setting', name, didYouMean(prefix + meant, ''));
   });
 }
 
-/** `--json` by the usual precedence. `settings`: null when they could not be read. */
+/** Returns `--json` by the usual precedence; `settings` is null if they could not be read. */
 export function wantsJson({
   argv,
   env,
@@ -231,10 +231,10 @@ export function wantsJson({
 }
 
 const GROUPS = new Set<SettingGroup>(['Input', 'Columns', 'Service', 'Money', 'Limits', 'Output', 'Engine']);
-/** A program has no person to ask, does its lookups itself, and handles its own signals. */
+/** A program cannot ask a person, does its own lookups and handles its own signals. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker', 'stopGraceMs'];
 
-/** Settings that an option of a program can set, by the option's name. */
+/** Settings that a program can set, by the name of the option. */
 export const PROGRAM_OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
     const isTls = name === 'caFile' || name === 'clientCert';
@@ -249,30 +249,30 @@ export interface ProgramOptions extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Options win over `env`. Without `env` only the folder of the state and the certificates that Node
- * trusts are taken from the environment. `flags`: where the results of a file go.
+ * Loads the settings of a program, whose options win over `env`. Without `env`, only the state
+ * folder and Node's certificates come from the environment. `flags` name the results of a file.
  */
 export function loadOptions(
   { token, env, ...options }: ProgramOptions,
   flags: Readonly<Partial<Record<'output' | 'errors' | 'report', string | undefined>>> = {},
 ): Settings {
   const values = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const unknown = Object.keys(values).filter((key) => !PROGRAM_OPTIONS.has(key));
+  const unknownKeys = Object.keys(values).filter((key) => !PROGRAM_OPTIONS.has(key));
   throwProblems(
-    unknown.map((key) => {
+    unknownKeys.map((key) => {
       const todo = didYouMean(nearest(key, [...PROGRAM_OPTIONS.keys()]), 'see .github/manual/settings.md');
       return usageProblem('no such option', key, todo);
     }),
   );
   const { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS } = process.env;
-  // Node itself reads the second: `caFile` adds to it.
+  // Node reads the second itself; `caFile` adds to it.
   const surroundings = { ...(env ?? { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS }) };
-  const outdone = Object.keys(values).flatMap((key) => {
+  const hidden = Object.keys(values).flatMap((key) => {
     const line = PROGRAM_OPTIONS.get(key);
     return [line?.env, ...(line?.envAliases ?? []).map(({ name }) => name)];
   });
-  if (token !== undefined || 'tokenFile' in values) outdone.push('BRAND_API_TOKEN', 'BRAND_API_TOKEN_FILE');
-  for (const name of outdone) if (name) delete surroundings[name];
+  if (token !== undefined || 'tokenFile' in values) hidden.push('BRAND_API_TOKEN', 'BRAND_API_TOKEN_FILE');
+  for (const name of hidden) if (name) delete surroundings[name];
   if (token !== undefined) surroundings.BRAND_API_TOKEN = token;
   const file = { path: 'the options', values };
   const isRoot = process.getuid?.() === 0;

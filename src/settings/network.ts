@@ -1,4 +1,4 @@
-/** How other hosts are reached: the proxies of the environment, and `--ca-file`. */
+/** How to reach other hosts: through proxies of the environment, trusting `--ca-file`. */
 import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -14,7 +14,7 @@ import type { Settings } from './settings.js';
 
 type ProxySettings = Pick<Settings, 'httpsProxy' | 'httpProxy' | 'noProxy'>;
 
-/** Throws `ConfigError` (`usage-invalid`) if the file has no certificates. */
+/** Returns the network of some settings. Throws `usage-invalid` if a file has no certificates. */
 export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'nodeCaFile'>): Network {
   const { caFile, nodeCaFile } = settings;
   for (const address of [settings.httpsProxy, settings.httpProxy])
@@ -25,7 +25,7 @@ export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'n
   };
 }
 
-/** Returns the proxy for an address, unless NO_PROXY or this machine exempts it. Pure. */
+/** Returns the proxy for an address; null without one, for this machine, and by NO_PROXY. Pure. */
 export function proxyFor(
   address: string,
   { httpsProxy, httpProxy, noProxy }: ProxySettings,
@@ -42,8 +42,9 @@ export function proxyFor(
 }
 
 /**
- * Whether an entry of NO_PROXY names a host, as curl reads it: `*`; a name, with a dot before it or
- * not, and all below it; an address; a network (`10.0.0.0/8`); each but a network with `:port` too.
+ * True if an entry of NO_PROXY names a host, as for curl. Entries are `*`, a name with all names
+ * below it (with or without a leading dot), an address, or a network (`10.0.0.0/8`); all but
+ * networks may have a `:port`.
  */
 function isNamedBy(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
@@ -67,8 +68,8 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
 }
 
 /**
- * The certificate of `--client-cert` and its key, or null. Throws `ConfigError`
- * (`usage-invalid`) unless the files hold both, and they fit.
+ * Reads certificate and key of `--client-cert`; null without the setting. Throws `usage-invalid`
+ * unless the files hold both, and both fit.
  */
 export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>): ClientCertificate | null {
   if (clientCert.length === 0) return null;
@@ -108,7 +109,7 @@ export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>
 
 const KEY = /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{1,20000}-----END [A-Z ]{0,20}PRIVATE KEY-----/;
 
-/** One that is cut ends before the next, and then cannot be read. */
+/** A certificate cut short ends before the next one, and then cannot be read. */
 const CERTIFICATE =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----(?:(?!-----(?:BEGIN|END) )[\s\S])+(?:-----END [^-]+-----)?/g;
 
@@ -120,22 +121,22 @@ function readCertificates(path: string): string {
     text = readPlainFileSync(path);
   } catch (error) {
     const subject = phrase`${{ setting: 'caFile' }} ${path} (${systemWords(error)})`;
-    throw refuse('the file of certificates cannot be read', subject, 'name a readable file', error);
+    throw refuse('the certificate file cannot be read', subject, 'name a readable file', error);
   }
-  const found = text.match(CERTIFICATE) ?? [];
-  const wrong = found.findIndex((pem) => attempt(() => new X509Certificate(pem), null) === null);
-  if (found.length > 0 && wrong === -1) return `${found.join('\n')}\n`;
-  const what = found.length === 0 ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
-  const subject = phrase`${{ setting: 'caFile' }} ${path}${
-    found.length === 0 ? '' : `, number ${wrong + 1}`
-  }`;
+  const certificates = text.match(CERTIFICATE) ?? [];
+  const isEmpty = certificates.length === 0;
+  const wrong = certificates.findIndex((pem) => attempt(() => new X509Certificate(pem), null) === null);
+  if (!isEmpty && wrong === -1) return `${certificates.join('\n')}\n`;
+  const what = isEmpty ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
+  const place = isEmpty ? path : `${path}, number ${wrong + 1}`;
+  const subject = phrase`${{ setting: 'caFile' }} ${place}`;
   const todo =
     'name a text file with BEGIN CERTIFICATE and END CERTIFICATE around each; `openssl x509 ' +
     '-inform der` converts a binary file';
   throw refuse(what, subject, todo);
 }
 
-/** What Node has read of NODE_EXTRA_CA_CERTS; if that fails, Node warns and continues. */
+/** The certificates of NODE_EXTRA_CA_CERTS; Node warns of a bad file and continues. */
 function readNodeCertificates(path: string | null): string {
   return path === null ? '' : attempt(() => readCertificates(path), '');
 }

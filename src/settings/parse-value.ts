@@ -1,48 +1,48 @@
-/** Kinds of setting values. A refusal is data, so that all problems can be listed at once. */
+/** Kinds of values. A refusal is data, so that all problems can be listed at once. */
 import { nearest } from '../core/nearest.js';
 
-/** Why a text was refused, as parts of one sentence: `"fast" is not <expected>; write <write>`. */
+/** Why a text was refused, as parts of a sentence: `"fast" is not <expected>; write <write>`. */
 export class Refusal {
   constructor(
     readonly expected: string,
     readonly write: string,
     readonly nearest?: string,
-    /** Follows `write` where the setting has no default that would do as one. */
+    /** Follows `write` if the setting's default is no example. */
     readonly example?: string,
   ) {}
 }
 
 /**
- * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`:
- * the flag may be given several times; in the environment cut at commas.
+ * `switch`: a flag without a value. `one`: one text. `list`: one text, split at commas. `repeated`:
+ * several flags; in the environment one text, split at commas.
  */
 type Arity = 'switch' | 'one' | 'list' | 'repeated';
 
 export interface ValueKind<T> {
   readonly arity: Arity;
-  /** How the value is written in usage lines: `DURATION`, `csv|jsonl`. Empty for a switch. */
+  /** The value in usage lines: `DURATION`, `csv|jsonl`. Empty for a switch. */
   readonly placeholder: string;
-  /** A path: relative ones in the config file count from the folder of that file. */
+  /** True for paths; in the config file, relative ones start at the folder of the file. */
   readonly isPath: boolean;
-  /** The words it knows, for shells that complete them; none where it takes others too. */
+  /** All possible words, for completion in shells; empty if other texts are possible. */
   readonly choices: readonly string[];
-  /** `switch` and `one` are handed exactly one text; the others any number. */
+  /** Parses one text for `switch` and `one`, any number for the others. */
   parse(texts: readonly string[]): T | Refusal;
 }
 
 type ParseText<T> = (text: string) => T | Refusal;
 
-/** A kind that reads one text. */
+/** Returns a kind that reads one text. */
 export function oneText<T>(placeholder: string, parse: ParseText<T>): ValueKind<T> {
   return { arity: 'one', placeholder, isPath: false, choices: [], parse: ([text]) => parse(text ?? '') };
 }
 
-/** A kind that takes one text as it is, if it has the right form. */
+/** Returns a kind that takes one text unchanged, if it has the right form. */
 export function matching(placeholder: string, form: RegExp, expected: string, write: string) {
   return oneText(placeholder, (seen) => (form.test(seen) ? seen : new Refusal(expected, write)));
 }
 
-/** A kind that reads each of several texts alike. The first that is refused refuses them all. */
+/** Returns a kind that reads several texts in the same way, up to the first that is refused. */
 export function eachText<T>(
   arity: 'list' | 'repeated',
   placeholder: string,
@@ -65,7 +65,7 @@ export function eachText<T>(
   };
 }
 
-/** What was seen, quoted and cut to a readable length. */
+/** Quotes a text, cut to a readable length. */
 export function quote(seen: string): string {
   return JSON.stringify(seen.length > 60 ? `${seen.slice(0, 60)}…` : seen);
 }
@@ -79,13 +79,13 @@ export function path(placeholder: 'FILE' | 'DIR'): ValueKind<string> {
   return { ...text(placeholder), isPath: true };
 }
 
-/** Files or folders, the flag given once for each. */
+/** Files or folders, one for each flag. */
 export function paths(placeholder: 'FILE' | 'DIR'): ValueKind<readonly string[]> {
   const one = path(placeholder);
   return { ...eachText('repeated', placeholder, (seen) => one.parse([seen])), isPath: true };
 }
 
-/** One of a few words; usage lines show them all, unless there is a shorter placeholder. */
+/** One of a few words, all shown in usage lines unless `placeholder` is shorter. */
 export function choice<const T extends string>(
   choices: readonly T[],
   placeholder = choices.join('|'),
@@ -117,13 +117,13 @@ function boolean(seen: string, words: readonly [string, string]): boolean | Refu
   return new Refusal(words.join(' or '), words.join(' or '), nearest(seen, words));
 }
 
-/** A flag without a value; in environment and file it has one. */
+/** A flag without a value, which has one in environment and file. */
 export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
   ...oneText('', (seen) => boolean(seen, ['true', 'false'])),
   arity: 'switch',
 };
 
-/** A whole number within bounds, both included. Digits only: no sign, blanks or exponent. */
+/** A whole number within inclusive bounds; no sign, blanks or exponent. */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
   const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
   const expected = `a whole number ${range}`;
@@ -142,13 +142,13 @@ const MS_OF_UNIT: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Reads `500ms`, `40s`, `15m`, `2h` or `7d` into milliseconds; NaN for anything else. */
+/** Reads `500ms`, `40s`, `15m`, `2h` or `7d` into milliseconds; NaN for other texts. */
 function parseDurationMs(seen: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(seen) ?? [];
   return Number(digits) * (MS_OF_UNIT[unit] ?? Number.NaN);
 }
 
-/** The largest unit that divides it exactly: 604800000 is `7d`, 1500 is `1500ms`. */
+/** Formats a duration with the largest unit that divides it: 604800000 is `7d`, 1500 `1500ms`. */
 export function formatDuration(ms: number): string {
   const units = Object.entries(MS_OF_UNIT).reverse();
   const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1];
@@ -157,7 +157,7 @@ export function formatDuration(ms: number): string {
 
 const EXAMPLE_MS = 10_000;
 
-/** A duration within bounds, both included and written as durations; in milliseconds. */
+/** A duration in milliseconds within inclusive bounds, which are written as durations. */
 export function duration(min: string, max: string): ValueKind<number> {
   const [minMs, maxMs] = [parseDurationMs(min), parseDurationMs(max)];
   const example = minMs <= EXAMPLE_MS && EXAMPLE_MS <= maxMs ? formatDuration(EXAMPLE_MS) : max;
@@ -177,13 +177,13 @@ export const month = matching(
   'year and month with two digits, for example 2026-11',
 );
 
-/** Names separated by commas; blanks around them do not count. An empty name is refused. */
+/** Names separated by commas and optional blanks. An empty name is refused. */
 export function listOf(placeholder: string, example: string): ValueKind<readonly string[]> {
   const refusal = new Refusal('a list without gaps', `names separated by commas, for example ${example}`);
   return eachText('list', placeholder, (seen) => seen.trim() || refusal);
 }
 
-/** `KEY=VALUE` texts, given as often as needed. The reader knows which keys exist. */
+/** `KEY=VALUE` texts; their reader knows the keys. */
 export const keyValues = eachText('repeated', 'KEY=VALUE', (seen) =>
   /^[^=\s]+=\S+$/.test(seen)
     ? seen
@@ -193,7 +193,7 @@ export const keyValues = eachText('repeated', 'KEY=VALUE', (seen) =>
 /** Enough for any budget, and few enough for exact arithmetic in whole billionths. */
 const DECIMAL = /^\d{1,12}(\.\d{1,9})?$/;
 
-/** An exact decimal, kept as text so that 0.3 stays 0.3. No sign, exponent or separators. */
+/** An exact decimal, as text so that 0.3 stays 0.3. No sign, exponent or separators. */
 export function decimal(example: string, sign: 'positive' | 'not negative'): ValueKind<string> {
   const expected = sign === 'positive' ? 'an amount above zero' : 'an amount';
   const refusal = new Refusal(expected, `digits, with a point before the fraction, for example ${example}`);
@@ -221,7 +221,7 @@ export const billingPeriod = oneText('month|none|DAY', (seen): 'month' | 'none' 
   return new Refusal('a billing period', 'month, none, or the day of the month on which it renews, 1 to 28');
 });
 
-/** Three digits, or `5xx`. 200 is refused: taken as free, brands would be bought without limit. */
+/** Statuses such as `402` or `5xx`. 200 is refused: if it were free, brands would have no limit. */
 export const statuses = eachText('list', 'LIST', (seen) => {
   const status = seen.trim().toLowerCase();
   if (/^([1-5]\d\d|[345]xx)$/.test(status) && status !== '200') return status;
@@ -229,12 +229,12 @@ export const statuses = eachText('list', 'LIST', (seen) => {
   return new Refusal('a list of statuses', write);
 });
 
-/** How many failed lookups end a run: a count, or a share of the lookups. */
+/** The failed lookups that end a run, as a count or a share. */
 type ErrorLimit =
   | { readonly type: 'count'; readonly count: number }
   | { readonly type: 'percent'; readonly percent: number };
 
-/** null: no share from 0% to 100%. */
+/** Reads a share from 0% to 100%; null for other texts. */
 function percentIn(seen: string): number | null {
   const percent = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(seen)?.[1];
   return percent === undefined || Number(percent) > 100 ? null : Number(percent);
@@ -248,7 +248,7 @@ export const errorLimit = oneText('N|N%', (seen): ErrorLimit | Refusal => {
   return new Refusal('a number of errors', write);
 });
 
-/** In percent; 0 never holds. */
+/** In percent; 0 switches the check off. */
 export const matchShare = oneText('N%', (seen): number | Refusal => {
   const write = 'a share from 0% to 100%, for example 30%, or 0 for no check';
   return (seen === '0' ? 0 : percentIn(seen)) ?? new Refusal('a share of matches', write);

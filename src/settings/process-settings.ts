@@ -32,7 +32,7 @@ import {
 } from './setting.js';
 
 const WITH_ENGINE = COMMANDS_WITH_SETTINGS.filter((name) => name !== 'serve');
-/** Those that only look at what is there. */
+/** These leave the state as it is. */
 const KEEPS_DATA: readonly CommandName[] = [
   'config',
   'init',
@@ -44,7 +44,7 @@ const KEEPS_DATA: readonly CommandName[] = [
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
-/** What a schedule runs follows `--` and has the flags of `run`. */
+/** The command of a schedule follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const NOTIFIED: readonly CommandName[] = [...RUNNING, 'doctor'];
 const notifying = linesOf('Notifications', RUNNING);
@@ -63,12 +63,11 @@ const SPENDING_BY = ['input', 'schedule', 'person', 'month'] as const;
 const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
-/** Those of pino. */
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
- * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich` (XDG). Root's home is closed
- * to the user that its private server runs as.
+ * Returns `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich` (XDG). Root's home is
+ * closed to the user that runs root's private server.
  */
 function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   const stateHome = env.XDG_STATE_HOME ?? '';

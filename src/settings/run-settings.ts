@@ -1,4 +1,4 @@
-/** The settings of a run: input, columns, service, limits and money, output. */
+/** The settings of a run. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES, TABLE_FORMATS } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
@@ -41,7 +41,7 @@ const input = linesOf('Input', RUNNING);
 const column = linesOf('Columns', RUNNING);
 const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
-/** Only `run`: a watcher cannot ask a person and parks unfinished files. */
+/** Only for `run`: a watcher cannot ask a person, and parks unfinished files. */
 const asking = linesOf('Money', ['run', 'config']);
 const spending = linesOf('Money', SPENDING);
 const limiting = linesOf('Limits', SPENDING);
@@ -145,7 +145,7 @@ export const RUN_SETTINGS = {
     { mainOf: SPENDING, note: 'no overage' },
   ),
   quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
-    'requests per period at most; below the quota that the service reports it allows no overage',
+    'most requests per period; a number below the quota that the service reports rules out overage',
     { note: 'what the service reports' },
   ),
   period: spending('--period', billingPeriod, 'month').describe(
@@ -217,7 +217,7 @@ export const RUN_SETTINGS = {
   usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag",
   ),
-  // Services of this kind allow answers to be stored for 30 days at most; so long they are kept.
+  // Such services allow answers to be stored for 30 days at most, so we keep them that long.
   maxAgeMs: spending('--max-age', duration('0s', '30d'), '7d').describe(
     'reuse stored brands that are younger than this',
   ),

@@ -1,4 +1,4 @@
-/** The token, the secret of webhooks, the dashboard's password. No message quotes one. */
+/** Reads the token, the webhook secret and the dashboard password. No message quotes one. */
 import { ConfigError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
@@ -7,14 +7,14 @@ import { systemWords } from '../core/system-error.js';
 import { isLoopbackHost, maskTokenPath } from './address-values.js';
 import { oneText, Refusal } from './parse-value.js';
 
-/** A longer one is a file named by mistake. */
+/** A longer secret is a file named by mistake. */
 const LONGEST_SECRET = 4_096;
 const LONGEST_PASSWORD = 1_024;
-/** A shorter one could be found by trying. */
+/** A shorter secret could be guessed. */
 const SHORTEST_SECRET = 16;
 const SHORTEST_PASSWORD = 12;
 
-/** Trimmed. The word Bearer is refused, not cut off, so that it is clear what the token is. */
+/** The trimmed token. The word Bearer is refused, so that it is clear what a token is. */
 export const tokenValue = oneText('TOKEN', (seen) => {
   const token = seen.trim();
   if (/^bearer\s/i.test(token)) return new Refusal('a token', 'the token without the word Bearer');
@@ -22,7 +22,7 @@ export const tokenValue = oneText('TOKEN', (seen) => {
   return new Refusal('a token', 'one line of letters, digits and signs, without blanks');
 });
 
-/** Trimmed: `whsec_` and base64 (Standard Webhooks), or any text of one line. */
+/** The trimmed secret: `whsec_` and base64 (Standard Webhooks), or any one-line text. */
 export const notifySecretValue = oneText('SECRET', (seen) => {
   const secret = seen.trim();
   if (secret.length < SHORTEST_SECRET || secret.length > LONGEST_SECRET || /[\r\n\0]/.test(secret))
@@ -32,7 +32,7 @@ export const notifySecretValue = oneText('SECRET', (seen) => {
     : new Refusal('a secret', 'base64 after whsec_, or a text that does not begin with it');
 });
 
-/** Trimmed: one line. */
+/** The trimmed password, of one line. */
 export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   const password = seen.trim();
   const { length } = password;
@@ -40,7 +40,7 @@ export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   return new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
 });
 
-/** Each is in a setting, or in the file that the same setting with `File` after it names. */
+/** Each secret stands in its setting, or in the file that the setting with `File` names. */
 const SECRETS = {
   token: { kind: tokenValue, variable: 'BRAND_API_TOKEN', noun: 'token' },
   notifySecret: { kind: notifySecretValue, variable: 'BRAND_ENRICH_NOTIFY_SECRET', noun: 'secret' },
@@ -53,19 +53,19 @@ const SECRETS = {
 type SecretKey = keyof typeof SECRETS;
 type SecretSettings<Key extends SecretKey> = Readonly<Record<Key | `${Key}File`, string | null>>;
 
-/** Throws `usage-token-missing` for a file that is missing or empty, `usage-invalid` for others. */
+/** Reads the token, or null. Throws `usage-token-missing`, `usage-invalid` for other content. */
 export function readToken(settings: SecretSettings<'token'>): string | null {
   const token = readSecret(settings, 'token');
   if (token !== null) keepSecret(token);
   return token;
 }
 
-/** null: there is none. Throws `ConfigError` if the file cannot be read or holds no secret. */
+/** Reads the webhook secret; null if none is set. Throws `usage-invalid` for a useless file. */
 export function readNotifySecret(settings: SecretSettings<'notifySecret'>): string | null {
   return readSecret(settings, 'notifySecret');
 }
 
-/** Reads the dashboard's password; null only for one on loopback. Throws `usage-invalid`. */
+/** Reads the dashboard password; null is allowed only on loopback. Throws `usage-invalid`. */
 export function readDashboardPassword(
   settings: SecretSettings<'dashboardPassword'> & { readonly dashboardHost: string },
 ): string | null {
@@ -103,7 +103,7 @@ function readSecretFile(path: string, key: SecretKey): string {
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
-    // Message and cause of a system error name the path: perhaps the secret in the wrong place.
+    // A system error names the path, which may be the secret in the wrong place.
     const reason =
       error instanceof Error && 'code' in error
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })

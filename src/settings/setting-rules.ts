@@ -1,4 +1,4 @@
-/** What a setting implies, what contradicts what, and what a command needs. Pure. */
+/** Rules between settings: what one implies, which contradict, which a command needs. Pure. */
 import { findUnknownField } from '../brand-api/known-fields.js';
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
@@ -8,14 +8,14 @@ import { isPositiveDecimal, quote } from './parse-value.js';
 import { type CommandName, LOOKING_UP } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
-/** The specification's default of the monthly overage budget on a paid plan (Limits). */
+/** The specification's default monthly overage budget of a paid plan (Limits). */
 const PAID_PLAN_BUDGET = '100';
 
 const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, default: 0 };
 
-interface Found extends LoadedSettings {
+interface ReadSettings extends LoadedSettings {
   readonly command: CommandName;
-  /** Whether the setting was given but could not be read: reported already, so nothing follows. */
+  /** True if a given value could not be read, which is reported already. */
   readonly isUnread: (name: SettingName) => boolean;
 }
 
@@ -25,24 +25,24 @@ interface Draft {
   readonly problems: Problem[];
 }
 
-/** Applies the rules above, in their order. */
-export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
-  const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
+/** Applies all rules, in order, and lists every problem. */
+export function applyRules(loaded: ReadSettings): { loaded: LoadedSettings; problems: Problem[] } {
+  const draft: Draft = { settings: { ...loaded.settings }, origins: { ...loaded.origins }, problems: [] };
   const { settings, origins, problems } = draft;
   chooseSecretSource(draft, 'token');
   chooseSecretSource(draft, 'notifySecret');
   chooseSecretSource(draft, 'dashboardPassword');
   settleOverage(draft);
   isolateSample(draft);
-  if (found.command !== 'config')
+  if (loaded.command !== 'config')
     problems.push(
-      ...findBroken(settings, found),
+      ...findBroken(settings, loaded),
       ...findFieldProblems(settings, (setting) => phrase`in ${{ setting }}`),
     );
   return { loaded: { settings, origins }, problems };
 }
 
-/** A file named by a flag wins over a secret in the environment; otherwise the secret wins. */
+/** Keeps one source of a secret: a file named by a flag wins, otherwise the secret itself. */
 function chooseSecretSource(
   { settings, origins }: Draft,
   secret: 'token' | 'notifySecret' | 'dashboardPassword',
@@ -54,7 +54,7 @@ function chooseSecretSource(
   origins[loser] = 'default';
 }
 
-/** A positive budget implies a paid plan, unless a free one is given, which has no overage. */
+/** Takes a budget as a sign of a paid plan; a free plan has no overage. */
 function settleOverage({ settings, origins, problems }: Draft): void {
   const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
   if (settings.plan === 'free' && hasBudget) {
@@ -73,7 +73,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
   }
 }
 
-/** The sample brings its own service and engine: environment and config file do not set them. */
+/** Keeps the sample apart: it has its own service and engine, whatever environment and file say. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
   for (const name of ['engine', 'baseUrl', 'token', 'tokenFile'] as const) {
@@ -89,7 +89,7 @@ function isolateSample({ settings, origins, problems }: Draft): void {
 
 type FieldSettings = Pick<Settings, 'fields' | 'fill' | 'fillOver' | 'prefix'>;
 
-/** Fields that no brand has: their cells would be blank. `placeOf`: where a setting was given. */
+/** Returns a problem for each field that no brand has. `placeOf` says where a setting was given. */
 export function findFieldProblems(
   { fields, fill, fillOver, prefix }: FieldSettings,
   placeOf: (setting: 'fields' | 'fill' | 'fillOver') => Phrase,
@@ -126,7 +126,7 @@ function contradiction(both: Phrase, todo: Phrase): Problem {
   return usageProblem('these settings contradict each other', both, todo);
 }
 
-function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
+function findBroken(settings: Settings, { command, isUnread }: ReadSettings): Problem[] {
   const { sample, output, errors, report, changes, differences, baseUrl, notifyUrl } = settings;
   const problems: Problem[] = [];
   const add = (what: Phrase, subject: Phrase, todo: Phrase, code: ErrorCode = 'usage-invalid') =>
@@ -136,7 +136,7 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
   const isGiven = (...names: readonly SettingName[]) =>
     names.some((name) => settings[name] !== null || isUnread(name));
-  // An account without a name is named by address and token.
+  // An account without a name is identified by address and token.
   const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
   const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
   const contradict = (both: Phrase, todo: Phrase) => problems.push(contradiction(both, todo));
@@ -150,12 +150,12 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   }
   if (changes !== null && !/\.(?:csv|jsonl|ndjson)$/i.test(changes)) {
     const todo = 'end its name in .csv or .jsonl';
-    add('no such format of changes', phrase`${CHANGES} ${changes}`, todo);
+    add('changes cannot be written in this format', phrase`${CHANGES} ${changes}`, todo);
   }
   if (changes !== null && output === '-')
     contradict(
       phrase`${CHANGES} with ${OUTPUT} -`,
-      phrase`nothing stands there to compare with: name a file`,
+      phrase`standard output has no earlier result to compare with: name a file`,
     );
   if (changes !== null && !settings.outputHeader) {
     const both = phrase`${CHANGES} with ${{ set: { outputHeader: false } }}`;
@@ -190,7 +190,7 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
       choose: 'accounts',
       example: 'FILE',
     }}; the demo account keeps no usage`;
-    add('no accounts for a statement', '--statement', todo);
+    add('a statement needs accounts', '--statement', todo);
   }
   if (settings.month !== null && !settings.statement)
     add('--month needs --statement', '--month', 'add --statement, or omit it');

@@ -1,11 +1,11 @@
-/** One line of the table of settings, and how lines are written. */
+/** A line of the table of settings, and how lines are written. */
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { Refusal, type ValueKind } from './parse-value.js';
 
 export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
-/** The first words of commands, or those after a family's name. `command` null: it is a family. */
+/** Returns the first words of all commands, or those after a family. A family has no command. */
 export function wordsAfter(family: string | null) {
   const start = family === null ? '' : `${family} `;
   const names = COMMAND_NAMES.filter((name) => name.startsWith(start));
@@ -16,18 +16,18 @@ export function wordsAfter(family: string | null) {
   });
 }
 
-/** They print something of the program itself, and read no settings. */
+/** These print facts of the program and read no settings. */
 const PLAIN: readonly CommandName[] = ['completion', 'schema'];
 export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.includes(name));
 
-/** They run files. */
+/** Commands that run files. */
 export const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
-/** They run files without a person who watches. */
+/** Commands that run files unattended. */
 export const HOSTING: readonly CommandName[] = ['watch', 'up'];
-/** They may look up many identifiers. */
+/** Commands that may look up many identifiers. */
 export const LOOKING_UP: readonly CommandName[] = ['run', 'watch', 'worker', 'schedule serve', 'up', 'mcp'];
 
-/** Headings of `--help`, in the order in which they are shown. */
+/** Headings of `--help`, in this order. */
 export const SETTING_GROUPS = [
   'Input',
   'Columns',
@@ -47,7 +47,7 @@ export const SETTING_GROUPS = [
 ] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-/** What a default may depend on that is not a setting. */
+/** What a default may depend on besides settings. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -57,32 +57,32 @@ export interface Surroundings {
 type Fallback<T> = (surroundings: Surroundings) => T;
 
 export interface Setting<T> {
-  /** The long flag; `--no-x` for a switch that is on by default. null: there is no flag. */
+  /** The long flag, `--no-x` for a switch that is on by default; null without a flag. */
   readonly flag: string | null;
   readonly short: string | null;
   readonly env: string | null;
-  /** Variables of wider use. `meaning`: of any value. `form`: others are for other programs. */
+  /** Variables of other programs. `meaning` replaces any value; `form` is that of values for us. */
   readonly envAliases: readonly {
     readonly name: string;
     readonly meaning?: string;
     readonly form?: RegExp;
   }[];
-  /** Its name among the parsed flags and in the config file: the flag in camelCase. */
+  /** Its name in parsed flags and the config file: the flag in camelCase. */
   readonly key: string | null;
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
   readonly group: SettingGroup;
-  /** Commands with many flags whose short help shows it. */
+  /** Commands whose short help shows it, if they have many flags. */
   readonly mainOf: readonly CommandName[];
   readonly commands: readonly CommandName[];
   /** One line for `--help` and the manual, without a full stop. */
   readonly description: string;
-  /** `secret`: never shown. `address`: without credentials and query. `origin`: up to the host. */
+  /** Messages hide a `secret`, credentials and query of an `address`, the path of an `origin`. */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   readonly fallback: Fallback<T>;
-  /** The default for display; empty when there is none. */
+  /** The default for display; empty without one. */
   readonly defaultText: string;
-  /** The default where it shows how a value is written; null when it does not. */
+  /** The default, if it shows how to write a value; else null. */
   readonly example: string | null;
 }
 
@@ -90,29 +90,31 @@ interface Details
   extends Partial<
     Pick<Setting<unknown>, 'commands' | 'short' | 'env' | 'envAliases' | 'isInFile' | 'secrecy'>
   > {
-  /** Neither environment nor file can set it. */
+  /** Environment and file cannot set it. */
   readonly isFlagOnly?: boolean;
-  /** Default: none. */
+  /** Default: no command. */
   readonly mainOf?: readonly CommandName[];
-  /** In place of the default's text, where the default is not a value: `detected`. */
+  /** Shown in place of a default that is no value: `detected`. */
   readonly note?: string;
 }
 
-/** Begins a line of the table; without a flag it names its variable. */
+/** Begins a line of the table; a line without a flag names its variable. */
 interface BeginLine {
-  /** A switch: off by default, on when the flag is `--no-x`. */
+  /** A switch: on by default if the flag is `--no-x`, else off. */
   (flag: string, kind: ValueKind<boolean> & { readonly arity: 'switch' }): Line<boolean>;
   <T, U = T>(flag: string | null, kind: ValueKind<T>, fallback: string | Fallback<U>): Line<T | U>;
-  /** null is the value when none was given. */
+  /** A setting without default, whose value is then null. */
   <T>(flag: string | null, kind: ValueKind<T>): Line<T | null>;
 }
 
-/** Completes the line: what it does, and what else it has. */
+/** Completes a line: what the setting does, and its other details. */
 interface Line<T> {
   describe(description: string, details?: Details): Setting<T>;
 }
 
-/** For the lines of one group; `commands` have them unless their details name others. */
+/**
+ * Returns a function for lines of a group; `commands` have a line unless its details name others.
+ */
 export function linesOf(group: SettingGroup, commands: readonly CommandName[], all: Details = {}): BeginLine {
   return <T>(flag: string | null, kind: ValueKind<T>, fallback?: string | Fallback<T>) => ({
     describe(description: string, own: Details = {}): Setting<T> {
@@ -141,33 +143,33 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
         secrecy: details.secrecy ?? 'open',
         fallback: typeof fallback === 'function' ? fallback : () => value as T,
         defaultText: details.note ?? shown,
-        // 0 mostly stands for "not at all".
+        // 0 usually means "not at all".
         example: shown === '' || /^0[a-z]*$/.test(shown) ? null : shown,
       };
     },
   });
 }
 
-/** `plan` takes every flag of `run`, so that people can swap the word. */
+/** Adds `plan`, which takes every flag of `run`, so that people can swap the word. */
 function withPlan(commands: readonly CommandName[]): readonly CommandName[] {
   if (!commands.includes('run') || commands.includes('plan')) return commands;
   return commands.flatMap((name): CommandName[] => (name === 'run' ? ['run', 'plan'] : [name]));
 }
 
-/** One text as the texts that its kind reads: cut at commas where it takes several. */
+/** Splits a text at commas if its kind takes several. */
 export function splitText({ arity }: ValueKind<unknown>, text: string): string[] {
   if (arity === 'switch' || arity === 'one') return [text];
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
-/** How the flag is written in usage lines: `-o, --output <FILE>`. null: there is no flag. */
+/** Returns the flag as in usage lines, `-o, --output <FILE>`; null without a flag. */
 export function flagUsage({ flag, short, kind }: Setting<unknown>): string | null {
   if (flag === null) return null;
   const value = kind.placeholder === '' ? '' : ` <${kind.placeholder}>`;
   return `${short === null ? '' : `${short}, `}${flag}${value}`;
 }
 
-/** `--no-refresh` for `--refresh`, `--color` for `--no-color`; null: it is not a switch. */
+/** Returns `--no-refresh` for `--refresh`, `--color` for `--no-color`; null if it is no switch. */
 export function oppositeFlag({ flag, kind }: Setting<unknown>): string | null {
   if (flag === null || kind.arity !== 'switch') return null;
   return flag.startsWith('--no-') ? flag.replace('--no-', '--') : flag.replace('--', '--no-');

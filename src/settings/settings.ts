@@ -1,15 +1,14 @@
-/** The table of settings: `--help`, the manual's list and all sources are read by it. */
+/** The table of settings, from which flags, help, manual and all sources are read. */
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RUN_SETTINGS } from './run-settings.js';
 import type { CommandName, Setting, SettingGroup } from './setting.js';
 
-/** In the order of the manual's list. */
 export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**
- * One property per setting: durations in milliseconds (`…Ms`), money as exact decimal text, null
- * without value and default. After `loadSettings` at most one of `token` and `tokenFile` is set;
- * likewise of the other secrets.
+ * The values: durations in milliseconds (`…Ms`), money as exact decimal text, null without value
+ * and default. After `loadSettings`, at most one of `token` and `tokenFile` is set, as with the
+ * other secrets.
  */
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['fallback']>;
@@ -35,7 +34,7 @@ export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
 
 const INHERITED: readonly SettingGroup[] = ['Service', 'Money', 'Limits', 'Notifications', 'Network'];
 
-/** The flags of a long-running process that its runs inherit unless they set their own. */
+/** Returns the flags of a long-running process that its runs inherit unless they set their own. */
 export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const lines = SETTING_ENTRIES.filter(([, { group }]) => INHERITED.includes(group));
   const keys = new Set(lines.map(([, { key }]) => key));

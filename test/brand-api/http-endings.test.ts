@@ -32,7 +32,7 @@ describe('the time-out', () => {
     expect(partsOf(await send('/'))).toEqual(SENT);
   });
 
-  test('is not renewed by a body that arrives byte by byte; what its head said is known', async () => {
+  test('is not renewed by a body that arrives byte by byte, whose head is reported', async () => {
     const head = 'HTTP/1.1 404 Not Found\r\nX-Api-Key-Approximate-Usage: 7\r\nContent-Length: 9000\r\n\r\n';
     const { send } = await createSending((socket) => drip(socket, head, ' '), { timeoutMs: 150 });
     const result = await send('/');
@@ -92,7 +92,7 @@ test.each<[string, () => Promise<string>, unknown, string]>([
 });
 
 describe('stopping', () => {
-  test('before a request begins opens no connection', async () => {
+  test('before a request opens no connection', async () => {
     const { server, send } = await createSending(answerText(BRAND));
     expect(partsOf(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
     expect(partsOf(await send('/next'))).toEqual(WHOLE);
@@ -135,7 +135,7 @@ describe('stopping', () => {
     expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
   });
 
-  test('for good ends what is in flight, and nothing is sent afterwards', async () => {
+  test('for good ends requests in flight, and sends none afterwards', async () => {
     const { server, sender, send } = await createSending(() => undefined);
     const result = send('/under-way');
     await server.untilArrived(1);
@@ -147,7 +147,7 @@ describe('stopping', () => {
 });
 
 describe('the token', () => {
-  test('is in no result, whatever goes wrong', async () => {
+  test('is in no result of any failure', async () => {
     const { send, sender } = await createSending(
       (socket, { path }) => {
         if (path === '/reset') socket.resetAndDestroy();

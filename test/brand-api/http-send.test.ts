@@ -37,7 +37,7 @@ describe('a request', () => {
     expect([server.arrived.length, server.connections]).toEqual([20, 1]);
   });
 
-  test('has its connection to itself, and no more are open than allowed', async () => {
+  test('has a connection of its own, and at most the allowed number is open', async () => {
     const busy = new Map<number, number>();
     let most = 0;
     const { server, send } = await createSending(
@@ -170,7 +170,7 @@ describe('an answer that breaks off', () => {
     expect(server.arrived.length).toBe(1);
   });
 
-  test('in a head that never ends is given up', async () => {
+  test('in a head that never ends is abandoned', async () => {
     const { send } = await createSending(`${HEAD}X-Long: ${'x'.repeat(70_000)}`);
     expect(partsOf(await send('/'))).toEqual(SENT);
   });

@@ -79,7 +79,7 @@ describe('a 200 that is not a brand at all', () => {
     '{"name":"x","qualityScore":"high","claimed":"yes"}',
     '{"name":"x","company":[],"logos":"none"}',
   ])('%s is not enough for a brand: any service has such fields', (body) => {
-    const why = /^the answer is not a brand, was billed \((too few fields|no field) of one\)$/;
+    const why = /^the answer is not a brand, was billed \(it has (too few fields|no field) of a brand\)$/;
     const meaning = { type: 'failed', isNoBrand: true, reason: expect.stringMatching(why) };
     expect(read(200, { body })).toMatchObject({ meaning, cost: 'billed' });
   });

@@ -93,7 +93,7 @@ describe('the file of --ca-file', () => {
   });
 
   it.each([
-    ['is missing', null, /file of certificates cannot be read: --ca-file PATH \(it does not exist\); name /],
+    ['is missing', null, /certificate file cannot be read: --ca-file PATH \(it does not exist\); name /],
     ['is cut', `${COMPANY_CA.slice(0, 200)}\n${COMPANY_CA}`, /^a certificate cannot be read: .*, number 1;/],
     ['is empty', '', /^the file has no certificate in PEM: --ca-file PATH; .*BEGIN CERTIFICATE/],
     ['is binary', Buffer.from('3082010a0282', 'hex'), /no certificate in PEM.*openssl x509 -inform der/],
