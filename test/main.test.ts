@@ -67,32 +67,28 @@ describe('an error that ends a process', () => {
   });
 });
 
-it.runIf(existsSync('/dev/full'))(
-  'an output on a full disk is an error in words',
-  { tags: ['long'] },
-  async () => {
-    const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
-    for (const args of [
-      ['schema', 'report'],
-      ['config', '--json'],
-      ['plan', '-'],
-    ]) {
-      const full = openSync('/dev/full', 'w');
-      const child = spawn(process.execPath, [cli, ...args], { stdio: ['pipe', full, 'pipe'] });
-      closeSync(full);
-      if (child.stderr === null) throw new Error('no standard error');
-      child.stdin?.end('website\nacme.com\n');
-      const said = text(child.stderr);
-      const [code] = await once(child, 'exit');
-      expect([code, await said]).toEqual([
-        5,
-        expect.stringMatching(
-          /^brand-enrich: an output cannot be written: standard output \(the disk is full\);.*\n$/,
-        ),
-      ]);
-    }
-  },
-);
+it.runIf(existsSync('/dev/full'))('a full disk is an error in words', { tags: ['long'] }, async () => {
+  const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+  for (const args of [
+    ['schema', 'report'],
+    ['config', '--json'],
+    ['plan', '-'],
+  ]) {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [cli, ...args], { stdio: ['pipe', full, 'pipe'] });
+    closeSync(full);
+    if (child.stderr === null) throw new Error('no standard error');
+    child.stdin?.end('website\nacme.com\n');
+    const said = text(child.stderr);
+    const [code] = await once(child, 'exit');
+    expect([code, await said]).toEqual([
+      5,
+      expect.stringMatching(
+        /^brand-enrich: an output cannot be written: standard output \(the disk is full\);.*\n$/,
+      ),
+    ]);
+  }
+});
 
 it('a reader that leaves early ends no command with an error', async () => {
   const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));

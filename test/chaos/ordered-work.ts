@@ -118,8 +118,7 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
     /** Of a command: it is typed again though it is paused. */
     async expectRefusal(): Promise<void> {
       if (kind !== 'command') return;
-      const { stderr } = await ends(7, scene.run(['run', file, '--yes']));
-      expect(stderr).toMatch(/paused by \S+ since/);
+      await ends(7, scene.run(['run', file, '--yes']), /paused by \S+ since/);
     },
     /** Where people see that it is cancelled; a command ends by itself, or is gone. */
     async untilCancelled(): Promise<void> {

@@ -60,34 +60,30 @@ const LINES: readonly (readonly [line: string, words: string[]])[] = [
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', ':']).status === 0;
 
-it.each(Object.entries(DRIVERS))(
-  '%s completes commands, values and file names',
-  LONG,
-  async (shell, driver) => {
-    if (!isInstalled(shell)) return;
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'script'), completionText(shell, []));
-    await writeFile(join(folder, 'driver'), driver);
-    await writeFile(join(folder, 'in put.csv'), '');
-    await mkdir(join(folder, 'inbox'));
-    await mkdir(join(folder, 'bin'));
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`;
-    await writeFile(join(folder, 'bin', 'brand-enrich'), program, { mode: 0o755 });
-    const input = LINES.map(([line]) => `${line}\n`).join('');
-    const flags = shell === 'fish' ? ['--no-config'] : shell === 'zsh' ? ['-f'] : ['--norc'];
-    const { stdout, stderr } = spawnSync(shell, [...flags, 'driver'], {
-      cwd: folder,
-      env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: folder, TERM: 'dumb' },
-      input,
-      encoding: 'utf8',
-      timeout: 60_000,
-    });
-    const plain = (word: string) => word.replace(/\\(.)/g, '$1').replace(/^--\w+=|\/$/g, '');
-    const answers = stdout.split('\n').map((line) => (line === '' ? [] : line.split('|').map(plain)));
-    const shown = LINES.map(([line], at) => [line, [...new Set(answers[at])].sort()]);
-    expect(shown, stderr).toEqual(LINES.map(([line, words]) => [line, [...words].sort()]));
-  },
-);
+it.each(Object.entries(DRIVERS))('%s completes commands, values, files', LONG, async (shell, driver) => {
+  if (!isInstalled(shell)) return;
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'script'), completionText(shell, []));
+  await writeFile(join(folder, 'driver'), driver);
+  await writeFile(join(folder, 'in put.csv'), '');
+  await mkdir(join(folder, 'inbox'));
+  await mkdir(join(folder, 'bin'));
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`;
+  await writeFile(join(folder, 'bin', 'brand-enrich'), program, { mode: 0o755 });
+  const input = LINES.map(([line]) => `${line}\n`).join('');
+  const flags = shell === 'fish' ? ['--no-config'] : shell === 'zsh' ? ['-f'] : ['--norc'];
+  const { stdout, stderr } = spawnSync(shell, [...flags, 'driver'], {
+    cwd: folder,
+    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: folder, TERM: 'dumb' },
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  const plain = (word: string) => word.replace(/\\(.)/g, '$1').replace(/^--\w+=|\/$/g, '');
+  const answers = stdout.split('\n').map((line) => (line === '' ? [] : line.split('|').map(plain)));
+  const shown = LINES.map(([line], at) => [line, [...new Set(answers[at])].sort()]);
+  expect(shown, stderr).toEqual(LINES.map(([line, words]) => [line, [...words].sort()]));
+});
 
 it.each<[words: string, found: string[]]>([
   ['ledger ', ['show', 'observe', 'check', 'reset']],

@@ -95,19 +95,16 @@ test.each<[behaviour: number | 'close' | 'hang', fault: string, words: RegExp, u
   [502, 'passing', /cannot connect to api.test:443 at the moment \(502\)$/],
   ['close', 'passing', /the other side closed the connection$/],
   ['hang', 'passing', /did not answer in time$|no complete answer/],
-])(
-  'a proxy that answers %s: nothing was sent, %s, and there is one attempt',
-  async (behaviour, fault, words, user = USER) => {
-    const service = await startService();
-    const proxy = await startConnectProxy(service.port, { behaviour });
-    const send = sending('https://api.test', through(proxy, { user }), behaviour === 'hang' ? 500 : 20_000);
-    const result = await send('/a');
-    expect(result).toMatchObject({ type: 'no_answer', wasSent: false, reason: expect.stringMatching(words) });
-    if (behaviour !== 'hang') expect(result).toMatchObject({ fault });
-    expect(JSON.stringify(result)).not.toMatch(/pa:ss|pa%3Ass|cGE6c3M|me:/);
-    expect([proxy.targets.length, service.arrived]).toEqual([1, []]);
-  },
-);
+])('nothing is sent when a proxy answers %s: %s', async (behaviour, fault, words, user = USER) => {
+  const service = await startService();
+  const proxy = await startConnectProxy(service.port, { behaviour });
+  const send = sending('https://api.test', through(proxy, { user }), behaviour === 'hang' ? 500 : 20_000);
+  const result = await send('/a');
+  expect(result).toMatchObject({ type: 'no_answer', wasSent: false, reason: expect.stringMatching(words) });
+  if (behaviour !== 'hang') expect(result).toMatchObject({ fault });
+  expect(JSON.stringify(result)).not.toMatch(/pa:ss|pa%3Ass|cGE6c3M|me:/);
+  expect([proxy.targets.length, service.arrived]).toEqual([1, []]);
+});
 
 test('a proxy that cannot be reached is named with its variable', async () => {
   const proxy = await startConnectProxy(1);

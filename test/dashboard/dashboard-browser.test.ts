@@ -127,75 +127,71 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect([page.url(), done]).toEqual([`${served.url}#schedules`, ['nightly']]);
   });
 
-  it.each([true, false])(
-    'the focus stays near what was pressed, with a script: %s',
-    { tags: ['long'] },
-    async (hasScript) => {
-      const order = { by: 'Ada', at: NOW };
-      const { schedules } = dashboardData();
-      let isPaused = false;
-      let { ledger } = accountParts({});
-      let quiet = {};
-      const viewOf = () => {
-        const paused = (name: string) => (isPaused && name === 'weekly-funds' ? order : null);
-        const shown = schedules.map((each) => ({ ...each, paused: paused(each.name) }));
-        return dashboardView({ data: dashboardData({ ledger, schedules: shown, ...quiet }) });
-      };
-      const press = (path: string, change: () => void): Action => ({
-        path,
-        async carryOut() {
-          change();
-          served.show(viewOf());
-          return { path: '/', sentence: 'It is done.' };
-        },
-      });
-      const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
-        press('/schedules/:id/pause', () => {
-          isPaused = true;
-        }),
-        press('/pause', () => {
-          ({ ledger } = accountParts({ isPaused: true }));
-        }),
-        press('/files/:id/dismiss', () => {
-          quiet = { runs: [], inboxes: [] };
-        }),
-      ]);
-      const focused = () =>
-        page.evaluate<{ name: string; isSeen: boolean }>(`(() => {
+  it.each([true, false])('the focus stays near what was pressed, script: %s', LONG, async (hasScript) => {
+    const order = { by: 'Ada', at: NOW };
+    const { schedules } = dashboardData();
+    let isPaused = false;
+    let { ledger } = accountParts({});
+    let quiet = {};
+    const viewOf = () => {
+      const paused = (name: string) => (isPaused && name === 'weekly-funds' ? order : null);
+      const shown = schedules.map((each) => ({ ...each, paused: paused(each.name) }));
+      return dashboardView({ data: dashboardData({ ledger, schedules: shown, ...quiet }) });
+    };
+    const press = (path: string, change: () => void): Action => ({
+      path,
+      async carryOut() {
+        change();
+        served.show(viewOf());
+        return { path: '/', sentence: 'It is done.' };
+      },
+    });
+    const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
+      press('/schedules/:id/pause', () => {
+        isPaused = true;
+      }),
+      press('/pause', () => {
+        ({ ledger } = accountParts({ isPaused: true }));
+      }),
+      press('/files/:id/dismiss', () => {
+        quiet = { runs: [], inboxes: [] };
+      }),
+    ]);
+    const focused = () =>
+      page.evaluate<{ name: string; isSeen: boolean }>(`(() => {
           const { tagName, textContent } = document.activeElement;
           const { top, bottom } = document.activeElement.getBoundingClientRect();
           return { name: tagName === 'BUTTON' ? textContent : tagName, isSeen: top >= 0 && bottom <= innerHeight };
         })()`);
-      await page.getByRole('button', { name: 'Pause', exact: true }).last().press('Enter');
-      const said = page.getByRole('status').getByText('It is done.');
-      await said.waitFor();
-      await page.waitForLoadState();
-      // What says that it is done is seen at that place, too.
-      expect((await said.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
-      // Without a script, the next Tab goes on from the section.
-      if (!hasScript) await page.keyboard.press('Tab');
-      await expect.poll(focused).toEqual({ name: hasScript ? 'Resume' : 'Run now', isSeen: true });
-      if (!hasScript) return;
-      await page.getByRole('button', { name: 'Pause all spending' }).press('Enter');
-      await page.getByRole('button', { name: 'Resume spending' }).waitFor();
-      await expect.poll(focused).toEqual({ name: 'Resume spending', isSeen: true });
-      // Where nothing is left to press, what the address leads to has the focus.
-      quiet = {
-        runs: [],
-        inboxes: [],
-        failed: crowdedView().data?.failed.map(({ files }) => ({
-          count: 1,
-          cancelled: 0,
-          files: files.slice(0, 1),
-        })),
-      };
-      served.show(viewOf());
-      await page.goto(served.url);
-      await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
-      await page.getByText('No files yet').waitFor();
-      await expect.poll(focused).toEqual({ name: 'H2', isSeen: true });
-    },
-  );
+    await page.getByRole('button', { name: 'Pause', exact: true }).last().press('Enter');
+    const said = page.getByRole('status').getByText('It is done.');
+    await said.waitFor();
+    await page.waitForLoadState();
+    // What says that it is done is seen at that place, too.
+    expect((await said.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
+    // Without a script, the next Tab goes on from the section.
+    if (!hasScript) await page.keyboard.press('Tab');
+    await expect.poll(focused).toEqual({ name: hasScript ? 'Resume' : 'Run now', isSeen: true });
+    if (!hasScript) return;
+    await page.getByRole('button', { name: 'Pause all spending' }).press('Enter');
+    await page.getByRole('button', { name: 'Resume spending' }).waitFor();
+    await expect.poll(focused).toEqual({ name: 'Resume spending', isSeen: true });
+    // Where nothing is left to press, what the address leads to has the focus.
+    quiet = {
+      runs: [],
+      inboxes: [],
+      failed: crowdedView().data?.failed.map(({ files }) => ({
+        count: 1,
+        cancelled: 0,
+        files: files.slice(0, 1),
+      })),
+    };
+    served.show(viewOf());
+    await page.goto(served.url);
+    await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+    await page.getByText('No files yet').waitFor();
+    await expect.poll(focused).toEqual({ name: 'H2', isSeen: true });
+  });
 
   it.each(['light', 'dark'] as const)(
     'an empty box looks as if one could check it: %s',

@@ -11,21 +11,18 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   test.each([
     { dialect: 'spec', flags: [] },
     { dialect: 'coded', flags: ['--own-domain', 'brandfetch.com'] },
-  ] as const)(
-    'a wrong token ends the run after one request and appears nowhere ($dialect, $flags)',
-    async ({ dialect, flags }) => {
-      const scene = await createScene(engine, { tokens: [], dialect }, domainList(500));
-      const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
-      const result = await ends(4, scene.run(args));
-      expect(scene.service.meter.requests).toHaveLength(1);
-      expect(scene.service.meter.billed).toBe(0);
-      expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
-        deferred: 500,
-      });
-      expect(result.stdout + result.stderr).not.toContain(scene.token);
-      expect(await filesWith(scene.token, scene.folder)).toEqual([]);
-    },
-  );
+  ] as const)('a wrong token ends the run and appears nowhere: $dialect', async ({ dialect, flags }) => {
+    const scene = await createScene(engine, { tokens: [], dialect }, domainList(500));
+    const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
+    const result = await ends(4, scene.run(args));
+    expect(scene.service.meter.requests).toHaveLength(1);
+    expect(scene.service.meter.billed).toBe(0);
+    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
+      deferred: 500,
+    });
+    expect(result.stdout + result.stderr).not.toContain(scene.token);
+    expect(await filesWith(scene.token, scene.folder)).toEqual([]);
+  });
 });
 
 onEngines([redis], () => {

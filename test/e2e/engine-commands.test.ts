@@ -11,41 +11,34 @@ const embedded = embeddedEngine();
 const others = [redisEngine(), inLongTests(postgresEngine())];
 
 onEngines(others, (other) => {
-  test(
-    'what was paid for on one engine is known on the other, and the budget holds for both',
-    LONG,
-    async () => {
-      const scene = await createScene(embedded, { plan: 'free', quota: 50 });
-      const there = other.env(scene.folder);
-      await scene.write('first.csv', domainList(30));
-      await scene.write('all.csv', domainList(120));
-      await ends(0, scene.run(['run', 'first.csv']));
-      expect(scene.service.meter.billed).toBe(30);
-      const exported = await ends(0, scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']));
-      expect(exported.stderr).toContain('30 answers and 1 account exported');
+  test('answers and spending of one engine are known to the other', LONG, async () => {
+    const scene = await createScene(embedded, { plan: 'free', quota: 50 });
+    const there = other.env(scene.folder);
+    await scene.write('first.csv', domainList(30));
+    await scene.write('all.csv', domainList(120));
+    await ends(0, scene.run(['run', 'first.csv']));
+    expect(scene.service.meter.billed).toBe(30);
+    const exported = await ends(0, scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']));
+    expect(exported.stderr).toContain('30 answers and 1 account exported');
 
-      for (const taken of [30, 0]) {
-        const { stdout } = await ends(
-          0,
-          scene.run(['engine', 'import', 'answers.jsonl.gz', '--json'], there),
-        );
-        expect(JSON.parse(stdout)).toMatchObject({
-          ...{ answers: 30, taken, expired: 0, broken: 0, problems: [] },
-          accounts: [{ spent: 30, result: 'counted' }],
-        });
-      }
-      await ends(7, scene.run(['run', 'all.csv', '--quota', '50'], there));
-      expectPaidOnce(scene.service.meter, 50);
-      expect(await answeredIn(scene.path('all.enriched.partial.csv'))).toBe(50);
+    for (const taken of [30, 0]) {
+      const { stdout } = await ends(0, scene.run(['engine', 'import', 'answers.jsonl.gz', '--json'], there));
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ answers: 30, taken, expired: 0, broken: 0, problems: [] },
+        accounts: [{ spent: 30, result: 'counted' }],
+      });
+    }
+    await ends(7, scene.run(['run', 'all.csv', '--quota', '50'], there));
+    expectPaidOnce(scene.service.meter, 50);
+    expect(await answeredIn(scene.path('all.enriched.partial.csv'))).toBe(50);
 
-      // And back, through a pipe: answers bought there are known here.
-      const back = await scene.run(['engine', 'export'], there);
-      const file = await scene.write('back.jsonl', back.stdout);
-      await scene.run(['engine', 'import', file]);
-      await ends(7, scene.run(['run', 'all.csv', '--quota', '50']));
-      expect(scene.service.meter.billed).toBe(50);
-    },
-  );
+    // And back, through a pipe: answers bought there are known here.
+    const back = await scene.run(['engine', 'export'], there);
+    const file = await scene.write('back.jsonl', back.stdout);
+    await scene.run(['engine', 'import', file]);
+    await ends(7, scene.run(['run', 'all.csv', '--quota', '50']));
+    expect(scene.service.meter.billed).toBe(50);
+  });
 
   test('what was paused or cancelled is so on the other engine', { ...LONG, timeout: 360_000 }, async () => {
     const scene = await createInboxScene(embedded, { latencyMs: 2_000 });

@@ -11,7 +11,6 @@ import { signIn } from './person.js';
 import { dashboardUrl, startUp } from './start-up.js';
 import { domains, list, unknown } from './unknown-domains.js';
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
 const QUESTION = '0 of 50 found: is `website` the right column?';
 
 onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
@@ -71,7 +70,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
       await scene.write(file, list(rows));
       const [before, { billed }] = [(await ended()).length, meter];
       await ends(0, scene.run(['schedule', 'run-now', name]));
-      await expect.poll(async () => (await ended()).length, PATIENCE).toBe(before + 1);
+      await expect.poll(async () => (await ended()).length).toBe(before + 1);
       return [(await ended())[0]?.exitCode, meter.billed - billed];
     };
     expect(await tick(domains(true, 20))).toEqual([0, 20]);

@@ -9,7 +9,7 @@ import { createDice, type Dice } from '../chaos/dice.js';
 import { createLoggedScene, readSpending, untilSeen } from '../chaos/ground-truth.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { domainList, type Scene } from '../support/scene.js';
-import { onEngines, statusOf } from './commands.js';
+import { LONG, onEngines, statusOf } from './commands.js';
 
 const HISTORIES = Number(process.env.HISTORIES ?? 4);
 const HOUR_MS = 3_600_000;
@@ -71,7 +71,7 @@ async function live(scene: Scene, dice: Dice, turn: ReturnType<typeof turnNear>)
   await scene.run(command);
   // What a killed run had in flight is known when its permits have run out.
   const isSettled = async () => (await statusOf(scene)).account.inFlight === 0;
-  await expect.poll(isSettled, { timeout: 60_000, interval: 500 }).toBe(true);
+  await expect.poll(isSettled).toBe(true);
   await scene.write('late.csv', 'website\nlate.com\n');
   await scene.run(['run', 'late.csv', ...terms]);
   return hasTurned ? concurrency + 1 : 0;
@@ -91,7 +91,7 @@ const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLo
 onEngines(engines, (engine) => {
   test.each(Array.from({ length: HISTORIES }, (_, index) => index))(
     'history %i adds up to the bill',
-    { tags: ['long'], timeout: 180_000 },
+    LONG,
     async (index) => {
       const dice = createDice(`history ${index}`);
       const turn = turnNear(Date.now());

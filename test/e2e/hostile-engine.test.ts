@@ -16,8 +16,6 @@ import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 import { onEngines, openEngineOf, stop } from './commands.js';
 
-const SOON = { timeout: 60_000, interval: 50 };
-
 /** A host that an attacker owns, and how often anybody connected to it. */
 async function startThief() {
   let connections = 0;
@@ -57,7 +55,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEng
     const queue = await plant(scene, engine, { id: 'planted', service: thief.url }, stolen);
     const worker = scene.startHere(['worker']);
     await worker.untilSaid(/another service/);
-    await expect.poll(() => queue.counts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 2 });
+    await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0, delayed: 2 });
 
     // It goes on with what is its own.
     await scene.write('list.csv', domainList(20));

@@ -63,14 +63,14 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   test('without an answer it does not end with 0: refused credentials with 4, a failure with 1', async () => {
     const scene = await createScene(engine, { quota: 5, plan: 'paid' });
     const { meter, options } = scene.service;
-    const refused = await ends(
+    await ends(
       4,
       scene.run(['ledger', 'check', domainAt(0)], {
         ...PAID,
         BRAND_API_TOKEN: newToken(),
       }),
+      'refused the credentials',
     );
-    expect(refused.stderr).toContain('refused the credentials');
     options.alwaysStatus = 500;
     const failed = await ends(1, scene.run(['ledger', 'check', '--json', domainAt(0)], PAID));
     expect(JSON.parse(failed.stdout)).toMatchObject({ outcome: 'failed', isBilled: false });
@@ -105,7 +105,7 @@ onEngines([redisEngine(), postgresEngine(), embeddedEngine()].map(inLongTests), 
       expect(text).toMatch(/less than an hour ago|another worker is looking it up|it has an answer already/);
     await scene.until('done', 1, 120_000);
     expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
-  }, 180_000);
+  });
 
   test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
     const scene = await createScene(engine, { quota: 2, plan: 'paid' }, domainList(5));
@@ -118,11 +118,9 @@ onEngines([redisEngine(), postgresEngine(), embeddedEngine()].map(inLongTests), 
     options.latencyMs = 0;
     expect(await accountOf(scene)).toMatchObject({ sent: 2, inFlight: 1, used: 3, left: 0 });
     await ends(7, scene.run(['ledger', 'check', '--yes'], PAID), 'less than an hour ago');
-    await expect
-      .poll(() => accountOf(scene), { timeout: 60_000, interval: 500 })
-      .toMatchObject({ sent: 3, inFlight: 0 });
+    await expect.poll(() => accountOf(scene)).toMatchObject({ sent: 3, inFlight: 0 });
     expect(meter.billed).toBe(3);
-  }, 90_000);
+  });
 
   test('what has an answer is not asked for again, and does not use up the hour', async () => {
     const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(3));

@@ -122,8 +122,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 }, domainList(300));
     const command = ['run', 'list.csv', '--overage-budget', '20', '--max-cost', '5'];
     for (let start = 0; start < 2; start += 1) {
-      const { stderr } = await ends(7, scene.run(command));
-      expect(stderr).toContain('--max-cost is reached');
+      await ends(7, scene.run(command), '--max-cost is reached');
       expect(billedBeyond(scene)).toBe(50);
     }
     const rows = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
@@ -148,7 +147,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
   test.each(CASES.filter(isQuick))('one for each of ours, 64 at once: "$settings"', expectWithin);
   test.each(CASES.filter((each) => !isQuick(each)))(
     '$pace for each of ours, $atOnce at once: "$settings"',
-    { tags: ['long'], timeout: 120_000 },
+    LONG,
     expectWithin,
   );
 });

@@ -53,48 +53,44 @@ const domains = (count: number, from = 0) => Array.from({ length: count }, (_, a
 const statuses = ({ rows }: Answer) => rows.map(({ status }) => status);
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  test(
-    'agents of one name send no more than the cap of the day, at once and through kill -9',
-    LONG,
-    async () => {
-      const scene = await createScene(engine, { latencyMs: 5 });
-      const { meter } = scene.service;
-      const start = (cap: number) => startAgent(scene, 'crm', '--max-requests', `${cap}`, '--timeout', '2s');
-      const both = await Promise.all([start(53), start(53)]);
-      const answers = await Promise.all(
-        both.map((agent, at) => agent.call('lookup_brands', { identifiers: domains(40, 100 * at) })),
-      );
-      expect(answers.flatMap(statuses).filter((status) => status === 'deferred')).toHaveLength(27);
-      expectPaidOnce(meter, 53);
+  test('agents of one name keep the cap of the day through kill -9', LONG, async () => {
+    const scene = await createScene(engine, { latencyMs: 5 });
+    const { meter } = scene.service;
+    const start = (cap: number) => startAgent(scene, 'crm', '--max-requests', `${cap}`, '--timeout', '2s');
+    const both = await Promise.all([start(53), start(53)]);
+    const answers = await Promise.all(
+      both.map((agent, at) => agent.call('lookup_brands', { identifiers: domains(40, 100 * at) })),
+    );
+    expect(answers.flatMap(statuses).filter((status) => status === 'deferred')).toHaveLength(27);
+    expectPaidOnce(meter, 53);
 
-      const [one, other] = await Promise.all([start(90), start(90)]);
-      const killed = one.call('lookup_brands', { identifiers: domains(40, 300) }).catch(() => null);
-      await scene.service.until(({ billed }) => billed > 58);
-      one.kill();
-      await killed;
-      expect(statuses(await other.call('lookup_brands', { identifiers: domains(60, 400) }))).toContain(
-        'deferred',
-      );
-      const next = await start(90);
-      expect(new Set(statuses(await next.call('lookup_brands', { identifiers: domains(9, 500) })))).toEqual(
-        new Set(['deferred']),
-      );
-      expect((await next.call('account')).today).toEqual({ spent: 90, left: 0 });
-      // What was in flight counts as spent, though the service may not have seen it.
-      expect(meter.billed).toBeLessThanOrEqual(90);
-      expect(meter.mostBilledOnce()).toBe(1);
+    const [one, other] = await Promise.all([start(90), start(90)]);
+    const killed = one.call('lookup_brands', { identifiers: domains(40, 300) }).catch(() => null);
+    await scene.service.until(({ billed }) => billed > 58);
+    one.kill();
+    await killed;
+    expect(statuses(await other.call('lookup_brands', { identifiers: domains(60, 400) }))).toContain(
+      'deferred',
+    );
+    const next = await start(90);
+    expect(new Set(statuses(await next.call('lookup_brands', { identifiers: domains(9, 500) })))).toEqual(
+      new Set(['deferred']),
+    );
+    expect((await next.call('account')).today).toEqual({ spent: 90, left: 0 });
+    // What was in flight counts as spent, though the service may not have seen it.
+    expect(meter.billed).toBeLessThanOrEqual(90);
+    expect(meter.mostBilledOnce()).toBe(1);
 
-      // Another server has a cap of its own, and stored answers cost nothing.
-      const another = await startAgent(scene, 'mail', '--max-requests', '2');
-      expect(await another.call('lookup_brand', { identifier: domainAt(600) })).toMatchObject({ billed: 1 });
-      const [stored] = meter.requests;
-      const identifier = stored?.identifier.slice('domain:'.length);
-      expect(await another.call('lookup_brand', { identifier })).toMatchObject({
-        billed: 0,
-        source: 'stored',
-      });
-    },
-  );
+    // Another server has a cap of its own, and stored answers cost nothing.
+    const another = await startAgent(scene, 'mail', '--max-requests', '2');
+    expect(await another.call('lookup_brand', { identifier: domainAt(600) })).toMatchObject({ billed: 1 });
+    const [stored] = meter.requests;
+    const identifier = stored?.identifier.slice('domain:'.length);
+    expect(await another.call('lookup_brand', { identifier })).toMatchObject({
+      billed: 0,
+      source: 'stored',
+    });
+  });
 });
 
 const redis = redisEngine();
@@ -192,15 +188,12 @@ onEngines([redis], () => {
   test.each([
     [[], 10],
     [['--plan', 'paid', '--overage-budget', '0.5'], 15],
-  ] as const)(
-    'with %j it buys %i of 20 where the quota is 10 and more costs extra',
-    async (flags, bought) => {
-      const scene = await createScene(redis, { plan: 'paid', quota: 10, overageTenths: 100 });
-      const agent = await startAgent(scene, ...flags);
-      const rows = await agent.call('lookup_brands', { identifiers: domains(20) });
-      expect(statuses(rows).filter((status) => status !== 'deferred')).toHaveLength(bought);
-      await agent.call('lookup_brand', { identifier: domainAt(50) });
-      expectPaidOnce(scene.service.meter, bought);
-    },
-  );
+  ] as const)('with %j it buys %i of 20 at a quota of 10', async (flags, bought) => {
+    const scene = await createScene(redis, { plan: 'paid', quota: 10, overageTenths: 100 });
+    const agent = await startAgent(scene, ...flags);
+    const rows = await agent.call('lookup_brands', { identifiers: domains(20) });
+    expect(statuses(rows).filter((status) => status !== 'deferred')).toHaveLength(bought);
+    await agent.call('lookup_brand', { identifier: domainAt(50) });
+    expectPaidOnce(scene.service.meter, bought);
+  });
 });

@@ -202,10 +202,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
       expect(own.stdout).toContain('http://127.0.0.1:9');
     });
 
-    test('a link of another user in place of an output is not followed', {
-      ...LONG,
-      timeout: 120_000,
-    }, async () => {
+    test('a link of another user in place of an output is not followed', LONG, async () => {
       const place = await shared();
       const before = await seen();
       for (const name of ['list.enriched.csv', 'list.errors.csv', 'list.report.html']) {

@@ -77,23 +77,20 @@ onEngines([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) 
   test.each([
     ['cancelled', 130],
     ['interrupted', 130],
-  ] as const)(
-    'a paused run with requests in flight is %s: it ends with %i, keeps every answer, and the next one pays for the rest',
-    async (how, code) => {
-      const scene = await createScene(engine, { latencyMs: 2_000 });
-      const run = await startRun(scene, 120, ['--concurrency', '8'], 9);
-      await run.pause();
-      await run.process.untilSaid(/paused by ada/);
-      if (how === 'cancelled') await run.cancel();
-      else run.process.kill('SIGINT');
-      const endedAt = performance.now();
-      await ends(code, run.process.done);
-      expect(performance.now() - endedAt).toBeLessThan(30_000);
-      await keptAll(scene);
-      if (how === 'interrupted') await run.resume();
-      await completes(scene, 120);
-    },
-  );
+  ] as const)('a paused run that is %s ends with %i and keeps every answer', async (how, code) => {
+    const scene = await createScene(engine, { latencyMs: 2_000 });
+    const run = await startRun(scene, 120, ['--concurrency', '8'], 9);
+    await run.pause();
+    await run.process.untilSaid(/paused by ada/);
+    if (how === 'cancelled') await run.cancel();
+    else run.process.kill('SIGINT');
+    const endedAt = performance.now();
+    await ends(code, run.process.done);
+    expect(performance.now() - endedAt).toBeLessThan(30_000);
+    await keptAll(scene);
+    if (how === 'interrupted') await run.resume();
+    await completes(scene, 120);
+  });
 
   test('a worker killed with chunks of a paused run: another one continues after the resume', async () => {
     const scene = await createScene(engine, { latencyMs: 1_000 });

@@ -10,7 +10,6 @@ import { onEngines, stop } from './commands.js';
 import { askAs, startUp } from './start-up.js';
 
 const redis = redisEngine();
-const SOON = { timeout: 60_000, interval: 200 };
 const ROOT = '{brand-enrich}:';
 const JUNK = [
   ...' { null [] 7 nan -1e999 "x"'.split(' '),
@@ -54,7 +53,7 @@ onEngines([redis], () => {
     for (const key of keys) await client.set(key, 'x');
     // Through a heartbeat of the worker and of the schedules.
     const heartbeats = () => up.said.match(/heartbeat/g)?.length ?? 0;
-    await expect.poll(heartbeats, SOON).toBeGreaterThanOrEqual(3);
+    await expect.poll(heartbeats).toBeGreaterThanOrEqual(3);
     expect(await look()).toBe(200);
     for (const scope of ['engine', 'schedule', 'schedule-runner', 'closed-inbox', 'warnings'])
       for (const [at, value] of JUNK.entries()) {
@@ -86,7 +85,7 @@ onEngines([redis], () => {
     for (let at = 0; at < JUNK.length; at += 1) await client.zrem(`${ROOT}runs`, `planted-${at}`);
     await restore();
     await scene.drop('second.csv', domainList(20, 'second'));
-    await expect.poll(async () => (await scene.until('done', 2)).length, SOON).toBe(2);
+    await expect.poll(async () => (await scene.until('done', 2)).length).toBe(2);
     await stop(up);
   });
 });

@@ -10,7 +10,6 @@ import { domainList } from '../support/scene.js';
 import { onEngines } from './commands.js';
 import { askAs, dashboardUrl, startUp } from './start-up.js';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
 const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
 
 /** Connections that send the beginning of a request, and never its end. */
@@ -43,6 +42,6 @@ onEngines([inLongTests(redisEngine())], (engine) => {
     const page = await askAs('', up)('/status.json');
     expect(page.status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${metrics}/healthz`)).status).toBe(200);
-    await expect.poll(() => sockets.filter((socket) => !socket.closed).length, PATIENCE).toBe(0);
+    await expect.poll(() => sockets.filter((socket) => !socket.closed).length).toBe(0);
   });
 });

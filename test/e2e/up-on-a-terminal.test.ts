@@ -6,43 +6,37 @@ import { quickEngine } from '../support/engines.js';
 import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { LONG } from './commands.js';
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
 const UP = 'up --inbox . --settle 200ms --metrics-port 0 --dashboard-port 0';
 
-test.skipIf(!hasTerminal)(
-  '`up` says where it is and how to stop it, and when files come and go',
-  async () => {
-    const scene = await createInboxScene(await quickEngine());
-    const up = startOnTerminal(scene, UP);
-    await up.until(/Ctrl-C/);
-    const { folder } = scene;
-    // An engine may have a warning of its own.
-    const lines = up.seen().split('\n');
-    expect(lines.filter((line) => !/^[\d:]{8} /.test(line))).toEqual([
-      'brand-enrich is up.',
-      expect.stringMatching(/^ {2}dashboard {2}http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/),
-      '             the link signs you in; it is new at each start',
-      `  inbox      ${folder}/inbox, results in ${folder}/done`,
-      expect.stringMatching(/^ {2}metrics {4}http:\/\/127\.0\.0\.1:\d+\/metrics$/),
-      '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
-      '',
-    ]);
-    await scene.drop('list.csv', 'note\nnothing to find\n');
-    await up.until(/^\d\d:\d\d:\d\d list\.csv: taken/m);
-    await up.until(/^\d\d:\d\d:\d\d warning: list\.csv: failed: .+$/m);
-    await scene.drop('sites.csv', 'website\nacme.com\n');
-    await up.until(/^\d\d:\d\d:\d\d sites\.csv: The only row has .*; .* billed\.$/m);
-    expect(await up.stop()).toBe(0);
-    expect(up.seen()).not.toMatch(/^\{/m);
-  },
-);
+test.skipIf(!hasTerminal)('`up` says where it is, and when files come and go', async () => {
+  const scene = await createInboxScene(await quickEngine());
+  const up = startOnTerminal(scene, UP);
+  await up.until(/Ctrl-C/);
+  const { folder } = scene;
+  // An engine may have a warning of its own.
+  const lines = up.seen().split('\n');
+  expect(lines.filter((line) => !/^[\d:]{8} /.test(line))).toEqual([
+    'brand-enrich is up.',
+    expect.stringMatching(/^ {2}dashboard {2}http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/),
+    '             the link signs you in; it is new at each start',
+    `  inbox      ${folder}/inbox, results in ${folder}/done`,
+    expect.stringMatching(/^ {2}metrics {4}http:\/\/127\.0\.0\.1:\d+\/metrics$/),
+    '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+    '',
+  ]);
+  await scene.drop('list.csv', 'note\nnothing to find\n');
+  await up.until(/^\d\d:\d\d:\d\d list\.csv: taken/m);
+  await up.until(/^\d\d:\d\d:\d\d warning: list\.csv: failed: .+$/m);
+  await scene.drop('sites.csv', 'website\nacme.com\n');
+  await up.until(/^\d\d:\d\d:\d\d sites\.csv: The only row has .*; .* billed\.$/m);
+  expect(await up.stop()).toBe(0);
+  expect(up.seen()).not.toMatch(/^\{/m);
+});
 
 test.skipIf(!hasTerminal)('with --log-file the lines are JSON, in the file', LONG, async () => {
   const scene = await createInboxScene(await quickEngine());
   const up = startOnTerminal(scene, `${UP} --log-file up.log`);
-  await expect
-    .poll(() => readFile(scene.path('up.log'), 'utf8').catch(() => ''), PATIENCE)
-    .toContain('"msg":"up"');
+  await expect.poll(() => readFile(scene.path('up.log'), 'utf8').catch(() => '')).toContain('"msg":"up"');
   await up.until(/dashboard: http.*token=/);
   const lines = (await readFile(scene.path('up.log'), 'utf8')).trimEnd().split('\n');
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('level');

@@ -26,13 +26,11 @@ async function startScene(
   return { scene, up, start, person: await signIn(dashboardUrl(up)) };
 }
 
-const PATIENCE = { timeout: 50_000, interval: 100 };
-
 /** Waits until a file that was started has a run; the path of its page. */
 async function runAfter({ get }: Person, answer: Response): Promise<string> {
   const path = answer.headers.get('location') ?? '';
   expect(path).toMatch(/^\/files\/j-/);
-  await expect.poll(() => get(path), PATIENCE).toContain(' Run r-');
+  await expect.poll(() => get(path)).toContain(' Run r-');
   return path;
 }
 
@@ -53,7 +51,7 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   const [waiting = ''] = await scene.until('waiting', 1);
   expect(meter.requests).toHaveLength(20);
   // The page may be a second old.
-  await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
+  await expect.poll(() => person.get(run)).toContain('>Tried<');
   const tried = await person.get(run);
   expect(tried).toContain('look at them, then decide about the rest');
   const matched = [...meter.billedOf.keys()].filter((each) => tried.includes(`>${each.slice(7)}</bdi>`));
@@ -71,7 +69,7 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   expect(rest).toBe(run);
   await scene.until('done', 1);
   expect([meter.billed, meter.mostBilledOnce()]).toEqual([60, 1]);
-  await expect.poll(() => person.get(run), PATIENCE).toContain('>Finished<');
+  await expect.poll(() => person.get(run)).toContain('>Finished<');
 });
 
 test('a try whose answers are lost sends no more than it says', async () => {
@@ -83,7 +81,7 @@ test('a try whose answers are lost sends no more than it says', async () => {
   // Some of the 20 could not be asked for once more.
   const statuses = countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv')));
   expect(statuses.deferred).toBeGreaterThan(40);
-  await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
+  await expect.poll(() => person.get(run)).toContain('>Tried<');
 });
 
 test('a try for the files of an inbox is not one of schedules: nobody would see it', LONG, async () => {
@@ -112,7 +110,7 @@ test('a try that is paused, killed, resumed and cancelled sends no more than it 
   options.latencyMs = 0;
   const question = await (await person.press(await person.get(run), 'Resume')).text();
   const again = await runAfter(person, await person.press(question, 'Resume'));
-  await expect.poll(async () => person.get(again), PATIENCE).toContain('>Tried<');
+  await expect.poll(async () => person.get(again)).toContain('>Tried<');
   expect(meter.requests).toHaveLength(20);
 
   await kill(up);
@@ -157,7 +155,7 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   const { meter } = scene.service;
   const run = await begin(person, 'capped.csv', domainList(30), { maxRequests: '7' });
   await scene.until('waiting', 1);
-  await expect.poll(() => person.get(run), PATIENCE).toContain('>Go on<');
+  await expect.poll(() => person.get(run)).toContain('>Go on<');
   const page = await person.get(run);
   expect(page).toContain('It waits at a cap of its own.');
   expect(page).toMatch(/<input[^>]*name="maxRequests"[^>]*value="7"/);
@@ -165,14 +163,14 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   const same = await person.press(page, 'Go on');
   expect([same.status, same.headers.get('location')]).toEqual([303, `${run}#caps`]);
 
-  await expect.poll(() => person.get('/'), PATIENCE).toContain(`href="${run}#caps"`);
+  await expect.poll(() => person.get('/')).toContain(`href="${run}#caps"`);
   const question = await (await person.press(await person.get(run), 'Go on', { maxRequests: '12' })).text();
   expect(question).toContain('Go on with capped.csv?');
   expect(question).toContain('At most 5 of them are looked up now.');
   expect(meter.requests).toHaveLength(7);
   const again = await runAfter(person, await person.press(question, 'Go on'));
   await scene.service.until(({ billed }) => billed === 12);
-  await expect.poll(() => person.get(again), PATIENCE).toMatch(/name="maxRequests"[^>]*value="12"/);
+  await expect.poll(() => person.get(again)).toMatch(/name="maxRequests"[^>]*value="12"/);
   expect(meter.requests).toHaveLength(12);
   // It rests meanwhile: one run for each word of a person.
   expect(up.said.match(/"file":"capped.csv",[^\n]*"msg":"taken"/g)).toHaveLength(2);
@@ -249,7 +247,7 @@ test('what failed is run again from the page of the run, for no more than its nu
   options.badShare = 0;
   const button = `Run the ${failed} failed rows again`;
   const label = async () => person.get(run);
-  await expect.poll(label, PATIENCE).toContain(button);
+  await expect.poll(label).toContain(button);
   const sent = await person.press(await person.get(run), button);
   const plan = await person.get(sent.headers.get('location') ?? '');
   expect(plan).toContain(`60 rows, 60 domains: at most ${failed} paid lookups.`);

@@ -57,16 +57,13 @@ it.each<[string, readonly Sheet[], string]>([
     ],
     'Data',
   ],
-])(
-  'a workbook that begins with %s: the one sheet with identifiers is read, which is said',
-  async (_, sheets, name) => {
-    const { input } = await open(sheets);
-    expect(input.shape.typed?.sheet).toBe(name);
-    expect(input.warnings.map((each) => sayPhrase(each, 'flags'))).toContain(
-      `sheet '${name}' is read, because the first has no identifiers; choose another with --sheet`,
-    );
-  },
-);
+])('a workbook that begins with %s: the one sheet with identifiers is read', async (_, sheets, name) => {
+  const { input } = await open(sheets);
+  expect(input.shape.typed?.sheet).toBe(name);
+  expect(input.warnings.map((each) => sayPhrase(each, 'flags'))).toContain(
+    `sheet '${name}' is read, because the first has no identifiers; choose another with --sheet`,
+  );
+});
 
 it('a workbook with a cover and two such sheets is a question', async () => {
   const error = await open([COVER, DATA, { ...DATA, name: 'Old' }]).catch((each) => each);

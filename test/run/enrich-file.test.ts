@@ -226,28 +226,25 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     [true, 'own.example', 0],
     [false, 'own.example', 0],
     [false, null, null],
-  ])(
-    'if the quota is unknown, a person (%s) is asked again, with the own brand %s, once it is known',
-    async (isInteractive, ownDomain, billedThen) => {
-      const questions: { readonly quotaLeft: number | null; readonly billed: number }[] = [];
-      const confirm = async ({ quotaLeft }: SpendingQuestion) => {
-        questions.push({ quotaLeft, billed: billed() });
-        return true;
-      };
-      await run({
-        input: MANY,
-        settings: { ownDomain },
-        runtime: { confirm, ...(isInteractive && { asks }) },
-      });
-      // A look counts as one request until it is proven free.
-      const counted = ownDomain === null ? billedThen : 1;
-      expect(questions).toEqual([
-        { quotaLeft: null, billed: 0 },
-        ...(counted === null ? [] : [{ quotaLeft: 100_000 - counted, billed: billedThen }]),
-      ]);
-      expect([place.billed.size, billed()]).toEqual([9, 9]);
-    },
-  );
+  ])('a person (%s) is asked again with a known quota (%s)', async (isInteractive, ownDomain, billedThen) => {
+    const questions: { readonly quotaLeft: number | null; readonly billed: number }[] = [];
+    const confirm = async ({ quotaLeft }: SpendingQuestion) => {
+      questions.push({ quotaLeft, billed: billed() });
+      return true;
+    };
+    await run({
+      input: MANY,
+      settings: { ownDomain },
+      runtime: { confirm, ...(isInteractive && { asks }) },
+    });
+    // A look counts as one request until it is proven free.
+    const counted = ownDomain === null ? billedThen : 1;
+    expect(questions).toEqual([
+      { quotaLeft: null, billed: 0 },
+      ...(counted === null ? [] : [{ quotaLeft: 100_000 - counted, billed: billedThen }]),
+    ]);
+    expect([place.billed.size, billed()]).toEqual([9, 9]);
+  });
 
   it('looks up the most valuable identifier to learn the quota', async () => {
     const order: string[] = [];

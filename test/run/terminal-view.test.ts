@@ -145,23 +145,20 @@ describe('on a terminal', () => {
     expect(written).toEqual(['\rreading 5,000 rows\u001b[K', empty]);
   });
 
-  it.each([10, 24, 25, 40, 200])(
-    'never takes more than one line of %i columns, coloured or not',
-    (columns) => {
-      for (const hasColor of [true, false]) {
-        for (const type of ['reading', 'progress', 'writing'] as const) {
-          const { view, written } = createScreen({ isTTY: true, columns, hasColor });
-          view.show(type === 'progress' ? { type, ...ASKING } : { type, rows: 123_456_789 });
-          const text = written.join('');
-          const visible = stripVTControlCharacters(text).replace('\r', '');
-          expect(visible.length).toBeLessThan(columns);
-          expect(visible.length).toBeGreaterThan(0);
-          expect(text.includes('\u001b[36m')).toBe(hasColor && type === 'progress');
-          expect(text.includes('\u001b[0m')).toBe(hasColor && type === 'progress');
-        }
+  it.each([10, 24, 25, 40, 200])('never takes more than one line of %i columns', (columns) => {
+    for (const hasColor of [true, false]) {
+      for (const type of ['reading', 'progress', 'writing'] as const) {
+        const { view, written } = createScreen({ isTTY: true, columns, hasColor });
+        view.show(type === 'progress' ? { type, ...ASKING } : { type, rows: 123_456_789 });
+        const text = written.join('');
+        const visible = stripVTControlCharacters(text).replace('\r', '');
+        expect(visible.length).toBeLessThan(columns);
+        expect(visible.length).toBeGreaterThan(0);
+        expect(text.includes('\u001b[36m')).toBe(hasColor && type === 'progress');
+        expect(text.includes('\u001b[0m')).toBe(hasColor && type === 'progress');
       }
-    },
-  );
+    }
+  });
 
   it('shows the rate of the last ten seconds', () => {
     const { view, written, pass } = createScreen({ isTTY: true, columns: 200 });
@@ -255,17 +252,14 @@ const PAUSE = {
   at: Date.UTC(2026, 0, 14),
 };
 
-it.each([{}, { yes: true }])(
-  'a paused command is resumed by a person at a terminal alone: %j',
-  async (some) => {
-    const { stdin, open, said } = question();
-    const agreed = open(some).questions.resumes?.(PAUSE);
-    stdin.write('y\n');
-    expect(await agreed).toBe(true);
-    expect(said()).toContain('paused by ada@office since 14 Jan 2026, 00:00 UTC; resume it? [y/N]');
-    expect(question(false).open(some).questions.resumes).toBeUndefined();
-  },
-);
+it.each([{}, { yes: true }])('a paused command is resumed by a person at a terminal: %j', async (some) => {
+  const { stdin, open, said } = question();
+  const agreed = open(some).questions.resumes?.(PAUSE);
+  stdin.write('y\n');
+  expect(await agreed).toBe(true);
+  expect(said()).toContain('paused by ada@office since 14 Jan 2026, 00:00 UTC; resume it? [y/N]');
+  expect(question(false).open(some).questions.resumes).toBeUndefined();
+});
 
 describe('the confirmation before money is spent', () => {
   it.each([

@@ -108,7 +108,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       expect(await resolveChunk(context, other, dataOf(late), SIGNALS)).toEqual({ type: 'finished' });
       expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1, 1, 1]);
     },
-    20_000,
   );
 
   it('that fails halfway waits for its requests before it reports that: no other worker asks beside them', async () => {

@@ -84,7 +84,7 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('is shared by thirty processes at once', { tags: ['long'], timeout: 150_000 }, async () => {
+  test('is shared by thirty processes at once', { tags: ['long'] }, async () => {
     expect((await openTogether(30)).size).toBe(1);
     expect(await starts()).toBe(1);
   });
@@ -183,7 +183,7 @@ describe('the private server', () => {
     },
   );
 
-  describe('ends', { tags: ['long'], timeout: 150_000 }, () => {
+  describe('ends', { tags: ['long'] }, () => {
     async function endsAfter(kill: string): Promise<void> {
       const child = client(`
         const { existsSync } = await import('node:fs');
@@ -266,7 +266,7 @@ describe('the private server', () => {
   });
 
   describe('of another machine or container', { tags: ['long'] }, () => {
-    test('is left alone while it writes its heartbeat', { timeout: 90_000 }, async () => {
+    test('is left alone while it writes its heartbeat', async () => {
       await (await open()).close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '7\n');
@@ -278,7 +278,7 @@ describe('the private server', () => {
       });
     });
 
-    test('is forgotten once it is gone', { timeout: 90_000 }, async () => {
+    test('is forgotten once it is gone', async () => {
       const first = await open();
       await first.outcomes.record([ANSWER]);
       await first.close();

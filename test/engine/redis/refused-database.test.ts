@@ -42,45 +42,42 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
     await openAt(`${url}/0`);
   });
 
-  test.each(['store', 'producer', 'worker'] as const)(
-    'as a %s never becomes database 0, also after a reconnect',
-    async (use) => {
-      const { redis, admin } = await start();
-      await admin.call(...withoutSelect);
-      await admin.call('ACL', 'SETUSER', 'ada', '+select');
-      const url = `${redis.url.replace('//', '//ada:pw@')}/2`;
-      const first = createConnection({
-        url,
-        address: 'redis',
-        use,
-        log: silentLog(),
-        extraCa: null,
-        client: null,
-      });
-      const second = first.duplicate({ maxRetriesPerRequest: null });
-      const both = [first, second];
-      for (const each of both) {
-        onTestFinished(() => closeConnection(each));
-        if (each.status === 'wait') await each.connect();
-        else if (each.status !== 'ready') await new Promise((resolve) => each.once('ready', resolve));
-        await each.set('k', 'v');
-      }
-      await admin.call('ACL', 'SETUSER', 'ada', '-select');
-      const refused = both.map(
-        (each) =>
-          new Promise<void>((resolve) =>
-            each.on('error', (error) => {
-              if (error.message.startsWith('NOPERM')) resolve();
-            }),
-          ),
-      );
-      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-      await Promise.all(refused);
-      const written = both.map((each) => each.set('wrong', 'v').catch(() => undefined));
-      await admin.call('ACL', 'SETUSER', 'ada', '+select');
-      for (const each of both) await vi.waitUntil(() => each.status === 'ready', 20_000);
-      await Promise.all(written);
-      expect(await admin.dbsize()).toBe(0);
-    },
-  );
+  test.each(['store', 'producer', 'worker'] as const)('as a %s never becomes database 0', async (use) => {
+    const { redis, admin } = await start();
+    await admin.call(...withoutSelect);
+    await admin.call('ACL', 'SETUSER', 'ada', '+select');
+    const url = `${redis.url.replace('//', '//ada:pw@')}/2`;
+    const first = createConnection({
+      url,
+      address: 'redis',
+      use,
+      log: silentLog(),
+      extraCa: null,
+      client: null,
+    });
+    const second = first.duplicate({ maxRetriesPerRequest: null });
+    const both = [first, second];
+    for (const each of both) {
+      onTestFinished(() => closeConnection(each));
+      if (each.status === 'wait') await each.connect();
+      else if (each.status !== 'ready') await new Promise((resolve) => each.once('ready', resolve));
+      await each.set('k', 'v');
+    }
+    await admin.call('ACL', 'SETUSER', 'ada', '-select');
+    const refused = both.map(
+      (each) =>
+        new Promise<void>((resolve) =>
+          each.on('error', (error) => {
+            if (error.message.startsWith('NOPERM')) resolve();
+          }),
+        ),
+    );
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await Promise.all(refused);
+    const written = both.map((each) => each.set('wrong', 'v').catch(() => undefined));
+    await admin.call('ACL', 'SETUSER', 'ada', '+select');
+    for (const each of both) await vi.waitUntil(() => each.status === 'ready', 20_000);
+    await Promise.all(written);
+    expect(await admin.dbsize()).toBe(0);
+  });
 });

@@ -146,18 +146,15 @@ it('a link too long for a formula is text, a text too long for a cell is cut', a
 it.each([
   [false, ['4611686018427387905', '9007199254740991', '-1234567890123456', 123456789012345, 0.1 + 0.2]],
   [true, [4611686018427387905n, 9007199254740991, -1234567890123456, 123456789012345, 0.1 + 0.2]],
-])(
-  'integers that Excel would cut become text, unless the input is a sheet: %s',
-  async (isFromSheet, kept) => {
-    const record =
-      '[{"n":"4611686018427387905"},9007199254740991,-1234567890123456,123456789012345,0.30000000000000004]';
-    const path = await writeBook(['["a","b","c","d","e"]', record], { isFromSheet });
-    const { rows } = await readBook(path);
-    const shown = (value: unknown) =>
-      typeof value === 'object' && value !== null && 'n' in value ? BigInt(String(value.n)) : value;
-    expect(rows.map((row) => row.map(shown))).toEqual([kept]);
-  },
-);
+])('integers that Excel would cut become text, unless in a sheet: %s', async (isFromSheet, kept) => {
+  const record =
+    '[{"n":"4611686018427387905"},9007199254740991,-1234567890123456,123456789012345,0.30000000000000004]';
+  const path = await writeBook(['["a","b","c","d","e"]', record], { isFromSheet });
+  const { rows } = await readBook(path);
+  const shown = (value: unknown) =>
+    typeof value === 'object' && value !== null && 'n' in value ? BigInt(String(value.n)) : value;
+  expect(rows.map((row) => row.map(shown))).toEqual([kept]);
+});
 
 it('leaves nothing if it is discarded before or after rows', async () => {
   const folder = await temporaryFolder();

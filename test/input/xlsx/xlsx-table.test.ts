@@ -172,15 +172,12 @@ describe('the XML of a workbook', () => {
     ['row r="1048577"', 'A1', 'row 1048577 is beyond the last row'],
     ['row', 'XFE1', 'cell XFE1 is beyond the last column'],
     ['row', 'XFD1', 'beyond the first 4096 columns'],
-  ])(
-    'a cell beyond the sheet or what is read of it is not called damage: %s, %s',
-    async (row, cell, words) => {
-      const reading = readBook(await workbookOf(`<${row}><c r="${cell}"><v>1</v></c></row>`));
-      const what = 'the file is too large to be read';
-      await expect(reading).rejects.toMatchObject({ code: 'input-binary', what });
-      await expect(reading).rejects.toThrow(words);
-    },
-  );
+  ])('a cell beyond the sheet or what is read is not called damage: %s, %s', async (row, cell, words) => {
+    const reading = readBook(await workbookOf(`<${row}><c r="${cell}"><v>1</v></c></row>`));
+    const what = 'the file is too large to be read';
+    await expect(reading).rejects.toMatchObject({ code: 'input-binary', what });
+    await expect(reading).rejects.toThrow(words);
+  });
 
   it('a header that is coloured to the last column of the sheet has the columns with text', async () => {
     const header = '<row><c t="str"><v>website</v></c><c t="str"><v>n</v></c><c r="XFD1" s="1"/></row>';

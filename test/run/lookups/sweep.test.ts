@@ -404,16 +404,13 @@ describe('a limit', () => {
   it.each([
     ['a minute', {}],
     ['free requests', { looks: 'permitted' }],
-  ] as const)(
-    'that is waited out with %s ends within two seconds when the run is cancelled',
-    async (_, some) => {
-      const { world, endsWithin } = await beginAsleep({ onLimit: 'wait', ...some }, FULL);
-      world.shown = { halt: LIMIT };
-      await world.clock.advance(10_000);
-      world.shown = { halt: LIMIT, isCancelled: true };
-      expect(await endsWithin(2_000)).toEqual({ type: 'cancelled' });
-    },
-  );
+  ] as const)('that is waited out with %s ends when the run is cancelled', async (_, some) => {
+    const { world, endsWithin } = await beginAsleep({ onLimit: 'wait', ...some }, FULL);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.shown = { halt: LIMIT, isCancelled: true };
+    expect(await endsWithin(2_000)).toEqual({ type: 'cancelled' });
+  });
 
   it('that is waited out while the run is paused: nothing is sent before it is resumed', async () => {
     const options = { onLimit: 'wait', looks: 'permitted' } as const;
