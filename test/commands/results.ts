@@ -1,7 +1,7 @@
 /** A made-up end of a run: everything matched unless the test says otherwise. */
 import { Counter } from '../../src/core/counter.js';
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
-import type { RunRecord, RunSettings, Tally } from '../../src/engine/stores/run-store.js';
+import { NO_TALLY, type RunRecord, type RunSettings, type Tally } from '../../src/engine/stores/run-store.js';
 import { RowFilter } from '../../src/input/identify/choose-columns.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichResult } from '../../src/run/enrich-file.js';
@@ -49,7 +49,7 @@ export interface ResultParts {
 export function resultOf(parts: ResultParts = {}): EnrichResult {
   const counts = { ...emptyCounts(), ...(parts.rows ?? { matched: 4 }) };
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0, ...parts.tally };
+  const tally = { ...NO_TALLY, ...parts.tally };
   const { spent = tally.billed, overageBilled = 0, earlier, seconds = 12 } = parts;
   const scan = {
     chosen: { choices: [{ name: 'website', kind: 'domain', column: 1 }], sentence: '', ours: [] },

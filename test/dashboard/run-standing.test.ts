@@ -1,87 +1,31 @@
 /** The state of runs as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
 import { foundNothing } from '../../src/engine/stores/run-store.js';
-import { judgeRuns, partsOf, runHoldOf, standingOf } from '../../src/run/facts/judge-runs.js';
-import { dashboardData, dashboardView, NOW, renderParts, runRecord } from './views.js';
-
-describe('a run', () => {
-  it.each([
-    ['has a heartbeat', {}, null, 'running'],
-    ['had a heartbeat less than 30 s ago', { heartbeatAt: NOW - 29_999 }, null, 'running'],
-    ['had its last heartbeat earlier', { heartbeatAt: NOW - 30_000 }, null, 'dead'],
-    ['had one before the clock was set back', { heartbeatAt: NOW + 3_600_000 }, null, 'dead'],
-    ['waits for its account', {}, 'closed', 'held'],
-    ['is dead, whatever its account', { heartbeatAt: NOW - 60_000 }, 'closed', 'dead'],
-    ['is over', { status: 'completed', heartbeatAt: 0 }, null, 'finished'],
-    ['was stopped', { status: 'stopped', heartbeatAt: 0 }, 'closed', 'stopped'],
-    ['was cancelled', { status: 'cancelled', heartbeatAt: 0 }, null, 'cancelled'],
-  ] as const)('that %s', (_, parts, hold, standing) => {
-    expect(standingOf(runRecord(parts), NOW, hold)).toBe(standing);
-  });
-
-  it.each([
-    ['by its account, with identifiers left', {}, 'used up', 'used up'],
-    ['by its account, while it reads its file', { identifiers: null }, 'paused', 'paused'],
-    ['by nothing, with nothing left', { tally: { matched: 1_400 } }, 'closed', null],
-    ['by its own cap', { settings: { maxRequests: 40 }, tally: { requests: 40 } }, null, 'capped'],
-    ['by its own pause, whatever its account', { paused: { by: 'ada', at: 1 } }, 'closed', 'paused'],
-    ['by nothing, below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
-    [
-      'by nothing, at its cap and finished',
-      { settings: { maxRequests: 1_400 }, tally: { matched: 1_400, requests: 1_400 } },
-      null,
-      null,
-    ],
-  ] as const)('is held %s', (_, parts, account, hold) => {
-    expect(runHoldOf(runRecord(parts), account)).toBe(hold);
-  });
-});
+import { judgeRuns, partsOf } from '../../src/run/facts/judge-runs.js';
+import { dashboardData, dashboardView, renderParts, runRecord } from './views.js';
 
 describe('the identifiers of a run', () => {
   const tally = { matched: 50, notFound: 20, failed: 5, stored: 10 };
-
-  it('that is running: those without an answer are left', () => {
-    expect(partsOf(runRecord({ identifiers: 100, tally }))).toEqual({
-      ...tally,
-      left: 15,
-      whole: 100,
-    });
-  });
-
-  it('that is finished: those it did not ask for were stored', () => {
-    expect(partsOf(runRecord({ identifiers: 100, tally, status: 'completed' }))).toEqual({
-      ...tally,
-      stored: 25,
-      left: 0,
-      whole: 100,
-    });
-  });
-
-  it('whose chunk was processed twice: what it finds stored then is no second identifier', () => {
-    const parts = partsOf(runRecord({ identifiers: 80, tally }));
-    expect(parts).toMatchObject({ stored: 5, left: 0, whole: 80 });
-  });
-
-  it.each([
-    ['that goes on', 'running', { stored: 306 }, { matched: 375, notFound: 5, stored: 45, left: 1_575 }],
-    ['that has just begun anew', 'running', { stored: 10 }, { matched: 129, notFound: 0, stored: 0 }],
-    ['that is complete', 'completed', { stored: 306 }, { matched: 375, notFound: 5, stored: 1_620 }],
-  ] as const)('%s: with those that earlier starts bought', (_, status, found, parts) => {
-    const earlier = {
-      starts: 2,
-      matched: 256,
-      notFound: 5,
-      billed: 261,
-      unreported: 0,
-      overage: 0,
-      tookMs: 0,
-    };
-    const run = runRecord({ status, identifiers: 2_000, tally: { matched: 119, ...found }, earlier });
-    expect(partsOf(run)).toMatchObject({ ...parts, whole: 2_000 });
-  });
-
-  it('that is not counted yet', () => {
-    expect(partsOf(runRecord({ identifiers: null }))).toMatchObject({ left: 0, whole: 0 });
+  const bought = { starts: 2, matched: 256, notFound: 5, billed: 261, unreported: 0, overage: 0, tookMs: 0 };
+  const again = (stored: number) => {
+    return { identifiers: 2_000, tally: { matched: 119, stored }, earlier: bought };
+  };
+  const sum = { matched: 375, notFound: 5, whole: 2_000 };
+  it.each<[string, Parameters<typeof runRecord>[0], Partial<ReturnType<typeof partsOf>>]>([
+    ['is running: the rest is left', { identifiers: 100, tally }, { ...tally, left: 15, whole: 100 }],
+    [
+      'is finished: those it did not ask for were stored',
+      { identifiers: 100, tally, status: 'completed' },
+      { ...tally, stored: 25, left: 0, whole: 100 },
+    ],
+    // What it finds stored then is no second identifier.
+    ['did a chunk twice', { identifiers: 80, tally }, { stored: 5, left: 0, whole: 80 }],
+    ['goes on after others', again(306), { ...sum, stored: 45, left: 1_575 }],
+    ['has just begun anew', again(10), { matched: 129, notFound: 0, stored: 0, whole: 2_000 }],
+    ['is complete after others', { ...again(306), status: 'completed' }, { ...sum, stored: 1_620 }],
+    ['is not counted yet', { identifiers: null }, { left: 0, whole: 0 }],
+  ])('that %s', (_, run, parts) => {
+    expect(partsOf(runRecord(run))).toMatchObject(parts);
   });
 });
 

@@ -5,7 +5,7 @@ import type { DashboardData, DashboardView } from '../../src/dashboard/gather-da
 import type { RunView } from '../../src/dashboard/look-at-run.js';
 import { dashboardBody } from '../../src/dashboard/overview.js';
 import { livePage } from '../../src/dashboard/plain-pages.js';
-import type { RunRecord, Tally } from '../../src/engine/stores/run-store.js';
+import { NO_TALLY, type RunRecord, type Tally } from '../../src/engine/stores/run-store.js';
 import type { FoundFile } from '../../src/jobs/find-files.js';
 import type { ParkState } from '../../src/jobs/job-folder.js';
 import type { EndedRun, ScheduleState } from '../../src/jobs/schedules/schedule-book.js';
@@ -13,7 +13,7 @@ import type { Schedule } from '../../src/jobs/schedules/schedule-files.js';
 import { projectPeriodEnd } from '../../src/ledger/projection.js';
 import { judgeAccount, judgeBudget } from '../../src/run/facts/judge-account.js';
 import { htmlOf } from '../../src/run/report/kit/page.js';
-import { runSettings } from '../engine/contract/run-settings.js';
+import { beginningRun, runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { stoppedBy } from '../support/halts.js';
 
@@ -38,8 +38,6 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const ACCOUNT = 'key-a70879083fac2870';
 
-const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
-
 /** A live run that began five minutes ago, unless the test says otherwise. */
 export function runRecord(
   parts: Partial<Omit<RunRecord, 'tally' | 'settings'>> & {
@@ -48,25 +46,14 @@ export function runRecord(
   } = {},
 ): RunRecord {
   const asOf = parts.asOf ?? NOW - 5 * MINUTE;
-  return {
+  return beginningRun({
     id: 'r-20261120-8ce9ee49',
-    key: 'key',
     label: { host: 'etl-1', name: 'customers.csv' },
     asOf,
-    keyStartedAt: asOf,
-    hasEarlierFailures: false,
-    job: parts.id ?? 'r-20261120-8ce9ee49',
-    owner: parts.key ?? 'key',
-    paused: null,
-    cancelled: null,
-    endedAt: null,
     heartbeatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
-    status: 'running',
-    stop: null,
     rows: 1_500,
     identifiers: 1_400,
     spent: parts.tally?.billed ?? 0,
-    overageBilled: 0,
     ...parts,
     settings: runSettings({
       service: 'https://api.example',
@@ -76,8 +63,8 @@ export function runRecord(
       freeStatuses: [],
       ...parts.settings,
     }),
-    tally: { ...NOTHING, ...parts.tally },
-  };
+    tally: { ...NO_TALLY, ...parts.tally },
+  });
 }
 
 export const SCHEDULE: Schedule = {

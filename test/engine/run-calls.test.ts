@@ -5,41 +5,18 @@ import type { FailureReason, RunStop } from '../../src/engine/stores/run-reasons
 import { NO_TALLY } from '../../src/engine/stores/run-store.js';
 import { checked } from '../../src/engine/stores/store-calls.js';
 import { HALTS } from '../support/halts.js';
-import { runSettings } from './contract/run-settings.js';
+import { beginningRun, NO_PROGRESS, runSettings } from './contract/run-settings.js';
 
 const SETTINGS = runSettings();
 const STOP: RunStop = { type: 'halted', halt: HALTS.unreachable };
 const LABEL = { host: 'etl-1', name: 'a: b.csv' };
 const RUN = {
-  id: 'r-1',
-  key: 'k',
+  ...beginningRun({ id: 'r-1', asOf: 1, identifiers: 7 }),
   label: JSON.stringify(LABEL),
-  job: 'j',
-  owner: 'o',
   settings: JSON.stringify(SETTINGS),
-  asOf: 1,
-  keyStartedAt: 1,
-  heartbeatAt: 1,
-  endedAt: null,
-  status: 'running',
-  paused: null,
-  cancelled: null,
   stop: JSON.stringify(STOP),
-  rows: null,
-  identifiers: 7,
-  tally: NO_TALLY,
-  spent: 0,
-  overageBilled: 0,
-  hasEarlierFailures: false,
 };
-const PROGRESS = {
-  chunks: 1,
-  tally: NO_TALLY,
-  halt: JSON.stringify(HALTS.limit),
-  isCancelled: false,
-  isPaused: false,
-  isPausedAlone: false,
-};
+const PROGRESS = { ...NO_PROGRESS, chunks: 1, halt: JSON.stringify(HALTS.limit) };
 const JUNK = [undefined, null, '', 'x', Number.NaN, 1e300, [], {}, true, () => 1];
 
 /** The runs of an engine that answers this to everything. */

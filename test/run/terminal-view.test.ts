@@ -6,29 +6,25 @@ import type { EnrichProgress } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import type { TrialResult } from '../../src/run/lookups/trial.js';
 import { createTerminalView, progressText } from '../../src/run/terminal-view.js';
-import { runSettings } from '../engine/contract/run-settings.js';
+import { NO_PROGRESS, runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
+const RUN = {
+  ...NO_PROGRESS,
+  tally: { matched: 900, notFound: 90, failed: 10, stored: 0, requests: 1_010, billed: 1_000 },
+};
 const ASKING: EnrichProgress = {
   record: { id: 'r-1', settings: runSettings() },
   isParked: false,
   wanted: 4_000,
   answered: 1_000,
-  run: {
-    chunks: 20,
-    tally: { matched: 900, notFound: 90, failed: 10, stored: 0, requests: 1_010, billed: 1_000 },
-    halt: null,
-    isCancelled: false,
-    isPaused: false,
-    isPausedAlone: false,
-  },
+  run: RUN,
   ledger: null,
   inFlight: 0,
   outage: null,
   queued: null,
 };
 
-const RUN = ASKING.run as NonNullable<EnrichProgress['run']>;
 const PAUSED = { run: { ...RUN, isPaused: true } };
 const OVERAGE = {
   ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),

@@ -16,7 +16,7 @@ import { ask } from '../../src/worker/ask.js';
 import type { AskContext, Asked } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
-import { runSettings } from '../engine/contract/run-settings.js';
+import { beginningRun, runSettings } from '../engine/contract/run-settings.js';
 
 export const NOON = Date.UTC(2026, 2, 15, 12);
 
@@ -197,29 +197,7 @@ export function createAsking(options: AskingOptions) {
 }
 
 export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<RunRecord> = {}): RunRecord {
-  return {
-    id: 'run',
-    key: 'key',
-    label: { host: 'etl-1', name: 'test' },
-    settings: runSettings(settings),
-    asOf: NOON,
-    keyStartedAt: NOON,
-    hasEarlierFailures: false,
-    job: 'run',
-    owner: 'key',
-    paused: null,
-    cancelled: null,
-    endedAt: null,
-    heartbeatAt: NOON,
-    status: 'running',
-    stop: null,
-    rows: null,
-    identifiers: null,
-    tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
-    spent: 0,
-    overageBilled: 0,
-    ...some,
-  };
+  return beginningRun({ asOf: NOON, settings: runSettings(settings), ...some });
 }
 
 export const ACME = { kind: 'domain', value: 'acme.com' } as const;

@@ -121,7 +121,7 @@ export function isAtWork({ standing }: Pick<JudgedRun, 'standing'>): boolean {
 }
 
 /** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
-export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
+function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
   if (run.paused !== null) return 'paused';
   if (hold !== null) return hold;
@@ -130,7 +130,7 @@ export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
 }
 
 /** `storeNow`: by the clock that dates heartbeats. `hold`: of the run. */
-export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone = false): Standing {
+function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone = false): Standing {
   if (run.status === 'completed') return 'finished';
   if (run.status !== 'running') return run.status;
   if (isGone || !isAlive(run, storeNow)) return 'dead';

@@ -1,5 +1,10 @@
-/** Settings of a run and exchanges with the ledger for tests: the test sets what matters to it. */
-import type { RunSettings } from '../../../src/engine/stores/run-store.js';
+/** Runs, their settings and exchanges with the ledger: the test sets what matters to it. */
+import {
+  NO_TALLY,
+  type RunProgress,
+  type RunRecord,
+  type RunSettings,
+} from '../../../src/engine/stores/run-store.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 
 export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
@@ -24,6 +29,24 @@ export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
     ...some,
   };
 }
+
+/** A command that has just begun. */
+export function beginningRun(some: Partial<RunRecord> = {}): RunRecord {
+  const { id = 'run', key = 'key', asOf = 0 } = some;
+  return {
+    ...{ id, key, job: id, owner: key, label: { host: 'etl-1', name: 'test' }, settings: runSettings() },
+    ...{ asOf, keyStartedAt: asOf, heartbeatAt: asOf, endedAt: null, hasEarlierFailures: false },
+    ...{ status: 'running', stop: null, paused: null, cancelled: null },
+    ...{ rows: null, identifiers: null, tally: NO_TALLY, spent: 0, overageBilled: 0 },
+    ...some,
+  };
+}
+
+/** What a heartbeat returns before a chunk is done. */
+export const NO_PROGRESS: RunProgress = {
+  ...{ chunks: 0, tally: NO_TALLY, halt: null },
+  ...{ isCancelled: false, isPaused: false, isPausedAlone: false },
+};
 
 /** A worker's exchange: useful answers, nothing settled, no permit requested, unless given. */
 export function exchangeRequest(

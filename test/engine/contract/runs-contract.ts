@@ -6,13 +6,11 @@ import {
   isOfAll,
   keyOfDay,
   type NewRun,
-  type Tally,
+  NO_TALLY,
 } from '../../../src/engine/stores/run-store.js';
 import { RULES } from '../../../src/ledger/rules.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
-import { runSettings } from './run-settings.js';
-
-const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+import { beginningRun, NO_PROGRESS, runSettings } from './run-settings.js';
 
 export function describeRuns(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: runs`, () => {
@@ -51,22 +49,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         }),
       };
       const record = await store().start(run);
-      expect(record).toMatchObject({
-        ...run,
-        keyStartedAt: record.asOf,
-        heartbeatAt: record.asOf,
-        status: 'running',
-        stop: null,
-        rows: null,
-        identifiers: null,
-        tally: NOTHING,
-        spent: 0,
-        job: run.id,
-        owner: run.key,
-        paused: null,
-        cancelled: null,
-        endedAt: null,
-      });
+      expect(record).toMatchObject(beginningRun({ ...run, asOf: record.asOf }));
       expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       expect(await store().get(run.id)).toEqual(record);
       expect(await store().get('never-started')).toBeNull();
@@ -80,7 +63,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const ended: string[] = [];
       for (const billed of [20, 0, 1]) {
         const { id } = await begin();
-        await store().addTally(id, 'one', { ...NOTHING, billed, matched: 2 * billed, notFound: billed });
+        await store().addTally(id, 'one', { ...NO_TALLY, billed, matched: 2 * billed, notFound: billed });
         await store().end(id, { type: 'stopped' });
         ended.push(id);
       }
@@ -101,7 +84,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().end(last.id, null);
       expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
       // A late report of an earlier start.
-      await store().addTally(ended[1] ?? '', 'late', { ...NOTHING, billed: 4 });
+      await store().addTally(ended[1] ?? '', 'late', { ...NO_TALLY, billed: 4 });
       expect((await listed())[0]).toEqual([last.id, 'completed', 0, { ...all, billed: 25 }]);
       const anew = await begin();
       expect((await listed())[0]).toEqual([anew.id, 'running', 0, none]);
@@ -126,7 +109,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const { key, label, id: job } = newRun();
       const begin = (of: string) => start({ key, label, job: `${job}-${of}` });
       const first = await begin('first');
-      await store().addTally(first.id, 'one', { ...NOTHING, billed: 5 });
+      await store().addTally(first.id, 'one', { ...NO_TALLY, billed: 5 });
       expect(await store().cancel(first.id, 'ada')).toBe('done');
       await store().end(first.id, { type: 'cancelled' });
       const second = await begin('second');
@@ -141,8 +124,8 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().setSize(id, { rows: 10, identifiers: 7 });
       const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
       await store().addTally(id, 'one', some);
-      await store().addTally(id, 'two', { ...NOTHING, billed: 1 });
-      await store().addTally(id, 'three', NOTHING);
+      await store().addTally(id, 'two', { ...NO_TALLY, billed: 1 });
+      await store().addTally(id, 'three', NO_TALLY);
       const tally = { ...some, billed: 7 };
       expect(await store().get(id)).toMatchObject({ rows: 10, identifiers: 7, tally });
       expect((await store().heartbeat(id)).tally).toEqual(tally);
@@ -150,7 +133,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('a worker reports its sum so far: repeated or late reports count once', async () => {
       const { id } = await start();
-      const early = { ...NOTHING, matched: 3, requests: 4 };
+      const early = { ...NO_TALLY, matched: 3, requests: 4 };
       const late = { matched: 5, notFound: 1, failed: 0, stored: 2, requests: 9, billed: 8 };
       await store().addTally(id, 'one', early);
       await store().addTally(id, 'one', early);
@@ -184,14 +167,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('a heartbeat returns cancel, halt and pause', async () => {
       const { id } = await start();
-      expect(await store().heartbeat(id)).toEqual({
-        chunks: 0,
-        tally: NOTHING,
-        halt: null,
-        isCancelled: false,
-        isPaused: false,
-        isPausedAlone: false,
-      });
+      expect(await store().heartbeat(id)).toEqual(NO_PROGRESS);
       const halt = { why: 'credentials' as const, reason: 'The service "refused" the token', status: 403 };
       await store().halt(id, halt);
       await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
@@ -382,7 +358,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await expect(store().heartbeat('never-started')).rejects.toMatchObject(refusal);
       expect(await store().cancel('never-started', 'ada')).toBe('unknown');
       await store().finishChunk('never-started', 1);
-      await store().addTally('never-started', 'one', { ...NOTHING, matched: 1 });
+      await store().addTally('never-started', 'one', { ...NO_TALLY, matched: 1 });
       await store().setSize('never-started', { rows: 1, identifiers: 1 });
       await store().halt('never-started', { why: 'limit', reached: { name: 'maxCost' } });
       await store().end('never-started', { type: 'stopped' });
@@ -552,8 +528,8 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const { id } = await start();
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
       await store().fail(id, [failure('b'), failure('c')]);
-      await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
-      expect((await store().heartbeat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
+      await store().addTally(id, 'one', { ...NO_TALLY, failed: 1 });
+      expect((await store().heartbeat(id)).tally).toEqual({ ...NO_TALLY, failed: 4 });
     });
   });
 }

@@ -3,6 +3,7 @@ import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import { NO_TALLY, type RunProgress } from '../../../src/engine/stores/run-store.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
+import { NO_PROGRESS } from '../../engine/contract/run-settings.js';
 import { createHandClock } from '../../model/hand-clock.js';
 
 /**
@@ -18,9 +19,8 @@ async function dispatch(count: number, active: (unfinished: number) => number, p
   const startedAt = clock.monotonic();
   const heartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
-    const flags = { isCancelled: false, isPaused: false, isPausedAlone: false };
     const matched = (perSecond * (clock.monotonic() - startedAt)) / 1_000;
-    return { chunks: done, tally: { ...NO_TALLY, matched }, halt: null, ...flags };
+    return { ...NO_PROGRESS, chunks: done, tally: { ...NO_TALLY, matched } };
   };
   const add = async (chunks: readonly unknown[]) => {
     added.push(chunks.length);

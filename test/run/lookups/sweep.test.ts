@@ -21,7 +21,7 @@ import type { LookupsEnd } from '../../../src/run/run-end.js';
 import type { Scan } from '../../../src/run/scan/scan.js';
 import { untrustedReason } from '../../../src/worker/judge.js';
 import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
-import { runSettings } from '../../engine/contract/run-settings.js';
+import { NO_PROGRESS, runSettings } from '../../engine/contract/run-settings.js';
 import { createHandClock, type HandClock } from '../../model/hand-clock.js';
 import { settingsWith } from '../../support/default-settings.js';
 import { HALTS } from '../../support/halts.js';
@@ -113,12 +113,8 @@ async function begin(options: SweepOptions = {}) {
   const engine = {
     runs: {
       heartbeat: async (): Promise<RunProgress> => ({
+        ...NO_PROGRESS,
         chunks: finished.size,
-        tally: NO_TALLY,
-        halt: null,
-        isCancelled: false,
-        isPaused: false,
-        isPausedAlone: false,
         ...world.shown,
       }),
       get: async () => ({ paused: world.shown.isPausedAlone ? { by: 'ada', at: 0 } : null }),
