@@ -1,4 +1,4 @@
-/** The request beyond the limit by which a person learns whether the quota was raised. */
+/** The request beyond the limit that shows a person whether the quota was raised. */
 import { AuthenticationError, ConfigError, EXIT, LimitError, usageProblem } from '../core/errors.js';
 import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
@@ -14,7 +14,7 @@ const SCOPE = 'deferred';
 const noteShape = orElse(inJson(object({ run: anyText, identifier: anyText })), null);
 const RUNS_LOOKED_AT = 50;
 
-/** Keeps what a run that met the limit would have asked for next. */
+/** Stores the identifier that a run at its limit would have looked up next. */
 export async function noteDeferred(
   { keyValues }: Pick<Engine, 'keyValues'>,
   { id, settings: { account } }: Pick<RunRecord, 'id' | 'settings'>,
@@ -23,13 +23,13 @@ export async function noteDeferred(
   await keyValues.put(SCOPE, account, JSON.stringify({ run: id, identifier }));
 }
 
-/** `text`: the identifier as rows show it. `run`: the newest run, if that deferred it, or null. */
+/** `text`: the identifier as rows show it. `run`: the run that deferred it; null for `given`. */
 export type PlannedCheck = Readonly<Awaited<ReturnType<typeof planCheck>>>;
 
 /**
- * The first deferred identifier of the account's newest run, unless that is paused, or `given`.
- * Throws `LimitError` while spending or that run is paused or another check was ordered in the
- * last hour, and `ConfigError` where there is nothing to ask for.
+ * Returns the identifier that the account's newest run deferred, or `given` if that run is paused
+ * or deferred none. Throws `LimitError` while spending is paused, within an hour of the last check
+ * and for a paused run without `given`; `ConfigError` without any identifier.
  */
 export async function planCheck(
   engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
@@ -49,10 +49,14 @@ export async function planCheck(
   const run = noted?.paused ? null : noted;
   const identifier = run !== null && note !== null ? parseIdentifierText(note.identifier) : given;
   if (identifier === null) {
-    const todo = 'name what to look up, for example `brand-enrich ledger check ticker:ACME`';
+    const todo = 'name an identifier, for example `brand-enrich ledger check ticker:ACME`';
     if (noted === null) throw new ConfigError(usageProblem('the newest run deferred nothing', account, todo));
     const resuming = `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`;
-    throw refusal('what would be asked for next is paused', labelText(noted.label), resuming);
+    throw refusal(
+      'the run whose next identifier would be checked is paused',
+      labelText(noted.label),
+      resuming,
+    );
   }
   const text = identifierText(identifier);
   return { identifier, text, settings: run?.settings ?? settings, run, ledger };
@@ -80,14 +84,14 @@ const EXIT_OF = {
 } as const;
 
 const NOT_ASKED = {
-  denied: 'the ledger grants no request now',
-  fresh: 'it has an answer already',
+  denied: 'the account allows no request right now',
+  fresh: 'its answer is already stored',
   busy: 'another worker is looking it up',
 } as const;
 
 export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
 
-/** Sends the request, and keeps its answer. Throws as `planCheck`, and `AuthenticationError`. */
+/** Sends the request and stores its answer. Throws like `planCheck`, and `AuthenticationError`. */
 export async function carryOutCheck(
   worker: Pick<LookupWorker, 'check'>,
   { identifier, text, settings, run, ledger: before }: PlannedCheck,
@@ -133,7 +137,7 @@ export function checkText(
     quota === null
       ? 'the service shows no quota'
       : quotaBefore !== null && quota > quotaBefore
-        ? `the quota was raised from ${quotaBefore} to ${quota}: runs go on`
+        ? `the quota was raised from ${quotaBefore} to ${quota}: runs can continue`
         : `the quota is ${quota}`;
   return `${text} is ${got}; ${shown}`;
 }

@@ -23,7 +23,7 @@ const listed = listOf({ line: count, value: text, reason: text });
 const countsOf = <Key extends string>(...keys: readonly Key[]) =>
   Object.fromEntries(keys.map((key) => [key, count])) as Record<Key, typeof count>;
 const rows = object(countsOf(...OUTCOME_STATUSES));
-const held = 'min-match: it is held for a person, because too few of its first answers match';
+const held = 'min-match: held for a person, because too few of the first answers match';
 const stopped = z.literal('min-match').nullable().describe(held);
 
 /** What a person ordered: `user@host`, or a name of the dashboard. */
@@ -38,7 +38,7 @@ const input = {
   where: orNull({
     conditions: texts,
     rows: count.describe('rows that meet them all'),
-  }).describe('which rows are looked up; null: all'),
+  }).describe('the rows that are looked up; null for all'),
   warnings: texts,
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),
@@ -48,26 +48,26 @@ const input = {
 };
 
 const use = {
-  period: text.nullable().describe('its first day, or none: the quota never renews'),
+  period: text.nullable().describe('its first day; none: the quota never renews'),
   quota: count.nullable(),
   limit: count.nullable().describe('quota and overage'),
-  used: count.describe('sent, in flight and by others, without those that are free'),
-  cap: count.nullable().describe('--quota, where it is what counts; null: it is not'),
+  used: count.describe('sent, in flight and by others, without free requests'),
+  cap: count.nullable().describe('--quota if it is below the quota or that is unknown, else null'),
   left: count.nullable(),
   sent: count.describe('counted by this engine'),
-  inFlight: count.describe('those that are free included'),
+  inFlight: count.describe('free requests included'),
   others: count.describe('by others with the same token'),
-  free: count.describe('for the own domain, proven free: in no other count'),
+  free: count.describe('requests for the own domain, proven free; no other count includes them'),
 };
 
 const account = object({
   name: text,
   ...use,
   usage: count.nullable().describe('the last report of the service'),
-  closedAt: time.nullable().describe('when the service refused for quota; null: it does not'),
-  answeredAt: time.nullable().describe('the last answer of the service; null: none yet'),
+  closedAt: time.nullable().describe('when the service refused for quota; null unless it does'),
+  answeredAt: time.nullable().describe('the last answer of the service; null before the first'),
   isPaused: z.boolean(),
-  ratePerSecond: z.number().nullable().describe('null: unpaced'),
+  ratePerSecond: z.number().nullable().describe('null if unpaced'),
   days: listOf({ day: z.iso.date(), used: count }).describe(
     'use of the period as last seen on each day, oldest first; days without activity are left out',
   ),
@@ -100,7 +100,7 @@ const fills = {
     kept: count.describe('cells that say what the brand says'),
     differing: count.describe('cells that say something else; --fill-over replaces them'),
   }),
-  misfits: count.describe('rows with too few or too many cells, which are not filled'),
+  misfits: count.describe('rows that are not filled, because they have too few or too many cells'),
 };
 
 const spending = object({ requests: count, overage: count, overageCost: money });
@@ -116,7 +116,7 @@ const run = object({
     .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
     .describe('held: may not spend now; dead: its process ended, or has no heartbeat'),
   isPaused: z.boolean().describe('this run is paused, not only all spending'),
-  paused: order.describe('who paused it, and since when'),
+  paused: order.describe('who paused the run, and since when'),
   cancelled: order,
   startedAt: time,
   heartbeatAt: time,
@@ -127,9 +127,9 @@ const run = object({
   }),
   requests: object(requests),
   nothingMatched: z.boolean(),
-  queued: text.nullable().describe('the runs that it waits for, in words'),
+  queued: text.nullable().describe('the runs ahead of this one, in words'),
   earlier: object({ starts: count, ...spent }).describe(
-    'earlier starts of the same file that stopped, which are not listed',
+    'stopped earlier starts of the same file, which are not listed',
   ),
   reason: text.nullable(),
 });
@@ -149,7 +149,7 @@ const status = {
     overage: count,
     requestsAllowed: count.describe('by the budget beyond the quota'),
     requestsLeft: count,
-    quotaCap: count.nullable().describe('--quota where it binds'),
+    quotaCap: count.nullable().describe('--quota if it is below the quota'),
   }),
   projection: orNull({
     endsOn: z.iso.date(),
@@ -162,14 +162,14 @@ const status = {
   currency,
   queue: orNull(countsOf('waiting', 'active', 'delayed')).describe('in chunks'),
   answers: object(answers),
-  runs: z.array(run).describe('those that are alive first, then the newest'),
+  runs: z.array(run).describe('live runs first, then the newest'),
   pauses: listOf({
     name: text.describe('of the file or the schedule, or “all spending”'),
     label: text,
-    run: text.nullable().describe('null: a schedule, or all spending'),
+    run: text.nullable().describe('null for a schedule or all spending'),
     by: text,
     since: time,
-  }).describe('what persons paused; oldest first'),
+  }).describe('pauses that people ordered, oldest first'),
 };
 
 const scheduled = {
@@ -184,12 +184,12 @@ const scheduled = {
 const schedule = {
   ...scheduled,
   host: text,
-  source: text.nullable().describe('its config file; null: schedule add'),
+  source: text.nullable().describe('its config file; null after schedule add'),
   addedAt: time,
 };
 
 const ended = object({
-  dueAt: time.nullable().describe('null: run by hand'),
+  dueAt: time.nullable().describe('null if run by hand'),
   startedAt: time,
   endedAt: time,
   exitCode: z.int(),
@@ -202,15 +202,13 @@ const scheduleState = object({
   host: text,
   definition: z
     .enum(['here', 'elsewhere', 'missing'])
-    .describe(
-      'where what it runs is defined; missing: the engine lists it for this machine, and it never runs',
-    ),
-  line: text.nullable().describe('the command as it was entered; null: not defined here'),
+    .describe('where its command is defined; missing: this machine should have it, so it never runs'),
+  line: text.nullable().describe('the command as it was entered; null unless defined here'),
   cron: text.nullable(),
   tz: text.nullable(),
   input: text.nullable(),
   catchesUp: z.boolean().nullable(),
-  source: text.nullable().describe('its config file; null: schedule add, or not defined here'),
+  source: text.nullable().describe('its config file; null after schedule add or if not defined here'),
   addedAt: time.nullable(),
   nextAt: time.nullable(),
   isRunning: z.boolean(),
@@ -247,7 +245,7 @@ export const DOCUMENTS = {
     }),
     stopped,
     reason: text.nullable().describe('why it stopped'),
-    next: text.nullable().describe('what to do next, in words; null: nothing'),
+    next: text.nullable().describe('what to do next, in words; null if nothing'),
     input: object(input),
     rows,
     listed: object({ not_found: listed, failed: listed, invalid: listed }).describe(
@@ -289,19 +287,19 @@ export const DOCUMENTS = {
     nameMatch: orNull({
       column: text,
       compared: count.describe('matched rows that have a name, as their brands have'),
-      low: count.describe('of them those below the threshold, which are in the errors file'),
+      low: count.describe('of them below the threshold; the errors file lists them'),
       threshold: z.number(),
-    }).describe('names of the input against those of the brands; null: not asked for'),
+    }).describe('names of the input compared with those of the brands; null unless asked for'),
     changes: orNull({
       file: text,
-      since: time.nullable().describe('when the output before was written; null: there is none'),
+      since: time.nullable().describe('when the earlier output was written; null without one'),
       ...changes,
       fields: counts.describe('how often each column changed'),
-    }).describe('brands against the output before; null: not asked for, or the run is not complete'),
+    }).describe('brands compared with the earlier output; null unless asked for and complete'),
     fills: orNull({
       ...fills,
-      file: text.nullable().describe('the cells that differ; null: none, or a stream'),
-    }).describe('columns that --fill and --fill-over name; null: none'),
+      file: text.nullable().describe('lists cells that differ; null without any, or for a stream'),
+    }).describe('columns that --fill and --fill-over name; null without them'),
     files: object({ output: text, errors: text.nullable() }).describe(
       'run --json: as the command names them; the report file: as seen from its folder',
     ),
@@ -313,7 +311,7 @@ export const DOCUMENTS = {
   plan: document('plan --json and run --dry-run --json', {
     input: object(input),
     leftOut: object({ linesAbove: count, sheets: texts }).describe(
-      'what no output has: lines above the table, other sheets',
+      'parts of the input that are in no output: lines above the table, other sheets',
     ),
     rows: object(countsOf('total', 'asked', 'duplicates', 'skipped', 'invalid')),
     reasons: counts,
@@ -331,13 +329,11 @@ export const DOCUMENTS = {
       overageCost: money.describe('at most'),
       deferred: count.nullable(),
     }),
-    ways: text.nullable().describe('what would cover the deferred'),
+    ways: text.nullable().describe('settings that would cover the deferred requests'),
     currency,
     priority: orNull({ sentence: text, first: listOf(ranked), last: orNull(ranked) }),
     account: orNull(use),
-    fills: orNull(fills).describe(
-      'of rows with a stored brand; null: nothing is filled, or no service is set',
-    ),
+    fills: orNull(fills).describe('of rows with a stored brand; null without --fill or a service'),
     files: object({ output: text, errors: text, report: text }),
   }),
   status: document('status --json', {
@@ -353,11 +349,11 @@ export const DOCUMENTS = {
   }),
   spending: document('status --by --json', {
     by: z.enum(['input', 'schedule', 'person', 'month']),
-    since: time.nullable().describe('start of the oldest run that is known; null: none is'),
-    price: money.describe('of one request beyond the quota, as this command was told'),
+    since: time.nullable().describe('start of the oldest known run; null without runs'),
+    price: money.describe('of one request beyond the quota, by the settings of this command'),
     currency,
     groups: listOf({
-      name: text.nullable().describe('null: none, or it is not known'),
+      name: text.nullable().describe('null if there is none, or it is unknown'),
       runs: count,
       ...spent,
       overageCost: money,
@@ -366,10 +362,10 @@ export const DOCUMENTS = {
       name: text,
       period: text.nullable(),
       sent: count.describe('counted by this engine in the period'),
-      unattributed: count.describe('of them by runs that are not known any more, or by no run'),
-      others: count.describe('by others with the same token: nothing else is known of them'),
+      unattributed: count.describe('of them by forgotten runs, or by no run'),
+      others: count.describe('by others with the same token'),
     }),
-    unknown: texts.describe('what cannot be told from what is kept'),
+    unknown: texts.describe('questions that the stored records cannot answer'),
   }),
   dashboard: document('/status.json of the dashboard', {
     host: text,
@@ -393,7 +389,7 @@ export const DOCUMENTS = {
         }).nullable(),
       }),
       schedules: z.array(scheduleState),
-    }).describe('null: the engine has not answered yet'),
+    }).describe('null before the first answer of the engine'),
   }),
   notice: document('the body of a webhook', {
     event: z.enum(['finish', 'failure', 'limit', 'parked']),
@@ -419,20 +415,20 @@ export const DOCUMENTS = {
     links: object({ run: text, page: text }),
   }),
   run: document('/runs/ID.json of the dashboard', {
-    id: text.describe('as asked: of a run, or of the job of a file, whose latest run is shown'),
+    id: text.describe('the requested ID: of a run, or of the job of a file, whose latest run is shown'),
     state: z
       .enum([
         ...(['queued', 'running', 'paused', 'waiting', 'finished'] as const),
         ...(['failed', 'cancelled', 'stopped', 'dead'] as const),
       ])
       .describe(
-        'queued: in the inbox, not taken yet; waiting: for quota or budget, then it continues by ' +
-          'itself, or for a person; failed: see reason; stopped, dead: a command that has to be run again',
+        'queued: in the inbox, not taken yet; waiting: for a person, or for quota or budget and then ' +
+          'it continues by itself; failed: see reason; stopped, dead: the command has to be run again',
       ),
-    isEnded: z.boolean().describe('its files are where the links lead, and stay there'),
+    isEnded: z.boolean().describe('the files that the links name are final'),
     file: text.nullable(),
     reason: text.nullable(),
-    run: run.nullable().describe('as in status --json; null: none has begun'),
+    run: run.nullable().describe('as in status --json; null before the first run'),
     links: object({
       run: text,
       page: text.describe('for people'),
@@ -441,13 +437,13 @@ export const DOCUMENTS = {
       errors: text.nullable(),
       report: text.nullable(),
       reportPage: text.nullable(),
-    }).describe('paths at this address; null: there is no such file'),
+    }).describe('paths at this address; null without such a file'),
   }),
-  'http-done': document('the dashboard, to a program whose order was carried out and is not about one run', {
+  'http-done': document('the answer of the dashboard to an order that is not about one run', {
     done: text.describe('for people'),
     links: object({ page: text.describe('for people') }),
   }),
-  'http-error': document('the dashboard, to a program whose request fails', {
+  'http-error': document('the answer of the dashboard to a failed request', {
     error: object({ code: text, message: text }),
   }),
   doctor: document('doctor --json', {
@@ -467,14 +463,14 @@ export const DOCUMENTS = {
     outcome: z
       .enum(['matched', 'not_found', 'refused', 'failed'])
       .describe('refused: the quota is still used up'),
-    isBilled: z.boolean().describe('it was or may have been billed'),
+    isBilled: z.boolean().describe('the request was or may have been billed'),
     account,
   }),
   'ledger-reset': document('ledger reset --json', { reset: text }),
   answers: document('outcomes stats --json', { ...answers }),
   forgotten: document('outcomes forget and purge --json', { forgotten: count }),
   pause: document('pause and resume --json', {
-    run: text.nullable().describe('null: all spending, or a schedule'),
+    run: text.nullable().describe('null for a schedule or all spending'),
     isPaused: z.boolean(),
   }),
   cancel: document('cancel --json', { cancelled: text }),
@@ -514,10 +510,10 @@ export const DOCUMENTS = {
     file: text.nullable(),
     settings: listOf({
       name: text,
-      value: z.union([text, z.number(), z.boolean(), texts]).nullable().describe('null: not given'),
+      value: z.union([text, z.number(), z.boolean(), texts]).nullable().describe('null if not set'),
       origin: text,
     }),
-    schedules: listOf(scheduled).describe('those of the config file'),
+    schedules: listOf(scheduled).describe('schedules of the config file'),
   }),
   statement: document('serve --statement, one for each account', {
     account: text,

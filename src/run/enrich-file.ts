@@ -1,4 +1,4 @@
-/** From a file to the same file enriched and ranked: every stage in its order. */
+/** The stages of a run in their order: from a file to the same file, enriched and ranked. */
 import { basename, dirname, resolve } from 'node:path';
 import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';
@@ -24,14 +24,14 @@ import { openAndScan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
 import { sayTo } from './words/say-reason.js';
 
-/** How often a file that is read looks whether a person ordered something for its job. */
+/** How often to look for a person's orders while the file is read. */
 const ORDERS_LOOK_MS = 2_000;
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
 type Stage = Pick<LookupsContext, 'request' | 'runtime' | 'releasers'>;
 
-/** Enriches one file. Throws what makes a run impossible; `end` says what stopped a begun one. */
+/** Enriches one file. Throws if no run can begin; `end` says why a begun run stopped. */
 export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
   return withReleasers(async (releasers) => {
     const { clock } = runtime;
@@ -43,11 +43,11 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     await endReading?.();
     const run = await startRun(prepared.toStart, runtime, releasers);
     return endIfFails(run, runtime, async () => {
-      const looked = await lookUp(prepared, run, stage);
+      const lookedUp = await lookUp(prepared, run, stage);
       await prepared.input.assertUnchanged();
       endReading = await runtime.beginReading?.();
-      const result = await write(prepared, looked);
-      /** `tookMs`: from start to end, however the clock was set meanwhile. */
+      const result = await write(prepared, lookedUp);
+      /** `tookMs`: independent of clock changes, unlike the two times. */
       return { ...result, startedAt, endedAt: clock.now(), tookMs: clock.monotonic() - beganAt };
     });
   });
@@ -55,7 +55,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
 
 type Prepared = Readonly<Awaited<ReturnType<typeof prepare>>>;
 
-/** Reads the file, and checks that a run of it may begin and could be written. */
+/** Reads the file, and checks that its run may begin and its output can be written. */
 async function prepare({ request, runtime, releasers }: Stage) {
   const { job, clock, stop, emit } = runtime;
   const onRows = (rows: number) => emit({ type: 'reading', rows });
@@ -66,9 +66,9 @@ async function prepare({ request, runtime, releasers }: Stage) {
 
   const { plan, names } = planOutput(request.input, input.shape, scan, request.settings);
   const renderer = createRenderer(plan);
-  const found = [`detected: ${input.detected}`, ...input.warnings, scan.chosen.sentence];
-  if (scan.priorities) found.push(scan.priorities.sentence);
-  for (const text of found) emit({ type: 'notice', text });
+  const notices = [`detected: ${input.detected}`, ...input.warnings, scan.chosen.sentence];
+  if (scan.priorities) notices.push(scan.priorities.sentence);
+  for (const text of notices) emit({ type: 'notice', text });
   if (plan.format === 'xlsx') {
     const { assertFitsSheet, LONGEST_TEXT } = await import('../input/xlsx/xlsx-file.js');
     const { fields, prefix, matchesNames } = plan;
@@ -83,7 +83,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
   const isFile = names.complete !== '-';
   const place = isFile ? dirname(resolve(names.complete)) : folder;
   await assertDiskRoom([folder, place]);
-  // Our cells come on top; gzip and binary formats make it smaller.
+  // A text output is never smaller than its input; gzip and binary formats may be.
   const staysText = plan.format === plan.input.format && plan.input.typed === undefined && !names.gzip;
   if (isFile && staysText) assertContentRoom(input.name, place, scan.rows.bytes);
 
@@ -112,7 +112,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
   const { key = runKey(scan.contentHash, request) } = runtime;
   const name = basename(input.name);
   if (job === undefined) await assertNotPaused(key, name, runtime);
-  // Files of an inbox move: people find them by their job.
+  // Files of an inbox move, so people find them by their job.
   const isOfInbox = job !== undefined && job.job === job.owner;
   const isKept = names.partial !== names.complete && !isOfInbox;
   const settings = { ...request.runSettings, ...(isKept && { output: resolve(names.complete) }) };
@@ -122,7 +122,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
 
 type LookedUp = Readonly<Awaited<ReturnType<typeof lookUp>>>;
 
-/** Looks up what is not stored. When it is stopped, errors end it like the stop. */
+/** Looks up identifiers without a stored answer. After a stop, errors end the run as stopped. */
 async function lookUp(
   { scan, renderer, changes }: Prepared,
   run: RunRecord,
@@ -146,7 +146,7 @@ async function lookUp(
     return ended(await lookups.run());
   } catch (error) {
     if (!stop.aborted) throw error;
-    // The file is written from what is known, whatever else went wrong.
+    // The file is still written, with the answers so far.
     if (!isOfStop(error, stop)) log.error({ err: error }, 'the run failed while it was being stopped');
     return ended({ type: 'stopped', fault: faultAfter(error, stop) });
   }
@@ -159,9 +159,9 @@ async function write(
 ) {
   const { request, runtime, collector } = active;
   const { waterfall, sort } = request.settings;
-  const said = (text: Phrase) => sayTo(request.reader, text);
+  const inWords = (text: Phrase) => sayTo(request.reader, text);
   const { facts } = collector.summary;
-  // A row whose next column was not asked any more has no outcome yet.
+  // Rows whose next column was not looked up any more are deferred, and so need it wanted.
   if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
   const stopped = stopOf(end) ?? { type: 'stopped' };
   collector.deferRest(stopped);
@@ -192,11 +192,11 @@ async function write(
     changed,
     names,
     ledger,
-    input: { name: input.name, detected: input.detected, warnings: input.warnings.map(said) },
+    input: { name: input.name, detected: input.detected, warnings: input.warnings.map(inWords) },
   };
 }
 
-/** Calls `read` with a signal that is also aborted by a person's order for the job. */
+/** Calls `read` with a signal that a person's order for the job aborts, too. */
 async function untilOrdered<T>(
   { engine, job, stop }: Pick<EnrichRuntime, 'engine' | 'job' | 'stop'>,
   read: (stop: AbortSignal) => Promise<T>,
@@ -204,7 +204,7 @@ async function untilOrdered<T>(
   if (job === undefined) return read(stop);
   const ordered = new AbortController();
   const look = async () => {
-    // Where the engine is out of reach, the next look finds it.
+    // If the engine does not answer, the next look may find the order.
     const [orders] = await engine.runs.orders([job]).catch(() => []);
     if (orders?.cancelled || orders?.paused) ordered.abort(new Error('a person ordered something'));
   };
@@ -216,7 +216,7 @@ async function untilOrdered<T>(
   }
 }
 
-/** Too many failures, and answers of no use, are none even where no row is left to ask for. */
+/** False after too many failures or useless answers, even with no identifier left to look up. */
 function hasCompleteResults(end: LookupsEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }

@@ -24,12 +24,12 @@ export interface EnrichRequest extends ScanRequest {
   readonly stdout: NodeJS.WritableStream | null;
   readonly runSettings: RunSettings;
   readonly pace: ReturnType<typeof openingPace>;
-  /** For whom the report says why the run stopped and what to do next. */
+  /** The reader of the report's reason and next step. */
   readonly reader: 'terminal' | 'inbox' | 'page' | 'program';
 }
 
 type RunWorker =
-  /** For this run alone, which starts and stops it. */
+  /** A worker for this run alone, which starts and stops it. */
   | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
   | ({ readonly type: 'shared' } & SharedWorker);
 
@@ -41,49 +41,48 @@ export interface SharedWorker {
 }
 
 export interface EnrichRuntime {
-  /** One of this process, or that of another process which does the lookups. */
   readonly engine: Engine;
   readonly queueName: string;
-  /** null: workers elsewhere do the lookups. */
+  /** Null if workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
-  /** The job of a file or tick; a pause ends its run. Absent: its own job, which waits. */
+  /** The job of a file or tick, whose run ends when paused. Absent for a command, which waits. */
   readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'> & { readonly startedBy?: string | undefined };
-  /** Under which its caps are counted; absent: that of its command and content (`runKey`). */
+  /** The key that caps are counted under; default: `runKey` of command and content. */
   readonly key?: string;
-  /** Whether this run opens the account in the ledger, asked just before; default: it does. */
+  /** True if the run opens its account in the ledger, asked just before; default true. */
   readonly opensAccount?: () => boolean;
-  /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
+  /** The input, if it is open already. The run closes it in any case. */
   readonly table?: Table | null;
-  /** Called before reading the file and before writing results; what it returns, after that. */
+  /** Called before the file is read and before results are written; returns what to call after. */
   readonly beginReading?: () => Promise<() => Promise<void>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** No new requests; waits for those in flight, and writes the results so far. */
+  /** Stops new requests; the run waits for those in flight and writes the results so far. */
   readonly stop: AbortSignal;
   readonly emit: Emit;
   readonly graceMs: () => number;
-  /** Asks before spending; false ends the run. Absent: only the rest after a trial is refused. */
+  /** Asks before spending; false ends the run. Default: agrees, but not to the rest of a trial. */
   readonly confirm?: (question: SpendingQuestion) => Promise<boolean>;
-  /** Asks a person whether a paused command may go on; false, or absent: it may not. */
+  /** Asks a person whether to resume a paused command; default: no. */
   readonly resumes?: (pause: Pause) => Promise<boolean>;
-  /** Asks a person whether a held run continues; absent: nobody can be asked anything. */
+  /** Asks a person whether a held run continues; absent without anybody to ask. */
   readonly asks?: (question: string) => Promise<boolean>;
-  /** The inbox or the schedule of its file; absent: a file of its own. */
+  /** The inbox or schedule that the file belongs to, if any. */
   readonly series?: string;
 }
 
-/** What a run tells while it is under way, in facts: its readers make the words. */
+/** An event of a run, as facts; its readers put them into words. */
 export type RunEvent =
   | { readonly type: 'reading' | 'writing'; readonly rows: number }
-  /** What the next lookups may cost, before anything is sent or asked; after a trial its result. */
+  /** The possible cost of the next lookups, before any of them; with the result of a trial. */
   | { readonly type: 'estimated'; readonly question: SpendingQuestion }
   | ({ readonly type: 'progress' } & EnrichProgress)
   | { readonly type: 'matched'; readonly identifier: string }
   | { readonly type: 'parked'; readonly halt: RunHalt; readonly ledger: LedgerState | null }
-  /** Whatever else people should know. `isWarning`: shown even with `--quiet`. */
+  /** Anything else for people. `isWarning`: shown even with `--quiet`. */
   | { readonly type: 'notice'; readonly text: Phrase; readonly isWarning?: true };
 
-/** Never throws, and does not wait for anybody. */
+/** Receives an event; never throws, never blocks. */
 export type Emit = (event: RunEvent) => void;
 
 export interface EnrichProgress {
@@ -112,11 +111,11 @@ export interface ActiveRun {
 
 /** Names that runs and workers must agree on without talking. */
 export interface AccountNames {
-  /** In the ledger: `--account`, else made of service and token without revealing the token. */
+  /** The account's name in the ledger: `--account`, else derived from service and token. */
   readonly account: string;
-  /** Identity of the service: its base URL. */
+  /** The base URL, which identifies the service. */
   readonly service: string;
-  /** Chunks of one token go to workers that hold it, never to others. */
+  /** Made of service and token, so that only workers with the same token get the chunks. */
   readonly queueName: string;
 }
 
@@ -153,15 +152,15 @@ export function runSettingsOf(
   };
 }
 
-/** 32 hex digits, same for the same command and content. `contentHash`: `Input.contentHash`. */
+/** Returns 32 hex digits, the same for the same command and content (`Input.contentHash`). */
 export function runKey(
   contentHash: string,
   { settings, runSettings }: Pick<EnrichRequest, 'settings' | 'runSettings'>,
 ): string {
   const { columns: requested, kind, waterfall, where } = settings;
   const { service, allowNsfw, refresh } = runSettings;
-  // The settings that choose identifiers, or the meaning of their answers. A refresh is not over
-  // when a run without it is.
+  // Settings that choose identifiers or the meaning of answers. A run without `--refresh` does not
+  // complete one with it.
   const rows = where.length > 0 && { where: keyOfConditions(where) };
   const anew = refresh && { refresh };
   const reading = Object.fromEntries(READING_KEYS.map((key) => [key, settings[key]]));

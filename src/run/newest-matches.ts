@@ -1,4 +1,4 @@
-/** The newest matches of a run, for pages: the engine keeps which, and reads their answers. */
+/** The newest matches of a run, for pages. The engine keeps their identifiers. */
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
 import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
@@ -12,13 +12,13 @@ const SHOWN = 20;
 const SCOPE = 'newest-matches';
 const EVERY_MS = 1_000;
 const RUNS_KEPT = 30;
-/** A page can do without them. */
+/** The end of a run waits no longer, because a page can do without the last matches. */
 const PATIENCE_MS = 2_000;
 const TEXT_AT_MOST = 100;
 
 const shape = inJson(list(text));
 
-/** Follows a run, and tells the engine at most once a second. Nothing here throws. */
+/** Follows a run and stores its newest matches at most once a second. Never throws. */
 export function keepNewestMatches(
   { keyValues }: Pick<Engine, 'keyValues'>,
   runId: string,
@@ -26,13 +26,13 @@ export function keepNewestMatches(
 ) {
   let newest: string[] = [];
   let isNew = false;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let telling: Promise<unknown> | null = null;
+  let storedAt = Number.NEGATIVE_INFINITY;
+  let storing: Promise<unknown> | null = null;
 
-  async function tell(): Promise<void> {
+  async function store(): Promise<void> {
     if (!isNew) return;
     isNew = false;
-    toldAt = clock.monotonic();
+    storedAt = clock.monotonic();
     await keyValues.put(SCOPE, runId, JSON.stringify(newest.toReversed()));
   }
 
@@ -48,23 +48,23 @@ export function keepNewestMatches(
         newest = [...newest.slice(1 - SHOWN), event.identifier];
         isNew = true;
       }
-      if (event.type !== 'progress' || telling !== null || clock.monotonic() - toldAt < EVERY_MS) return;
-      telling = succeeds(tell()).finally(() => {
-        telling = null;
+      if (event.type !== 'progress' || storing !== null || clock.monotonic() - storedAt < EVERY_MS) return;
+      storing = succeeds(store()).finally(() => {
+        storing = null;
       });
     },
     async end(): Promise<void> {
       if (newest.length === 0) return;
-      const last = Promise.resolve(telling).then(tell).then(removeOld);
+      const last = Promise.resolve(storing).then(store).then(removeOld);
       await withinDeadline(succeeds(last), PATIENCE_MS);
     },
   };
 }
 
-/** A brand as a page shows it; its texts are the service's. */
+/** A matched brand as a page shows it, in the service's words. */
 export type ShownMatch = Awaited<ReturnType<typeof readNewestMatches>>[number];
 
-/** The newest first; without those whose answers are no longer stored. Throws engine errors. */
+/** Returns matches whose answers are still stored, the newest first. Throws engine errors. */
 export async function readNewestMatches(engine: Pick<Engine, 'keyValues' | 'outcomes'>, run: RunRecord) {
   const entry = (await engine.keyValues.list(SCOPE)).find(({ name }) => name === run.id);
   const identifiers = attempt(() => shape(entry?.text), []).slice(0, SHOWN);

@@ -25,18 +25,18 @@ import { namingFor, sayTo } from './words/say-reason.js';
 export interface PlanRequest
   extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'stateFolder' | 'reader'>,
     Pick<EnrichRuntime, 'table'> {
-  /** null: no service is named, so nothing is known of stored answers and of the account. */
+  /** Null without a service: stored answers and the account are unknown. */
   readonly runSettings: RunSettings | null;
 }
 
-/** What `plan` prints; everything but what was read is null where no service is named. */
+/** The contents of `plan`; without a service only the facts of the input are not null. */
 export type Plan = Awaited<ReturnType<typeof planFile>>;
 
-/** Runs that are looked through for an earlier start of the same command. */
+/** Runs searched for an earlier start of the same command. */
 const RUNS_LOOKED_AT = 200;
 const RANKED_SHOWN = 5;
 
-/** `stores` null: no service is named. Throws what reading input and choosing columns throw. */
+/** Returns the plan. `stores`: null without a service. Throws what reading and choosing throw. */
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal) {
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
@@ -46,17 +46,17 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const unwritable = await whyUnwritable(request, names);
     const warnings = input.warnings.map((each) => sayTo(request.reader, each));
     const { wanted } = scan.answers;
-    const known = await openAccount(request, stores, scan.contentHash);
-    const least = await countAll(missingIn(scan, known));
-    const priority = await planPriorities(scan, known, least);
+    const account = await openAccount(request, stores, scan.contentHash);
+    const least = await countAll(missingIn(scan, account));
+    const priority = await planPriorities(scan, account, least);
     let most = least;
     if (waterfall) {
       for (let index = 0; index < scan.identifiers.count; index += 1) scan.answers.want(index);
-      most = await countAll(missingIn(scan, known));
+      most = await countAll(missingIn(scan, account));
     }
-    const spending = known && estimateSpending(most, known.state, { ...known, overagePrice });
+    const spending = account && estimateSpending(most, account.state, { ...account, overagePrice });
     const { asked, duplicates, skipped, invalid } = scan.counts;
-    const fills = known && (await countFills(scan, plan, known));
+    const fills = account && (await countFills(scan, plan, account));
     return {
       input: inputFacts(
         { name: input.name, detected: input.detected, warnings: [...warnings, ...unwritable] },
@@ -65,29 +65,28 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       leftOut: input.shape.leftOut ?? { linesAbove: 0, sheets: [] },
       columns: sayTo(request.reader, scan.chosen.sentence),
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
-      /** Of invalid and unreadable rows, and of skipped ones. */
       reasons: scan.reasons,
-      /** The first invalid and unreadable ones. */
+      /** The first invalid and unreadable rows. */
       invalid: scan.invalid,
       identifiers: {
         distinct: wanted,
         duplicateRows: duplicates,
         byKind: Object.fromEntries(scan.byKind),
         /** With a fresh answer. */
-        stored: known && wanted - least,
+        stored: account && wanted - least,
       },
       /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
       spending,
-      /** `maxCost` with which it costs no more: what earlier starts cost counts towards it. */
+      /** The `maxCost` that just allows this estimate; earlier starts count towards it. */
       cap:
-        spending && costOf(spending.overageRequests + (known.state.run?.overageRequests ?? 0), overagePrice),
-      /** How the deferred could be covered; null: there are none, or that is unknown. */
-      ways: known && spending?.deferred ? sayTo(request.reader, waysOf(spending, known)) : null,
-      /** What would be bought first; null without `--priority`. */
+        spending &&
+        costOf(spending.overageRequests + (account.state.run?.overageRequests ?? 0), overagePrice),
+      /** How to cover the deferred requests; null without any, or while unknown. */
+      ways: account && spending?.deferred ? sayTo(request.reader, waysOf(spending, account)) : null,
       priority,
-      account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
-      /** Of rows with a stored brand; null: nothing is filled, or no service is named. */
+      account: account && useOf({ ...account.state, ...termsOf(account.settings) }),
+      /** Of rows with a stored brand; null without `--fill` or a service. */
       fills,
       currency,
       /** The files of a run; `-` is standard output. */
@@ -111,7 +110,7 @@ const termsOf = ({ overage, quotaCap }: RunSettings) => ({ overage, quotaCap });
 
 type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 
-/** The account as a run would find it, with what earlier starts sent. null: no service is named. */
+/** Returns the account as a run would find it, after earlier starts; null without a service. */
 async function openAccount(
   { settings: asked, runSettings: settings }: PlanRequest,
   stores: Engine | null,
@@ -122,7 +121,7 @@ async function openAccount(
   const started = (await stores.runs.list(RUNS_LOOKED_AT)).find((run) => run.key === key);
   const isOpen = started !== undefined && started.status !== 'completed';
   const state = await stores.ledger.show(settings.account, isOpen ? started.id : undefined);
-  // Its own caps are those that would be said now.
+  // The caps of this command replace those of its earlier start.
   const { maxRequests, maxOverageRequests } = settings;
   const run = state.run && { ...state.run, maxRequests, maxOverageRequests };
   return { stores, settings, state: { ...state, run } };
@@ -133,19 +132,19 @@ function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings
   return waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
 }
 
-/** Wanted identifiers without a fresh answer, judged now, in batches. */
+/** Yields wanted identifiers without a fresh answer, in batches. */
 async function* missingIn(
   scan: Scan,
-  known: KnownAccount | null,
+  account: KnownAccount | null,
   order: 'file' | 'priority' = 'file',
 ): AsyncGenerator<Unanswered[]> {
   for (const batch of unansweredIn(scan, READ_AT_ONCE, order)) {
-    if (known === null) {
+    if (account === null) {
       yield batch;
       continue;
     }
-    const found = await readFresh(batch, known);
-    yield batch.filter((_, at) => found[at] === null);
+    const stored = await readFresh(batch, account);
+    yield batch.filter((_, at) => stored[at] === null);
   }
 }
 
@@ -155,10 +154,10 @@ async function countAll(batches: AsyncIterable<readonly unknown[]>): Promise<num
   return count;
 }
 
-/** What would become of the user's own columns, as far as brands are stored. */
-async function countFills(scan: Scan, plan: OutputPlan, known: KnownAccount) {
+/** Counts the cells of the user's own columns that stored brands would fill. */
+async function countFills(scan: Scan, plan: OutputPlan, account: KnownAccount) {
   if (plan.fills.length === 0) return null;
-  // Loaded when needed: plans are mostly without.
+  // Loaded on demand, because most plans fill nothing.
   const { createFiller, FillCounts } = await import('./output/fill.js');
   const { joinRow, nameMatchOf } = await import('./output/join-rows.js');
   const { createRenderer } = await import('./output/render.js');
@@ -166,10 +165,10 @@ async function countFills(scan: Scan, plan: OutputPlan, known: KnownAccount) {
   const { answers, rows } = scan;
   const renderer = createRenderer(plan);
   for (const batch of unansweredIn(scan, READ_AT_ONCE)) {
-    const found = await readFresh(batch, known);
+    const stored = await readFresh(batch, account);
     for (const [at, { index }] of batch.entries()) {
-      const stored = found[at] ?? null;
-      const answer = stored && readStored(stored);
+      const outcome = stored[at] ?? null;
+      const answer = outcome && readStored(outcome);
       if (answer === null || !('profile' in answer) || answer.profile === null) continue;
       const { text: profile, brand } = answer.profile;
       const rendered = renderer.answer({ ...NOTHING_ASKED, status: answer.status, profile, brand });
@@ -197,19 +196,20 @@ function readFresh(batch: readonly Unanswered[], { stores, settings, state }: Kn
   );
 }
 
-/** What would be bought first of `requests` identifiers; null without `--priority`. */
-async function planPriorities(scan: Scan, known: KnownAccount | null, requests: number) {
+/** Returns the first of `requests` identifiers to be bought; null without `--priority`. */
+async function planPriorities(scan: Scan, account: KnownAccount | null, requests: number) {
   const { priorities } = scan;
   if (priorities === null) return null;
-  const deferred = known && estimateSpending(requests, known.state, { ...known, overagePrice: '1' }).deferred;
+  const deferred =
+    account && estimateSpending(requests, account.state, { ...account, overagePrice: '1' }).deferred;
   /** How many of the requests the limit covers; null when it covers all, or is unknown. */
   const covered = deferred === null || deferred === 0 ? null : requests - deferred;
-  /** The most valuable not stored (`kind:value`), with what their best rows say; null: nothing. */
+  /** The most valuable identifiers (`kind:value`), each with the value of its best row, if any. */
   const first: { readonly identifier: string; readonly value: string | null }[] = [];
-  /** The least valuable one that the limit covers; null: it covers all, none, or is unknown. */
+  /** The last identifier that the limit covers; null if it covers all or none, or is unknown. */
   let last: (typeof first)[number] | null = null;
   let count = 0;
-  for await (const batch of missingIn(scan, known, 'priority')) {
+  for await (const batch of missingIn(scan, account, 'priority')) {
     for (const { index, text } of batch) {
       count += 1;
       const ranked = { identifier: text, value: priorities.valueOf(index) };
@@ -223,7 +223,7 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
 
 const REASONS_AT_MOST = 20;
 
-/** A plan for programs: what `plan --json` prints. Pure. */
+/** Returns a plan as `plan --json` prints it. Pure. */
 export function planDocument({
   columns: _,
   cap: __,

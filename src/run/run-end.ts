@@ -1,18 +1,15 @@
-/** How a run's lookups ended, and its exit code. Pure. */
+/** The end of a run's lookups, and its exit code. Pure. */
 import { BrandEnrichError, EXIT, type ExitCode, isOfStop, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
 import type { RunHalt, RunStop } from '../engine/stores/run-reasons.js';
 
-/** What failed while a stopped run was winding up. */
+/** A failure while a stopped run was winding up. */
 export interface StopFault {
   readonly exitCode: ExitCode;
   readonly sentence: string;
 }
 
-/**
- * `finished`: each wanted identifier is answered or failed. `paused`: the job goes on when resumed.
- * Halted as `useless`: no answer counts; as `unmatched`: held for a person.
- */
+/** `finished`: each wanted identifier is answered or failed. `paused`: its job can be resumed. */
 export type LookupsEnd =
   | { readonly type: 'finished' | 'cancelled' | 'paused' | 'declined' | 'too_many_failures' }
   | { readonly type: 'stopped'; readonly fault?: StopFault | null }
@@ -38,13 +35,13 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   unmatched: EXIT.limit,
 };
 
-/** Why the run ended before it was complete, as the engine keeps it; null: nothing stopped it. */
+/** Returns why the run ended early, as the engine stores it; null if nothing stopped it. */
 export function stopOf(end: LookupsEnd): RunStop | null {
   if (end.type === 'finished') return null;
   return end.type === 'halted' ? end : { type: end.type };
 }
 
-/** Returns what an error after `stop` adds to it, or null for the stop itself, or a lost engine. */
+/** Returns the fault of an error after `stop`; null for the stop itself or a lost engine. */
 export function faultAfter(error: unknown, stop: AbortSignal): StopFault | null {
   if (isOfStop(error, stop)) return null;
   if (!(error instanceof BrandEnrichError))
@@ -52,7 +49,7 @@ export function faultAfter(error: unknown, stop: AbortSignal): StopFault | null 
   return error.code === 'engine-unreachable' ? null : { exitCode: error.exitCode, sentence: error.message };
 }
 
-/** `isStrict`: invalid rows count as failed, and so does a whole run without a match. */
+/** Returns the exit code. `isStrict`: invalid rows, or no match at all, count as failures. */
 export function exitCodeOf(
   { end, written }: { readonly end: LookupsEnd; readonly written: { readonly counts: StatusCounts } },
   isStrict: boolean,

@@ -19,10 +19,10 @@ import { makeReport, type RunReport } from './report/report.js';
 import { lowestApart, type RankedBrand } from './report/run-summary.js';
 import { exitCodeOf } from './run-end.js';
 
-/** Picture and page are made after the files are safe, so a person waits for them. */
+/** Logos are fetched after the files are safe, while a person waits. */
 const LOGOS_TOTAL_MS = 10_000;
 
-/** What all runs of the process share. `graceMs`: how long `stop` waits for requests in flight. */
+/** Shared by all runs of a process. `graceMs`: how long a stop waits for requests in flight. */
 export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
   readonly service: RunService;
   readonly stateFolder: string;
@@ -31,7 +31,7 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
 
 export type FileEvent =
   | RunEvent
-  /** The last one: the files are written, and the run is over. */
+  /** The last event: the files are written, and the run is over. */
   | {
       readonly type: 'ended';
       readonly result: EnrichResult;
@@ -43,16 +43,16 @@ export interface FileRun
   extends Omit<EnrichRuntime, keyof RunContext | 'queueName' | 'emit'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only'> {
   readonly readers: readonly ((event: FileEvent) => void)[];
-  /** See `EnrichRequest`. Default `terminal`. */
+  /** Default `terminal`. */
   readonly reader?: EnrichRequest['reader'];
-  /** Where the result goes; absent: where the settings say. */
+  /** The path of the result; default: `output` of the settings. */
   readonly output?: string;
 }
 
-/** `report` names files as the command does. `page`: the path of the page; null: there is none. */
+/** `report` names files as the command does. `page`: the path of the page, null without one. */
 export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
-/** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
+/** Enriches one file. Throws if no run can begin; the exit code says why a begun run stopped. */
 export async function runFile(run: FileRun, context: RunContext) {
   const { settings } = run;
   const emit = (event: FileEvent) => {
@@ -95,8 +95,9 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 }
 
 /**
- * Returns the path of the page; null beside a device or pipe. Throws `output-unwritable`.
- * `isSample`: logos are made up, and not requested. `network`: null embeds none.
+ * Writes the page and returns its path; null if the report goes to a device or pipe. Throws
+ * `output-unwritable`. Fetches no logos if `isSample`, whose logos are made up, or if `network` is
+ * null.
  */
 export async function writeReportPage(
   result: EnrichResult,
@@ -117,11 +118,11 @@ export async function writeReportPage(
   return names.reportHtml;
 }
 
-/** For a failure of `writeReport` or `writeReportPage`: says what was written before. */
+/** Says in an error of the report that the output itself was written. */
 function afterOutput(error: unknown, { names, isComplete }: EnrichResult): unknown {
   if (!(error instanceof RunError)) return error;
   const target = isComplete ? names.complete : names.partial;
-  const output = `${isComplete ? 'the output is whole' : 'the partial file is written'} (${target})`;
+  const output = `${isComplete ? 'the output is complete' : 'the partial file is written'} (${target})`;
   return new RunError({ ...error.detail, what: `${output}, but its report cannot be written` });
 }
 

@@ -1,4 +1,4 @@
-/** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
+/** A run's record in the engine, which workers and other runs read: start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
@@ -31,19 +31,19 @@ import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
 const HEARTBEAT_MS = 5_000;
-/** Runs checked for a killed process, which may be long ago, and for earlier starts. */
+/** Runs checked for a killed process, and for earlier starts. */
 const RUNS_LOOKED_AT = 100;
-/** Living workers settle within this time; what is missing then is never reported. */
+/** Live workers report their last requests within this time. */
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
 interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial<RunOwner> {
   readonly name: string;
-  /** Default: this user of this machine, for a run that is its own job. */
+  /** Default for a command: the user at this machine. */
   readonly startedBy?: string | undefined;
 }
 
-/** Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. */
+/** Starts a run; `releasers` end its heartbeat. `name`: its input or program, for people. */
 export async function startRun(
   { name, settings, startedBy, ...run }: StartedRun,
   { engine, log }: Pick<EnrichRuntime, 'engine' | 'log'>,
@@ -51,8 +51,7 @@ export async function startRun(
 ): Promise<RunRecord> {
   const { runs } = engine;
   const by = startedBy ?? (run.job === undefined ? userAtHost() : undefined);
-  // Until their heartbeats are old no other process can tell that these are dead, and their chunks
-  // would be paid for in their names.
+  // Workers would pay for the chunks of killed runs until their heartbeats expire.
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
       await runs.end(id, { type: 'killed' });
@@ -66,7 +65,7 @@ export async function startRun(
       ...(by !== undefined && { startedBy: by }),
     },
   });
-  // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.
+  // A timer, because a stage may take long, and workers drop a run without a heartbeat.
   let isUnderWay = false;
   const timer = setInterval(() => {
     if (isUnderWay) return;
@@ -82,7 +81,7 @@ export async function startRun(
   return started;
 }
 
-/** Works on a run, and ends it in the engine if that fails: it would seem to be at work. */
+/** Performs `work`; if that throws, ends the run in the engine, where it would seem alive. */
 export async function endIfFails<T>(
   { id }: Pick<RunRecord, 'id'>,
   { engine, log, stop }: Pick<EnrichRuntime, 'engine' | 'log' | 'stop'>,
@@ -98,7 +97,7 @@ export async function endIfFails<T>(
   }
 }
 
-/** Why a run ended that failed with this error. `stop`: what ends all runs of the process. */
+/** Returns why an error ended a run. `stop`: the signal that ends all runs of the process. */
 export function stopOfError(error: unknown, stop?: AbortSignal): RunStop {
   if ((stop && isOfStop(error, stop)) || error instanceof InterruptedError) return { type: 'stopped' };
   if (error instanceof BrandEnrichError)
@@ -106,13 +105,13 @@ export function stopOfError(error: unknown, stop?: AbortSignal): RunStop {
   return { type: 'failed', reason: fileFault(error)?.subject ?? `unexpected error: ${errorText(error)}` };
 }
 
-/** A name for one run, unique, with its day (UTC) for people. `now` in milliseconds. */
+/** Returns a unique id with the day (UTC) for people. `now`: in milliseconds. */
 export function newRunId(now: number): string {
   const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
   return `r-${day}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Throws `PausedError` where the key or all spending is paused, unless a person resumes it. */
+/** Throws `PausedError` if the key or all spending is paused, unless a person resumes it. */
 export async function assertNotPaused(
   key: string,
   name: string,
@@ -122,20 +121,20 @@ export async function assertNotPaused(
     if (pause.owner !== key && !isOfAll(pause)) continue;
     if (await resumes?.(pause)) await engine.runs.resume(pause.owner);
     else {
-      const todo = `nothing was sent; ${resumeCommand(pause, name)} allows it, then run again`;
+      const todo = `nothing was sent; resume with ${resumeCommand(pause, name)}, then run again`;
       throw new PausedError({ code: 'paused', what: pauseText(pause), subject: name, todo });
     }
   }
 }
 
-/** Who paused a run that waits, or all spending, and the way on. */
+/** Returns who paused a waiting run, or all spending, and the command that resumes it. */
 export async function pauseNotice({ runs }: EnrichRuntime['engine'], owner: string): Promise<string> {
   const pause = (await runs.pauses()).find((each) => each.owner === owner || isOfAll(each));
-  if (pause === undefined) return 'paused; it waits until it is resumed';
-  return `${pauseText(pause)}; it waits until ${resumeCommand(pause)} continues it`;
+  if (pause === undefined) return 'paused; this run waits until it is resumed';
+  return `${pauseText(pause)}; this run waits; resume with ${resumeCommand(pause)}`;
 }
 
-/** For `status` and the dashboard: identifiers that need no lookup because they are stored. */
+/** Records for `status` and the dashboard how many identifiers have stored answers. */
 export async function recordStored(
   { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,
   stored: number,
@@ -147,8 +146,8 @@ export async function recordStored(
 }
 
 /**
- * Ends the run in the engine and reads how it stands there. `stop` null: it is complete. The file
- * is written, so an engine that does not answer prevents nothing.
+ * Ends the run in the engine and returns its last record. `stop`: null for a complete run. The file
+ * is written already, so an unreachable engine only causes a notice.
  */
 export async function endRun(
   { runtime, run }: Pick<ActiveRun, 'runtime' | 'run'>,
@@ -167,7 +166,7 @@ export async function endRun(
     if (!(error instanceof RunError) || error.code !== 'engine-unreachable') throw error;
     const text = `the engine could not record the end of this run: ${error.message}`;
     emit({ type: 'notice', text });
-    // Requests under way have ended: a second call is the same stop.
+    // Nothing is in flight any more, and a second stop changes nothing.
     if (runtime.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0) {
@@ -176,19 +175,19 @@ export async function endRun(
         'next run on this engine stores them';
       emit({ type: 'notice', text, isWarning: true });
     }
-    // The last tally that the engine gave, and what this process knows to have been sent since.
+    // The last tally of the engine, or the counts of this process where they are higher.
     const tally = progress?.tally ?? run.tally;
     const { requests, billed, cutOff } = worker?.sentFor(run.id) ?? { ...NO_TALLY, cutOff: 0 };
-    const known = {
+    const latest = {
       ...tally,
       requests: Math.max(tally.requests, requests),
       billed: Math.max(tally.billed, billed),
     };
-    return { ledger: null, ended: { ...run, tally: known, spent: known.billed + cutOff } };
+    return { ledger: null, ended: { ...run, tally: latest, spent: latest.billed + cutOff } };
   }
 }
 
-/** The record of an ended run, once its workers had time to report to the ledger what was free. */
+/** Returns the record of an ended run, after its workers had time to report their last requests. */
 async function settledRun(run: RunRecord, { engine, clock }: EnrichRuntime): Promise<RunRecord> {
   for (let looks = 1; ; looks += 1) {
     const record = (await engine.runs.get(run.id)) ?? run;

@@ -31,7 +31,7 @@ const TONES: Readonly<Record<keyof StatusCounts, Tone>> = {
 
 type Line = readonly [name: string, text: string];
 
-/** In columns: what to do next above the files, the report last. Safe for terminals. */
+/** Returns the summary in columns, the report last. Safe for terminals. */
 export function summaryText(run: FinishedRun, hasColor: boolean): string {
   const { report, page, result } = run;
   const paint = (tone: Tone, text: string) => (hasColor ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text);
@@ -109,14 +109,14 @@ function closingOf({ report }: FinishedRun): string[] {
   return [...closing].filter((line) => line !== null);
 }
 
-/** Who used it, where we were not the only one. */
+/** Says who used the account; empty if all of its use is ours and settled. */
 function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>): string {
   if (others === 0 && inFlight === 0) return '';
   const flying = inFlight === 0 ? '' : `, ${countText(inFlight)} in flight`;
   return ` (${countText(sent)} by us${flying}, ${countText(others)} by others)`;
 }
 
-/** Why a run ended badly, in one line; empty when it did not. `--quiet` prints nothing else. */
+/** Returns in one line why a run ended badly, or ''. `--quiet` prints nothing else. */
 export function stopText({ result, report, exitCode }: FinishedRun): string {
   const { next } = report;
   if (next === null || (exitCode === EXIT.done && result.end.type !== 'declined')) return '';

@@ -7,7 +7,7 @@ import { usesMostOfQuota } from './lookups/spending.js';
 import type { FileEvent } from './run-file.js';
 import { sayHalt, sayTo } from './words/say-reason.js';
 
-/** Logs events. `about`: names the run. `standing`: shared by runs of an account at one time. */
+/** Returns a reader that logs events. `about`: fields that name the run. */
 export function createLogView(
   log: Log,
   about: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ export function createLogView(
   };
 }
 
-/** Returns the sentence for people that an event is, or null. */
+/** Returns an event as a sentence for people; null if it has none. */
 export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
   if (event.type === 'notice')
     return { sentence: sayTo(reader, event.text), isWarning: event.isWarning === true };
@@ -38,7 +38,10 @@ export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
   return { sentence: `parked: ${why}; the run continues when it can spend again`, isWarning: true };
 }
 
-/** Logs an outage, its end, a near limit, once each. `shared`: all runs' worker; null: own ones. */
+/**
+ * Returns a reader that logs an outage, its end and a near limit once, also if several runs share
+ * it. `shared`: the worker of all these runs; null if each has its own.
+ */
 export function createStanding(log: Log, shared: Pick<LookupWorker, 'outage'> | null) {
   let isNear = false;
   let isOut = false;

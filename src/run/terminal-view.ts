@@ -1,4 +1,4 @@
-/** A run on standard error: progress as bar or lines, sentences, the question before spending. */
+/** A run on standard error: progress as a bar or lines, sentences, the question before spending. */
 import { createInterface } from 'node:readline/promises';
 import type { Clock } from '../core/clock.js';
 import { costOf } from '../core/decimal.js';
@@ -30,7 +30,7 @@ const LINE_EVERY_MS = 10_000;
 const BAR_WIDTH = 24;
 const RATE_WINDOW_MS = 10_000;
 
-/** Shows nothing but warnings with `--quiet`. */
+/** Returns a view that shows a run on the terminal; with `--quiet` only its warnings. */
 export function createTerminalView(options: TerminalViewOptions) {
   const { settings, clock } = options;
   const { stdin, stderr } = options.streams;
@@ -55,7 +55,7 @@ export function createTerminalView(options: TerminalViewOptions) {
   const notice = (sentence: string) => {
     if (!settings.quiet) warn(sentence);
   };
-  /** Progress repeats what it says. */
+  /** Shows a warning once, though every progress event repeats its cause. */
   const warnOnce = (what: string, sentence: string) => {
     if (!warned.has(what)) warn(sentence);
     warned.add(what);
@@ -73,10 +73,10 @@ export function createTerminalView(options: TerminalViewOptions) {
       printText(stderr, `${text}\n`);
       return;
     }
-    // Some terminals say that they have no columns.
+    // Some terminals report 0 columns.
     const width = (stderr.columns || 80) - 1;
     const shown = share === null ? text.slice(0, width) : barLine(share, text, width, settings.color);
-    // Written over, then cut: a line that is cleared first flickers.
+    // Overwrites the line, because clearing it first flickers.
     printControlled(stderr, `\r${shown}\u001b[K`);
     isBarShown = true;
   };
@@ -92,7 +92,7 @@ export function createTerminalView(options: TerminalViewOptions) {
   };
   const warnOfProgress = ({ outage, ledger }: EnrichProgress) => {
     if (outage !== null)
-      warnOnce('outage', `the service is unavailable: ${outage}; lookups go on when it answers`);
+      warnOnce('outage', `the service is unavailable: ${outage}; lookups continue when it answers`);
     const account = ledger && judgeAccount(ledger);
     if (account?.isNearLimit)
       warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);
@@ -106,7 +106,7 @@ export function createTerminalView(options: TerminalViewOptions) {
     const isAsked = isAskedAbout(question);
     const show = isAsked ? warn : notice;
     if (trial?.isRequested) for (const line of trialLines(trial)) show(line);
-    // Said once, unless the first request told of costs or of a limit.
+    // Shown again after the first request only if that showed costs or a limit.
     const isNews = trial === null || overageRequests > 0 || (deferred ?? 0) > 0;
     if (isAsked || isTrial(question) || isNews) show(questionText(question));
   };
@@ -122,7 +122,7 @@ export function createTerminalView(options: TerminalViewOptions) {
         return askOnTerminal(question, options);
       },
     }),
-    // `--yes` agrees to costs; only a person takes back what a person ordered.
+    // `--yes` agrees to costs, but only a person resumes what a person paused.
     ...(isTerminal &&
       stdin.isTTY === true && {
         resumes: (pause: Pause) => askOnTerminal(`${pauseText(pause)}; resume it?`, options),
@@ -143,7 +143,7 @@ export function createTerminalView(options: TerminalViewOptions) {
     notice,
     warn,
     questions,
-    /** From now on nothing but sentences is shown of the run. */
+    /** Clears the bar. */
     end: clear,
   };
 }
@@ -181,15 +181,14 @@ function trialLines({ counts, brands }: TrialResult): string[] {
   ];
 }
 
-/** False: declined or input ended. Throws `InterruptedError` on Ctrl-C, and `stop`'s reason. */
+/** Asks a person; an ended input is no. Throws `InterruptedError` on Ctrl-C, or `stop`'s reason. */
 export async function askOnTerminal(
   question: string,
   { streams: { stdin, stderr }, stop }: TerminalPrompt,
 ): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
-    // Neither would end the question on its own: on a terminal Ctrl-C is a key, and Ctrl-D closes
-    // the input.
+    // `question` never settles after Ctrl-C, a key here, or Ctrl-D, which closes the input.
     const broken = new Promise<string>((resolve, reject) => {
       prompt.once('SIGINT', () => {
         const todo = 'nothing more was spent; run again';
@@ -213,7 +212,7 @@ function rateOf(marks: readonly Mark[]): number | null {
   return ((last.answered - first.answered) * 1_000) / (last.at - first.at);
 }
 
-/** What came out, what is spent of the limit, rate and time left. */
+/** Returns one line: outcomes, requests spent of the limit, rate and time left. */
 export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
   const { isParked, answered, wanted, ledger, run, outage, queued } = progress;
   const { matched = 0, stored = 0, billed = 0 } = run?.tally ?? {};
@@ -237,7 +236,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   ].join(' · ');
 }
 
-/** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */
+/** Cuts the line to the terminal's width, where colour codes take no room. */
 function barLine(share: number, text: string, width: number, hasColor: boolean): string {
   const full = Math.round(Math.min(1, share) * BAR_WIDTH);
   const done = '█'.repeat(full).slice(0, width);

@@ -102,7 +102,9 @@ onEngines([redisEngine(), postgresEngine(), embeddedEngine()].map(inLongTests), 
     expect(ends.filter(({ code }) => code === 0).length).toBeLessThanOrEqual(1);
     const told = ends.filter(({ code }) => code === 7).map(({ stderr }) => stderr);
     for (const text of told)
-      expect(text).toMatch(/less than an hour ago|another worker is looking it up|it has an answer already/);
+      expect(text).toMatch(
+        /less than an hour ago|another worker is looking it up|its answer is already stored/,
+      );
     await scene.until('done', 1, 120_000);
     expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
   });
@@ -126,7 +128,7 @@ onEngines([redisEngine(), postgresEngine(), embeddedEngine()].map(inLongTests), 
     const scene = await createScene(engine, { quota: 5, plan: 'paid' }, domainList(3));
     const { meter } = scene.service;
     await ends(0, scene.run(['run', 'list.csv'], PAID));
-    await ends(7, scene.run(['ledger', 'check', domainAt(0)], PAID), 'it has an answer already');
+    await ends(7, scene.run(['ledger', 'check', domainAt(0)], PAID), 'its answer is already stored');
     expect(meter.billed).toBe(3);
     const other = await scene.run(['ledger', 'check', domainAt(7)], PAID);
     expect([other.code, meter.billed], other.stderr).toEqual([0, 4]);

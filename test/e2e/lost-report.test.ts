@@ -21,7 +21,7 @@ onEngines([redisEngine()], (engine) => {
       const isPartial = fault.includes('stopped');
       const output = isPartial ? 'list.enriched.partial.csv' : 'list.enriched.csv';
       expect(stderr).toContain(
-        `${isPartial ? 'the partial file is written' : 'the output is whole'} (${output})`,
+        `${isPartial ? 'the partial file is written' : 'the output is complete'} (${output})`,
       );
       expect(stderr).toMatch(/report cannot be written: out\/r\.(json|html);/);
       expect(await readRows(scene.path(output))).toHaveLength(100);

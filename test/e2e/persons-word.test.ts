@@ -293,7 +293,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     await succeed(scene, 'pause');
     options.latencyMs = 0;
     const waits =
-      /all spending is paused by \S+@\S+ since .*; it waits until `brand-enrich resume` continues it/;
+      /all spending is paused by \S+@\S+ since .*; this run waits; resume with `brand-enrich resume`/;
     await Promise.all([watcher.untilSaid(waits), running.untilSaid(waits)]);
     await succeed(scene, 'resume');
     expect((await running.done).code).toBe(0);

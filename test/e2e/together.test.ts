@@ -31,7 +31,7 @@ onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     expect(await listed()).toMatchObject({ status: 'held', isPaused: true, requests: { billed: still } });
     expect(billed('brand')).toBe(still);
     expect(one.said).toMatch(
-      new RegExp(`paused by .* since .*; it waits until \`brand-enrich resume ${id}\` continues it`),
+      new RegExp(`paused by .* since .*; this run waits; resume with \`brand-enrich resume ${id}\``),
     );
     await ends(0, scene.run(['resume', id]));
     expect(await one.done).toMatchObject({ code: 0 });

@@ -197,7 +197,7 @@ it('an outage and a near limit are reported once each, with --quiet too', () => 
   for (const some of [{ outage: 'status 503' }, { outage: 'status 503' }, { ledger: near }, { ledger: near }])
     view.update({ ...ASKING, ...some });
   expect(written).toEqual([
-    'the service is unavailable: status 503; lookups go on when it answers\n',
+    'the service is unavailable: status 503; lookups continue when it answers\n',
     'warning: 80 % of the limit of 100 requests is used\n',
   ]);
 });

@@ -1,4 +1,4 @@
-/** The one judge of an account: hold, use and rest, as the governor judges them. Pure. */
+/** Judges an account as the governor does: its hold, its use, and what is left. Pure. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { nextPeriodAt, serviceTime } from '../../ledger/period.js';
@@ -22,7 +22,7 @@ type Account = Parameters<typeof holdOf>[0] &
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 const WARN_AT = 0.8;
 
-/** In requests of the period, those in flight included; null: unknown. */
+/** Judges in requests of the period, in flight included; counts are null while unknown. */
 export function judgeAccount(account: Account) {
   const { quota, closedAt, period } = account;
   const overage = overageOf(account);
@@ -31,12 +31,12 @@ export function judgeAccount(account: Account) {
   const beyondEdge = edge === null ? 0 : Math.max(0, used - edge);
   const isOver = serviceTime(account) >= (nextPeriodAt(period, 'month') ?? Number.POSITIVE_INFINITY);
   return {
-    /** Why it may not spend; null: it may, or waits for what is in flight. */
+    /** Why it may not spend; null if it may, or only waits for requests in flight. */
     hold: holdOf(account),
     /** A permit could be taken now, if nothing is paused. */
     hasRoom: closedAt === null && left !== 0,
     isNearLimit: !isOver && limit !== null && limit > 0 && used >= WARN_AT * limit,
-    /** When the long wait ends that the service asked for (Retry-After), or null without one. */
+    /** The end of a long wait that the service asked for (Retry-After), or null. */
     waitsUntil: waitsUntil(account),
     limit,
     cap,
@@ -50,7 +50,7 @@ export function judgeAccount(account: Account) {
   };
 }
 
-/** The account's requests of the period, for documents. */
+/** Returns the account's requests of the period, for documents. */
 export function useOf(state: LedgerState) {
   const { period, quota, sent, others, free } = state;
   const { limit, cap, used, left } = judgeAccount(state);
@@ -66,7 +66,7 @@ export interface BudgetTerms {
 /** Money as exact decimal text. */
 export type JudgedBudget = Readonly<NonNullable<ReturnType<typeof judgeBudget>>>;
 
-/** For the whole account: overage is use beyond the quota. null: not paid, or quota unknown. */
+/** Judges the budget of the whole account; null unless paid with a known quota. */
 export function judgeBudget(state: Account, { plan, budget, price }: BudgetTerms) {
   if (plan !== 'paid' || state.quota === null) return null;
   const requestsAllowed = requestsFor(budget, price);
@@ -78,12 +78,12 @@ export function judgeBudget(state: Account, { plan, budget, price }: BudgetTerms
     /** Requests beyond the quota, ours and others', and their cost. */
     overageRequests,
     used: costOf(overageRequests, price),
-    /** `--quota` if below the quota: nothing of the budget is spent. */
+    /** `--quota` if it is below the quota; then nothing of the budget is spent. */
     quotaCap: cap,
-    /** The number of requests that the whole budget allows beyond the quota. */
+    /** Requests that the whole budget allows beyond the quota. */
     requestsAllowed,
     requestsLeft: overageLeft,
-    /** What is not spent, in whole requests. */
+    /** The unspent budget, in whole requests. */
     left: costOf(Math.max(0, requestsAllowed - overageRequests), price),
   };
 }

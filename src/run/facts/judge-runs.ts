@@ -1,4 +1,4 @@
-/** The one judge of runs, by record, heartbeat, process and account. Pure. */
+/** Judges runs by record, heartbeat, process and account. Pure. */
 import type { RunStop } from '../../engine/stores/run-reasons.js';
 import {
   answeredOf,
@@ -14,35 +14,35 @@ import {
 } from '../../engine/stores/run-store.js';
 import { type Hold, holdOf } from '../../ledger/policy.js';
 
-/** `held`: alive, may not spend. `dead`: recorded as running, and is not. Others: as recorded. */
+/** `held`: alive, may not spend. `dead`: recorded as running, not alive. Others: as recorded. */
 export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'cancelled';
 
-/** What a run is for people. */
+/** The state of a run, for people. */
 export type RunState = Exclude<Standing, 'held'> | 'paused' | 'waiting' | 'nothing matched';
 
-/** Why a run may not spend: it is paused, its account, or its own `--max-requests`. */
+/** Why a run may not spend: a pause, its account, or its own `--max-requests`. */
 export type RunHold = Hold | 'capped';
 
-/** What runs are judged by. */
+/** The facts that runs are judged by. */
 export interface Evidence {
   readonly runs: readonly RunRecord[];
-  /** The clock that dates heartbeats. */
+  /** The time by the clock that dates heartbeats, in milliseconds. */
   readonly storeNow: number;
   /** Runs whose process is known to have ended, on this machine. */
   readonly gone: ReadonlySet<string>;
-  /** The account of this process; null: none is set. */
+  /** The account of this process; null if none is set. */
   readonly account: string | null;
   readonly ledger: Parameters<typeof holdOf>[0] | null;
-  /** The other accounts of runs that are alive, by name: why each may not spend. */
+  /** Why other accounts of live runs may not spend, by their names. */
   readonly otherHolds: ReadonlyMap<string, Hold | null>;
 }
 
 type RunWhy =
   | { readonly type: 'queued'; readonly behind: string }
-  /** `goesOn`: when it is resumed, without a new start of the command. */
-  | { readonly type: 'paused'; readonly order: Order; readonly goesOn: boolean }
-  /** Dead: process or heartbeat ended. `goesOn`: another process takes its job over. */
-  | { readonly type: 'gone' | 'silent'; readonly goesOn: boolean }
+  /** `continues`: when resumed, without a new start of the command. */
+  | { readonly type: 'paused'; readonly order: Order; readonly continues: boolean }
+  /** The process or the heartbeat ended. `continues`: another process takes its job over. */
+  | { readonly type: 'gone' | 'silent'; readonly continues: boolean }
   | { readonly type: 'cancelled'; readonly order: Order }
   | { readonly type: 'held'; readonly hold: RunHold }
   | { readonly type: 'nothing matched' }
@@ -52,36 +52,36 @@ export interface JudgedRun {
   readonly run: RunRecord;
   readonly standing: Standing;
   readonly state: RunState;
-  /** null: there is nothing to say. */
+  /** Null if there is nothing to explain. */
   readonly why: RunWhy | null;
-  /** Requests that are sent and not reported: they are awaited, or at least their permits are. */
+  /** Requests sent and not reported, whose answers or permits are still awaited. */
   readonly inFlight: number;
-  /** Requests that may have been billed and whose answers are lost: their worker ended. */
+  /** Requests that may have been billed; their worker ended and their answers are lost. */
   readonly unreported: number;
 }
 
-/** Those that are at work first, else in the order of the evidence. */
+/** Judges all runs. Runs at work come first; otherwise the order of the evidence stays. */
 export function judgeRuns(evidence: Evidence): JudgedRun[] {
   const { runs, storeNow, gone, account, ledger, otherHolds } = evidence;
-  const own = ledger && holdOf(ledger);
-  const there = runs.filter(({ id }) => !gone.has(id));
+  const ownHold = ledger && holdOf(ledger);
+  const notGone = runs.filter(({ id }) => !gone.has(id));
   const judged = runs.map((run): JudgedRun => {
-    const { account: its } = run.settings;
+    const payer = run.settings.account;
     // A pause holds every account of the engine.
-    const held = its === account || own === 'paused' ? own : (otherHolds.get(its) ?? null);
+    const isOwn = payer === account || ownHold === 'paused';
     const isGone = gone.has(run.id);
-    const mayHold = runHoldOf(run, held);
-    const standing = standingOf(run, storeNow, mayHold, isGone);
-    const behind = standing === 'running' ? queuedText(runsBefore(run, there, storeNow)) : null;
+    const hold = runHoldOf(run, isOwn ? ownHold : (otherHolds.get(payer) ?? null));
+    const standing = standingOf(run, storeNow, hold, isGone);
+    const behind = standing === 'running' ? queuedText(runsBefore(run, notGone, storeNow)) : null;
     const isInFlight = isAtWork({ standing }) || mayBeInFlight(run, storeNow);
-    const missing = unreportedOf(run);
+    const unreported = unreportedOf(run);
     return {
       run,
       standing,
       state: stateOf(run, standing),
-      why: behind === null ? whyOf(run, standing, mayHold, isGone) : { type: 'queued', behind },
-      inFlight: isInFlight ? missing : 0,
-      unreported: isInFlight ? 0 : missing,
+      why: behind === null ? whyOf(run, standing, hold, isGone) : { type: 'queued', behind },
+      inFlight: isInFlight ? unreported : 0,
+      unreported: isInFlight ? 0 : unreported,
     };
   });
   return judged.sort((one, other) => Number(isAtWork(other)) - Number(isAtWork(one)));
@@ -94,33 +94,33 @@ function stateOf(run: RunRecord, standing: Standing): RunState {
 }
 
 function whyOf(run: RunRecord, standing: Standing, hold: RunHold | null, isGone: boolean): RunWhy | null {
-  // A command whose process has ended is started anew.
+  // A command whose process has ended needs a new start.
   const isCommand = run.job === run.id;
-  // One that works with nothing left to ask for is not held by a pause.
+  // A pause does not hold a run with nothing left to look up.
   if (run.paused !== null && standing !== 'running')
-    return { type: 'paused', order: run.paused, goesOn: standing === 'held' || !isCommand };
-  if (standing === 'dead') return { type: isGone ? 'gone' : 'silent', goesOn: !isCommand };
+    return { type: 'paused', order: run.paused, continues: standing === 'held' || !isCommand };
+  if (standing === 'dead') return { type: isGone ? 'gone' : 'silent', continues: !isCommand };
   if (run.cancelled !== null) return { type: 'cancelled', order: run.cancelled };
   if (standing === 'held' && hold !== null) return { type: 'held', hold };
   if (run.stop !== null) return { type: 'stopped', stop: run.stop };
   return foundNothing(run) ? { type: 'nothing matched' } : null;
 }
 
-/** Answers without a match that are worth a word while the run continues. */
+/** Answers without any match that are worth a warning while the run continues. */
 const MISSES_AT_LEAST = 20;
 
-/** Whether a run is at work and has found nothing in its first answers. */
+/** True if a run is at work and has found nothing in its first answers. */
 export function findsNothing({ run, standing }: Pick<JudgedRun, 'run' | 'standing'>): boolean {
   const { matched, stored, notFound } = partsOf(run);
   return standing === 'running' && matched + stored === 0 && notFound >= MISSES_AT_LEAST;
 }
 
-/** Whether a process is working on the run. */
+/** True if a process is working on the run. */
 export function isAtWork({ standing }: Pick<JudgedRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
-/** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
+/** Returns why a run with identifiers left may not spend, or null. `hold`: of its account. */
 function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
   if (run.paused !== null) return 'paused';
@@ -129,7 +129,7 @@ function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;
 }
 
-/** `storeNow`: by the clock that dates heartbeats. `hold`: of the run. */
+/** Returns the standing of a run. `storeNow`: see `Evidence`. `hold`: of the run. */
 function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone = false): Standing {
   if (run.status === 'completed') return 'finished';
   if (run.status !== 'running') return run.status;
@@ -138,27 +138,27 @@ function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGo
 }
 
 /**
- * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative. A chunk that an
- * engine lost, or has again after a failover, is done twice and finds what it had asked for stored:
- * that is not a second identifier. In a finished run, identifiers without a request were stored.
- * What earlier starts of the same file bought is found stored, and counts by its outcome.
+ * Counts identifiers by outcome; `whole`: their sum, 0 while unknown. A chunk that runs twice, as
+ * after a failover, finds its own answers stored, and these repeats are subtracted. In a finished
+ * run, identifiers without a request were stored. Stored answers that earlier starts of the same
+ * file bought count by their outcome.
  */
 export function partsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' | 'earlier'>) {
   const { tally, identifiers, earlier } = run;
   const { failed } = tally;
-  const twice = Math.max(0, answeredOf(run) - (identifiers ?? Number.POSITIVE_INFINITY));
+  const repeats = Math.max(0, answeredOf(run) - (identifiers ?? Number.POSITIVE_INFINITY));
   const isFinished = run.status === 'completed';
-  const reported = Math.max(0, tally.stored - twice);
+  const reported = Math.max(0, tally.stored - repeats);
   const answered = tally.matched + tally.notFound + failed + reported;
   const rest = Math.max(0, (identifiers ?? 0) - answered);
-  const found = reported + (isFinished ? rest : 0);
-  const matchedBefore = Math.min(earlier?.matched ?? 0, found);
-  const missingBefore = Math.min(earlier?.notFound ?? 0, found - matchedBefore);
+  const stored = reported + (isFinished ? rest : 0);
+  const matchedBefore = Math.min(earlier?.matched ?? 0, stored);
+  const missingBefore = Math.min(earlier?.notFound ?? 0, stored - matchedBefore);
   return {
     matched: tally.matched + matchedBefore,
     notFound: tally.notFound + missingBefore,
     failed,
-    stored: found - matchedBefore - missingBefore,
+    stored: stored - matchedBefore - missingBefore,
     left: isFinished ? 0 : rest,
     whole: identifiers === null ? 0 : answered + rest,
   };

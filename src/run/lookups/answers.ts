@@ -4,11 +4,11 @@ import type { RenderedAnswer } from '../output/output-plan.js';
 import { grown, type SpoolFile } from '../scan/spool-file.js';
 
 const CACHED_BYTES = 16 * 1_048_576;
-/** Codes of an identifier; 0: not wanted. */
+/** Codes of an identifier; 0 if it is not wanted. */
 const WANTED = 1;
 const FIRST_STATUS = 2;
 
-/** Texts of an answer, one after the other. */
+/** How many texts an answer has. */
 const PARTS = 4;
 
 export class Answers {
@@ -25,7 +25,7 @@ export class Answers {
 
   constructor(private readonly file: SpoolFile) {}
 
-  /** Makes the identifier wanted; false when it was already. */
+  /** Marks the identifier as wanted; false if it already was. */
   want(index: number): boolean {
     if (this.isWanted(index)) return false;
     this.#fit(index);
@@ -38,16 +38,16 @@ export class Answers {
     return (this.#codes[index] ?? 0) !== 0;
   }
 
-  /** The status, or null while there is none. */
+  /** Returns the status, null before there is an answer. */
   status(index: number): OutcomeStatus | null {
     return OUTCOME_STATUSES[(this.#codes[index] ?? 0) - FIRST_STATUS] ?? null;
   }
 
   set(index: number, status: OutcomeStatus, score: number | null, rendered: RenderedAnswer): void {
     this.#fit(index);
-    // First, because it fails when the disk is full: then the identifier has no answer yet.
     const { before, after, name = '', fill = '' } = rendered;
     const texts = [before, after, name, fill];
+    // Comes first: a full disk throws here, and the identifier stays without an answer.
     const { buffer, at } = this.file.room(texts.reduce((sum, text) => sum + text.length, 0) * 3);
     if (this.status(index) === null) this.answered += 1;
     this.#codes[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
@@ -68,8 +68,8 @@ export class Answers {
   }
 
   rendered(index: number): RenderedAnswer {
-    const known = this.#cache.get(index);
-    if (known) return known;
+    const cached = this.#cache.get(index);
+    if (cached) return cached;
     const lengths = this.#lengths.subarray(index * PARTS, (index + 1) * PARTS);
     const text = this.file.read(
       this.#positions[index] ?? 0,
@@ -81,7 +81,7 @@ export class Answers {
       return text.toString('utf8', end - length, end);
     });
     const rendered = { before, after, ...(name && { name }), ...(fill && { fill }) };
-    // Sorted rows of one identifier stand together: the latest are the likeliest.
+    // Rows of one identifier stand together after sorting, so older answers are rarely needed.
     if (this.#cachedBytes > CACHED_BYTES) {
       this.#cache = new Map();
       this.#cachedBytes = 0;
@@ -91,13 +91,13 @@ export class Answers {
     return rendered;
   }
 
-  /** The number of the row that used this identifier first; notes this row when there was none. */
+  /** Returns the number of the first row with this identifier; notes `row` if it is the first. */
   firstRow(index: number, row: number): number {
     this.#firstRows[index] ||= row;
     return this.#firstRows[index] ?? row;
   }
 
-  /** Forgets which rows used what: before the rows are joined again. */
+  /** Forgets the first rows, before rows are joined again. */
   forgetRows(): void {
     this.#firstRows.fill(0);
   }

@@ -1,4 +1,4 @@
-/** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
+/** Brings outcomes into a run's answers, each rendered once, with one batch in memory. */
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness, StoredOutcome } from '../../core/outcome.js';
@@ -29,17 +29,17 @@ export interface CollectorOptions {
   readonly renderer: Renderer;
   readonly keyOf: OutcomeKeyOf;
   readonly freshness: Freshness;
-  /** Gets each brand; null or absent: no changes are asked for. */
+  /** Gets each brand; null or absent without `--changes`. */
   readonly changes?: Pick<Changes, 'note'> | null;
   readonly emit: (found: { type: 'matched'; identifier: string }) => void;
 }
 
 /** Identifiers whose outcomes are read in one call. */
 export const READ_AT_ONCE = 500;
-/** While the run goes on: about 10 ms of rendering, on a loop that may run a worker too. */
+/** The same during lookups: 10 ms of rendering, on an event loop that may also run a worker. */
 const READ_AT_ONCE_SO_FAR = 100;
 const SO_FAR_AT_MOST = 2_000;
-/** Twice the most that is queued: with more, as when chunks were lost, the store has them all. */
+/** Twice the longest queue; answers beyond it, as after lost chunks, come from the store. */
 const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
 const NOT_FOUND = { status: 'not_found', packed: null, freshMs: null } as const;
@@ -47,10 +47,10 @@ const NOT_FOUND_ANSWER = { status: 'not_found', retryLater: false, profile: null
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
-  /** Why identifiers failed, were deferred or not found for now, by their number. */
+  /** Why identifiers failed, were deferred or were not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
-  /** By number: a "not found" of a worker that knew of no answer that shows the service. */
+  /** By number: a "not found" that came before any answer proved the address to be the service. */
   readonly #unproven = new Map<number, LookupFailure>();
   #answered = 0;
   #hasFound = false;
@@ -78,7 +78,7 @@ export class OutcomeCollector {
     );
   }
 
-  /** The same for lookups that failed in this run. */
+  /** Takes failures of this run in the same way. */
   takeFailed(runId: string, only?: readonly number[]): Promise<number> {
     const { runs } = this.options.engine;
     return this.#takeAll(
@@ -94,46 +94,46 @@ export class OutcomeCollector {
     );
   }
 
-  /** Whether it waits for `takeUnproven`: its lookup was paid for, and is not repeated. */
+  /** True if the identifier waits for `takeUnproven`: its lookup is paid and not repeated. */
   isUnproven(index: number): boolean {
     return this.#unproven.has(index);
   }
 
-  /** Records what was "not found" before an answer of the run showed the service; or it failed. */
+  /** Records each unproven "not found" if another answer proves the service; else it has failed. */
   async takeUnproven(): Promise<void> {
     const { engine, scan } = this.options;
     const { matched, notFound } = this.summary.facts.identifiers;
     const left = [...this.#unproven].filter(([index]) => scan.answers.status(index) === null);
-    const isShown = matched + notFound > 0;
+    const isProven = matched + notFound > 0;
     const outcomes = left.map(([, { key, billed }]) => ({ ...NOT_FOUND, key, billed }));
-    const fetchedAt = isShown ? await engine.outcomes.record(outcomes) : 0;
+    const fetchedAt = isProven ? await engine.outcomes.record(outcomes) : 0;
     for (const [index, { reason }] of left) {
       const unanswered = { index, text: scan.identifiers.at(index) };
-      if (isShown) this.#keepAnswer(unanswered, { ...NOT_FOUND_ANSWER, fetchedAt }, 'api');
+      if (isProven) this.#keepAnswer(unanswered, { ...NOT_FOUND_ANSWER, fetchedAt }, 'api');
       else this.#keepFailure(unanswered, reason);
     }
     this.#unproven.clear();
   }
 
-  /** Whatever is still without an answer was not asked, or not to the end. */
+  /** Defers every identifier that still has no answer. */
   deferRest(stop: RunStop): void {
     const words = sayDeferred(stop, 'cell');
     for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE))
       for (const unanswered of batch) this.#keepDeferred(unanswered, words);
   }
 
-  /** Identifiers of a chunk about to be queued: their answers may come through `onAnswer`. */
+  /** Notes identifiers before they are queued: their answers may come through `onAnswer`. */
   expect(batch: readonly Unanswered[]): void {
     if (this.#expected.size >= EXPECTED_AT_MOST) return;
     for (const each of batch) this.#expected.set(this.options.keyOf(each.text), each);
   }
 
-  /** Takes up to 2,000 answers of workers elsewhere. `answered`: by the tally, with known ones. */
+  /** Takes up to 2,000 answers of workers elsewhere. `answered`: by the tally, with stored ones. */
   async takeStoredSoFar(answered: number): Promise<void> {
     const { matched, notFound } = this.summary.facts.identifiers;
     const isNew = answered > this.#answered;
     this.#answered = answered;
-    // A tally may count more than is in the store, such as what failed earlier.
+    // A tally may count more than the store has, such as failures.
     if (!isNew && !this.#hasFound) return;
     const batches = this.#inTurn(Math.min(answered - matched - notFound, SO_FAR_AT_MOST));
     const before = this.options.scan.answers.answered;
@@ -141,11 +141,11 @@ export class OutcomeCollector {
     this.#hasFound = this.options.scan.answers.answered > before;
   }
 
-  /** Expected identifiers, each behind all others from then on: it may not be there yet. */
+  /** Yields expected identifiers and moves each to the end, since its answer may come later. */
   *#inTurn(count: number): Generator<Unanswered[]> {
     for (let left = Math.min(count, this.#expected.size); left > 0; left -= READ_AT_ONCE_SO_FAR) {
       const batch: Unanswered[] = [];
-      // Answers of our own worker arrive meanwhile.
+      // Answers of our own worker may have emptied the map meanwhile.
       const size = Math.min(left, READ_AT_ONCE_SO_FAR, this.#expected.size);
       if (size === 0) return;
       for (const [key, unanswered] of this.#expected) {
@@ -166,7 +166,7 @@ export class OutcomeCollector {
     try {
       this.#keepAnswer(unanswered, answer, 'api');
     } catch {
-      // A full disk: the run meets it where it takes from the store what is missing here.
+      // The disk is full: the run will throw when it takes this answer from the store.
     }
   }
 
@@ -177,24 +177,24 @@ export class OutcomeCollector {
   async #takeAll<T>(
     batches: Iterable<Unanswered[]>,
     read: (keys: readonly string[]) => Promise<readonly (T | null)[]>,
-    keep: (unanswered: Unanswered, found: T) => void,
+    keep: (unanswered: Unanswered, outcome: T) => void,
   ): Promise<number> {
     let missing = 0;
     for (const batch of batches) {
-      const found = await read(batch.map(({ text }) => this.options.keyOf(text)));
+      const outcomes = await read(batch.map(({ text }) => this.options.keyOf(text)));
       for (const [at, unanswered] of batch.entries()) {
-        const each = found[at] ?? null;
-        if (each === null) missing += 1;
+        const outcome = outcomes[at] ?? null;
+        if (outcome === null) missing += 1;
         else {
           this.#expected.delete(this.options.keyOf(unanswered.text));
-          keep(unanswered, each);
+          keep(unanswered, outcome);
         }
       }
     }
     return missing;
   }
 
-  /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
+  /** Renders and counts an answer; a second one for the same identifier changes nothing. */
   #keepAnswer({ index, text }: Unanswered, answer: Omit<FetchedAnswer, 'key'>, source: AnswerSource): void {
     const { scan } = this.options;
     if (scan.answers.status(index) !== null) return;
@@ -205,8 +205,8 @@ export class OutcomeCollector {
     if (error !== null) this.reasons.set(index, error);
     const identifier = parseIdentifierText(text);
     this.#render(index, { status, identifier, source, fetchedAt, error, profile, brand }, score);
-    const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
-    this.summary.noteAnswer(noted);
+    const facts = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
+    this.summary.noteAnswer(facts);
     if (status !== 'matched') return;
     this.options.changes?.note(index, text, brand);
     this.options.emit({ type: 'matched', identifier: text });
@@ -220,7 +220,7 @@ export class OutcomeCollector {
     if (this.#keepReason(unanswered, 'deferred', words)) this.summary.noteDeferred();
   }
 
-  /** False: it has an answer, or a reason, already. */
+  /** Returns false if the identifier already has a status. */
   #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): boolean {
     if (this.options.scan.answers.status(index) !== null) return false;
     this.reasons.set(index, error);
@@ -235,7 +235,7 @@ export class OutcomeCollector {
   }
 }
 
-/** Yields unanswered identifiers in batches. `order`: file, priority, or these numbers. */
+/** Yields unanswered identifiers in batches, by file, by priority, or only these numbers. */
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
   size: number | (() => number),
@@ -262,7 +262,7 @@ export function* unansweredIn(
   if (batch.length > 0) yield batch;
 }
 
-/** A stored answer as a worker would report it, or why it cannot be read. */
+/** Returns a stored answer as a worker would report it, or why it cannot be read. */
 export function readStored({ status, packed, fetchedAt, freshUntil }: StoredOutcome) {
   const profile = packed && readProfile(packed);
   if (packed !== null && profile === null) return whyUnreadable(packed);

@@ -11,9 +11,9 @@ export interface DispatchOptions {
   readonly queue: ChunkQueue;
   readonly runId: string;
   readonly stop: AbortSignal;
-  /** Failed lookups that are allowed; null: no limit. */
+  /** The most failed lookups; null without a limit. */
   readonly maxFailures: number | null;
-  /** A pause ends it, and holds nothing: its job is begun again later. Otherwise it waits. */
+  /** True: a pause ends the run, and its job starts again later. False: the run waits. */
   readonly endsWhenPaused: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,16 +22,16 @@ export interface DispatchOptions {
   readonly onSilence: () => void;
 }
 
-/** `lost`: the queue has nothing left of what it was given. */
+/** `lost`: the queue lost the chunks. */
 export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
 
-/** Unfinished identifiers at once: a waiting job takes engine memory, and keeps its size. */
+/** Unfinished identifiers at once, because a waiting job takes engine memory. */
 const WINDOW = 10_000;
-/** The same in the first second: how fast lookups are is not known yet. */
+/** The same in the first second, while the speed of lookups is unknown. */
 const FIRST_WINDOW = 3_000;
-/** Queued chunks per active one, so that of many workers none waits for its next. */
+/** Queued chunks per active one, so that no worker waits for its next. */
 const WINDOW_PER_ACTIVE = 2;
-/** Chunks, enough for 100 workers; a stop takes them back within seconds. */
+/** Chunks: enough for 100 workers, and few enough for a stop to take back within seconds. */
 export const WINDOW_AT_MOST = 1_000;
 const COUNT_EVERY_MS = 1_000;
 const ADD_AT_ONCE = 20;
@@ -43,7 +43,7 @@ const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 const WITHDRAWN_AT_ONCE = 8;
 
-/** The reason to end a run at this check; null: none. */
+/** Returns why the run ends at this look, or null. */
 function endingOf(
   { isCancelled, isPausedAlone, halt, tally }: RunProgress,
   { stop, maxFailures, endsWhenPaused }: Pick<DispatchOptions, 'stop' | 'maxFailures' | 'endsWhenPaused'>,
@@ -56,14 +56,14 @@ function endingOf(
   return maxFailures !== null && tally.failed > maxFailures ? { type: 'too_many_failures' } : null;
 }
 
-/** Shared: without a reason each call would create one, with its stack. */
+/** Shared, because `abort()` without a reason creates an error with its stack each time. */
 const WOKEN = new Error('a chunk was finished');
 
 export class ChunkDispatcher {
   /** Number of the next chunk: chunks of one run are never numbered twice. */
   #next = 0;
   #isPaused = false;
-  /** A paused run's chunks from the queue. Workers keep theirs: none is given out twice. */
+  /** The chunks of a paused run, taken from the queue; workers keep the chunks that they hold. */
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
   #chunkSize = CHUNK_SIZE;
@@ -88,10 +88,10 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it; those of a
-   * run paused alone leave the queue. `chunksAhead`: how many may go before those are finished,
-   * asked anew; null: all. `isFull`: the others are held back, and left out if that is still true
-   * when all before them are finished. Throws engine errors.
+   * Queues chunks of identifier texts until all are finished or the run ends; while only this run
+   * is paused, its chunks leave the queue. `chunksAhead`: how many chunks to queue before waiting
+   * for them; null for all. `isFull`: true to wait for the queued chunks, and to leave out the rest
+   * if still true then. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
@@ -111,11 +111,11 @@ export class ChunkDispatcher {
       const progress = await this.#look();
       if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
       done = progress.chunks;
-      const seen = endingOf(progress, this.options);
-      if (seen === null) await this.#followPause(progress);
-      return seen ?? (ending === null && done < this.#next ? lookIntoSilence() : null);
+      const newEnding = endingOf(progress, this.options);
+      if (newEnding === null) await this.#followPause(progress);
+      return newEnding ?? (ending === null && done < this.#next ? checkSilence() : null);
     };
-    const lookIntoSilence = async (): Promise<DispatchEnd | null> => {
+    const checkSilence = async (): Promise<DispatchEnd | null> => {
       const silentMs = clock.monotonic() - changedAt;
       if (silentMs > SILENCE_MS && !isSilenceNotified) {
         isSilenceNotified = true;
@@ -126,7 +126,7 @@ export class ChunkDispatcher {
       changedAt = clock.monotonic();
       return null;
     };
-    /** Polls until it is not paused and at most `atMost` chunks are unfinished, or it ends. */
+    /** Polls until the run ends, or is not paused and has at most `atMost` unfinished chunks. */
     const waitFor = async (atMost: () => number | Promise<number>) => {
       while (ending === null && (this.#isPaused || this.#next - done > (await atMost()))) {
         await this.#wait();
@@ -159,8 +159,7 @@ export class ChunkDispatcher {
       // The first chunk goes at once, so that the first answer does not wait for a full batch.
       if (batch.length < ADD_AT_ONCE && this.#next !== first + 1) continue;
       await flush();
-      // Until there is room for a full batch: on SQL engines one chunk takes as long to add as
-      // twenty.
+      // Waits for room for a full batch: SQL engines add twenty chunks as fast as one.
       if (this.#isPaused || this.#next - done > this.#window - ADD_AT_ONCE)
         await waitFor(async () => (await this.#fittingWindow()) - ADD_AT_ONCE);
       if (stop.aborted) ending = { type: 'stopped' };
@@ -173,7 +172,7 @@ export class ChunkDispatcher {
     stop.removeEventListener('abort', wake);
     if (ending === null) return { type: 'finished' };
     if (ending.type === 'lost') {
-      // No worker will report them, and the chunks that are queued next are not to wait for these.
+      // No worker will report these chunks, and later chunks must not wait for them.
       for (let chunk = first; chunk < this.#next; chunk += 1) await engine.runs.finishChunk(runId, chunk);
     } else await this.withdraw();
     return ending;
@@ -187,7 +186,7 @@ export class ChunkDispatcher {
     while ((await this.#look()).chunks < this.#next && clock.monotonic() < endsAt) {
       await this.#wait();
       if (clock.monotonic() < withdrawAt) continue;
-      // A chunk that was parked meanwhile would return only when it is due.
+      // Chunks that were parked meanwhile would return only when they are due.
       await this.withdraw();
       withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
     }
@@ -240,7 +239,7 @@ export class ChunkDispatcher {
     );
   }
 
-  /** A few at a time; errors are logged. */
+  /** Withdraws a few chunks at a time; logs errors. */
   async #tryAll(chunks: readonly number[], withdraw: (chunk: number) => Promise<void>): Promise<void> {
     const { log } = this.options;
     const attempt = (chunk: number) =>
@@ -270,7 +269,7 @@ export class ChunkDispatcher {
   }
 }
 
-/** Removes chunks of dead runs, as finished. `now`: the store's clock. Returns how many. */
+/** Removes queued chunks of dead runs as finished; returns how many. `now`: the store's clock. */
 export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: ChunkQueue, now: number) {
   const places = await queue.idleChunks();
   const dead = new Set<string>();

@@ -1,4 +1,4 @@
-/** Holds a run of which hardly any of the first answers match, until a person decides. */
+/** Holds a run with too few matches in its first answers, until a person decides. */
 import { inJson, orElse } from '../../core/shapes.js';
 import type { KeyValueStore } from '../../engine/stores/key-value-store.js';
 import { type RunHalt, runHaltShape } from '../../engine/stores/run-reasons.js';
@@ -6,13 +6,13 @@ import type { RunRecord } from '../../engine/stores/run-store.js';
 import type { ActiveRun } from '../enrich-request.js';
 import { sayHalt } from '../words/say-reason.js';
 
-/** The first answers of a run, and where the last file of its series matched. */
+/** How many answers are judged; more if the last file of the series matched. */
 export const FIRST_ANSWERS = 50;
 const FIRST_OF_SERIES = 200;
 
-/** Entries have the keys of held runs, and the names of series. */
+/** Entries are named by keys of held runs and by series. */
 const SCOPE = 'min-match';
-/** A person looks up the rest of a held run; it is forgotten when one of its key completes. */
+/** A person continued a held run; forgotten when a run of its key completes. */
 const LIFTED = 'lifted';
 const MATCHED = 'matched';
 const heldShape = orElse(inJson(runHaltShape), null);
@@ -22,7 +22,7 @@ interface Counts {
   readonly answered: number;
 }
 
-/** `minMatch`: percent; null: at least one match. `first`: how many answers are judged. Pure. */
+/** Judges the `first` answers. `minMatch`: percent; null for at least one match. Pure. */
 export function judgeMatches(
   { matched, answered }: Counts,
   minMatch: number | null,
@@ -35,12 +35,12 @@ export function judgeMatches(
 
 export type MatchCheck = Awaited<ReturnType<typeof openMatchCheck>>;
 
-/** Throws engine errors. */
+/** Opens the check of a run's first answers. Throws engine errors. */
 export async function openMatchCheck({ request, runtime, run, scan, collector }: ActiveRun) {
   const { minMatch } = request.settings;
   const { engine, series, asks } = runtime;
-  const known = await engine.keyValues.list(SCOPE);
-  const textOf = (name: string | undefined) => known.find((entry) => entry.name === name)?.text ?? null;
+  const entries = await engine.keyValues.list(SCOPE);
+  const textOf = (name: string | undefined) => entries.find((entry) => entry.name === name)?.text ?? null;
   const first = textOf(series) === MATCHED ? FIRST_OF_SERIES : FIRST_ANSWERS;
   const { identifiers } = collector.summary.facts;
   const countsNow = (): Counts => {
@@ -53,7 +53,7 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
     await liftHold(engine, run);
     isPassed = true;
   }
-  /** Answers to wait for before more is handed out, and the numbers of what is. */
+  /** How many identifiers may be handed out before they are judged, and which ones are. */
   let room = 0;
   let handedOut: number[] = [];
 
@@ -62,7 +62,7 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
     return isPassed;
   };
   return {
-    /** The halt of a held run; null: it continues, or nothing is left. Throws as `asks` does. */
+    /** Returns the halt of a held run; null if it continues or is done. Throws as `asks` does. */
     async halt(): Promise<RunHalt | null> {
       if (scan.answers.answered === scan.answers.wanted || passes()) return null;
       const counts = countsNow();
@@ -86,12 +86,12 @@ export async function openMatchCheck({ request, runtime, run, scan, collector }:
     handOut(numbers: readonly number[]): void {
       if (!passes()) handedOut.push(...numbers);
     },
-    /** The numbers of the first identifiers, while no more are handed out; null: more are. */
+    /** Returns the numbers of the first identifiers while only those are handed out, else null. */
     onlyFirst: () => (passes() || handedOut.length < room ? null : handedOut),
   };
 }
 
-/** Lets the runs of this key continue, whatever matches. Throws engine errors. */
+/** Lets runs of this key continue without a check. Throws engine errors. */
 export function liftHold(
   { keyValues }: { readonly keyValues: Pick<KeyValueStore, 'put'> },
   { key }: Pick<RunRecord, 'key'>,
@@ -99,7 +99,7 @@ export function liftHold(
   return keyValues.put(SCOPE, key, LIFTED);
 }
 
-/** At the end of a run: for the next file of its series, and for the next start of its key. */
+/** Notes whether a run matched, for the next file of its series; a complete one ends its hold. */
 export async function noteMatches(
   { runtime: { engine, series }, run, collector }: ActiveRun,
   isComplete: boolean,

@@ -1,4 +1,4 @@
-/** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
+/** The stage that may spend: estimate and consent, then the lookups by queue, ledger and worker. */
 import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
@@ -42,18 +42,18 @@ export interface LookupsContext extends ActiveRun {
   readonly releasers: Releasers;
 }
 
-/** The lookups of one run. Nobody else knows how they stand: others follow the run's events. */
+/** Returns the lookups of one run. Others follow their progress through the run's events. */
 export function createRunLookups(context: LookupsContext) {
   const { request, runtime, collector, scan, run, releasers } = context;
   const { engine, clock, stop, emit } = runtime;
   const { account, service } = run.settings;
   const { answers } = scan;
   /** Identifiers that need no lookup, because their answers are stored. */
-  let known = 0;
-  /** How far the workers were at the last look; null before the first. */
+  let storedAtStart = 0;
+  /** The progress at the last look; null before the first. */
   let progress: RunProgress | null = null;
   let queued: string | null = null;
-  /** This process's worker; null before it is opened, and when workers are elsewhere. */
+  /** The worker of this process; null before it is opened, or if workers are elsewhere. */
   let worker: LookupWorker | null = null;
   let isPaused = false;
   let takenAt = Number.NEGATIVE_INFINITY;
@@ -64,8 +64,8 @@ export function createRunLookups(context: LookupsContext) {
 
   function show(isParked = false): void {
     const { stored } = collector.summary.facts.identifiers;
-    // What the tally has since the start; at the start it had what was stored.
-    const reported = progress === null ? 0 : answeredOf(progress) - known;
+    // The tally includes the answers that were stored at the start.
+    const reported = progress === null ? 0 : answeredOf(progress) - storedAtStart;
     emit({
       type: 'progress',
       record: run,
@@ -82,7 +82,7 @@ export function createRunLookups(context: LookupsContext) {
 
   async function lookUp(missing: number): Promise<LookupsEnd> {
     const { trial: asked } = request.settings;
-    // Ordered before it began: not even the account is asked for.
+    // A person ordered this before the run began, so not even the account is read.
     if (run.cancelled !== null) return { type: 'cancelled' };
     if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
     await assertEngineRoom(engine);
@@ -96,11 +96,10 @@ export function createRunLookups(context: LookupsContext) {
     await agreeOrEnd(tried ?? missing, state);
     const queue = engine.openChunkQueue(runtime.queueName);
     releasers.push(() => queue.close());
-    // A person was perhaps asked before: the run began long ago.
+    // The time is read again, because a person may have taken long to answer.
     const { now } = await engine.ledger.show(account, run.id);
     const removed = await removeDeadChunks(engine, queue, now);
-    if (removed > 0)
-      tell(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
+    if (removed > 0) tell(`removed ${countOf(removed, 'chunk')} of dead runs from the queue`);
     const sized = { ...run, identifiers: answers.wanted };
     const runs = await engine.runs.list(RUNS_LOOKED_AT);
     queued = queuedText(runsBefore(sized, runs, now));
@@ -138,10 +137,10 @@ export function createRunLookups(context: LookupsContext) {
     }
   }
 
-  /** Takes over what the dispatcher saw, and answers of workers elsewhere. */
+  /** Follows what the dispatcher sees, and takes answers of workers elsewhere. */
   async function follow(latest: RunProgress): Promise<void> {
     progress = latest;
-    // A file or a schedule that is paused alone ends instead, with its reason.
+    // The run of a file or a schedule that is paused alone ends instead, with its reason.
     const waits = latest.isPaused && (runtime.job === undefined || !latest.isPausedAlone);
     if (waits !== isPaused) tell(isPaused ? 'resumed' : await pauseNotice(engine, run.owner), true);
     isPaused = waits;
@@ -163,17 +162,17 @@ export function createRunLookups(context: LookupsContext) {
     if (halt) emit({ type: 'parked', halt, ledger: worker?.ledgerState() ?? null });
     else tell('trying to spend again', true);
     if (halt?.why === 'limit')
-      noteNext().catch((error) => runtime.log.debug({ err: error }, 'what is next was not noted'));
+      noteNext().catch((error) => runtime.log.debug({ err: error }, 'the next identifier was not noted'));
     show(halt !== null);
   }
 
-  /** For a check of the account that a person may order. */
+  /** Notes the next identifier, for a check of the account that a person may order. */
   async function noteNext(): Promise<void> {
     for (const [next] of unansweredIn(scan, 1, 'priority'))
       if (next !== undefined) return noteDeferred(engine, run, next.text);
   }
 
-  /** True if one lookup is to show an unknown quota; asks again if it became known at no cost. */
+  /** True if one lookup shall show an unknown quota; asks again if a free request showed it. */
   async function findsQuotaByLookup(missing: number, before: LedgerState): Promise<boolean> {
     if (limitOf(before) !== null) return false;
     const state = await engine.ledger.show(account, run.id);
@@ -182,7 +181,7 @@ export function createRunLookups(context: LookupsContext) {
     return false;
   }
 
-  /** Without a `count` the trial is one lookup, the first one, to show the quota. */
+  /** Returns a trial of `count` lookups; without a `count`, of the first one, to show the quota. */
   function trialOf(missing: number, count: number | null): SweepContext['trial'] {
     const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
     const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
@@ -201,7 +200,7 @@ export function createRunLookups(context: LookupsContext) {
     return runtime.confirm === undefined ? question.trial === null : runtime.confirm(question);
   }
 
-  /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
+  /** Asks for consent to spend. If refused, ends the run and throws `DeclinedError`. */
   async function agreeOrEnd(missing: number, state: LedgerState): Promise<void> {
     let agrees = false;
     try {
@@ -219,8 +218,8 @@ export function createRunLookups(context: LookupsContext) {
     /** Takes stored answers and looks up the rest. Throws engine errors, and `DeclinedError`. */
     async run(): Promise<LookupsEnd> {
       const missing = await takeWaves(collector, scan, request.settings.waterfall, stop);
-      known = answers.answered;
-      if (missing > 0) await recordStored(context, known);
+      storedAtStart = answers.answered;
+      if (missing > 0) await recordStored(context, storedAtStart);
       show();
       return missing > 0 ? lookUp(missing) : { type: 'finished' };
     },
@@ -228,7 +227,7 @@ export function createRunLookups(context: LookupsContext) {
   };
 }
 
-/** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
+/** Throws `engine-unfit` with less than a tenth of the engine's memory free for paid answers. */
 export async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
@@ -240,7 +239,7 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
   );
 }
 
-/** Starts the run's own worker, which the signal stops; only listens to a shared one. */
+/** Starts the run's own worker, which `stop` stops, or listens to the shared one. */
 async function openWorker(
   { worker: opened, stop, graceMs }: EnrichRuntime,
   runId: string,
@@ -262,7 +261,7 @@ async function openWorker(
   return worker;
 }
 
-/** Begins to stop a worker at the signal, while runs end; `releasers` wait for it. */
+/** Stops a worker when `stop` is aborted, or at the end; `releasers` wait for that. */
 export function stopAtSignal(
   worker: LookupWorker,
   { stop, graceMs }: Pick<EnrichRuntime, 'stop' | 'graceMs'>,
@@ -277,7 +276,7 @@ export function stopAtSignal(
   });
 }
 
-/** Reads quota and usage before spending. Returns the halt of a refused or wrong address. */
+/** Reads quota and usage before spending. Returns a halt if the service refuses, else null. */
 export async function readOwnBrand(
   worker: LookupWorker,
   run: RunRecord,
@@ -295,11 +294,11 @@ function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: nu
   return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
 }
 
-/** A worker asks one service: the one that its own settings name. */
+/** Names the service, because a worker asks only the one of its own settings. */
 const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
-/** Says what holds the account, or until when it waits. `retryAt` null: workers are elsewhere. */
+/** Says why no chunk finishes. `retryAt`: null if workers are elsewhere. */
 export function silenceNotice(
   state: LedgerState | null,
   { retryAt, now, service }: { retryAt: number | null; now: number; service: string },
@@ -313,7 +312,7 @@ export function silenceNotice(
     : `no worker has finished a chunk for 15 seconds; ${workerFor(service)}`;
 }
 
-/** Returns a notice of what a killed run has in flight, which may hold this one back, or null. */
+/** Returns a notice if requests in flight of a killed run may hold this one back, else null. */
 export function strandedNotice(
   { held, probes, now }: LedgerState,
   { id, asOf, settings: { account, timeoutMs } }: Pick<RunRecord, 'id' | 'asOf' | 'settings'>,

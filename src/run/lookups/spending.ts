@@ -13,14 +13,14 @@ import type { TrialResult } from './trial.js';
 
 type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
 
-/** What a question or a notice before spending is about. */
+/** The facts of a question or notice before spending. */
 export interface SpendingQuestion extends SpendingEstimate {
   readonly quotaLeft: number | null;
-  /** The result of the trial; the question is about the rest. Null: there was no trial. */
+  /** The result of the trial, if the question is about the rest; else null. */
   readonly trial: TrialResult | null;
 }
 
-/** `requests`: how many are next. `state`: the account, with the run's spending so far. */
+/** Returns the question before `requests` lookups. `state`: with the run's spending so far. */
 export function spendingQuestion(
   requests: number,
   state: LedgerState,
@@ -38,12 +38,12 @@ export function spendingQuestion(
   return { ...estimate, quotaLeft: judgeAccount(state).quotaLeft, trial };
 }
 
-/** Whether a run may use more than half of the quota left. */
+/** True if a run may use more than half of the quota left. */
 export function usesMostOfQuota({ withinQuota, quotaLeft }: SpendingQuestion): boolean {
   return withinQuota !== null && quotaLeft !== null && withinQuota > quotaLeft / 2;
 }
 
-/** Includes the requests of earlier starts of the same command. */
+/** Estimates cost and limits of `requests`, after those of earlier starts of the same command. */
 export function estimateSpending(
   requests: number,
   state: LedgerState,
@@ -61,22 +61,22 @@ export function estimateSpending(
   const capLeft = run === null ? orInfinity(maxOverageRequests) : overageLeftFor(run);
   const overageRequests = Math.min(beyond, overageLeft, capLeft);
   return {
-    /** Requests to be made: identifiers without a fresh answer. */
+    /** Identifiers without a fresh answer. */
     requests,
-    /** Of those, covered by the quota; null while the quota is unknown. */
+    /** Requests that the quota covers; null while it is unknown. */
     withinQuota,
     /** Overage requests at most, and their cost as exact text. */
     overageRequests,
     maxCost: costOf(overageRequests, request.overagePrice),
-    /** Requests beyond quota and overage, which would be deferred; null while unknown. */
+    /** Requests beyond quota and overage; null while unknown. */
     deferred: withinQuota === null ? null : requests - withinQuota - overageRequests,
   };
 }
 
-/** Limits that the user sets below those of quota and overage budget, by their settings. */
+/** Settings by which a user limits spending below quota and overage budget. */
 export type OwnLimit = 'maxRequests' | 'maxCost' | 'quota';
 
-/** Which of them defers some of these requests; null: quota and overage budget do, or nothing. */
+/** Returns the own limit that defers some of the requests; null if another limit or none does. */
 export function ownLimitOf(
   estimate: Pick<SpendingEstimate, 'withinQuota' | 'overageRequests' | 'deferred'>,
   state: LedgerState,
@@ -93,7 +93,7 @@ export function ownLimitOf(
   return capOf({ quota: state.quota, quotaCap }) === null ? null : 'quota';
 }
 
-/** Requests that this run may still send; null: quota unknown. `state`: from `accountOfRun`. */
+/** Returns how many requests a run may still send, or null. `state`: from `accountOfRun`. */
 export function requestsLeft(state: LedgerState): number | null {
   const { overage, quotaCap, run } = state;
   const caps = { maxRequests: run?.maxRequests ?? null, maxOverageRequests: run?.maxOverageRequests ?? null };
@@ -104,12 +104,12 @@ export function requestsLeft(state: LedgerState): number | null {
   return withinQuota === null ? null : withinQuota + overageRequests;
 }
 
-/** Returns how many chunks, at least 1, can be paid for: a lower priority waits for them. */
+/** Returns how many chunks the account can pay for, at least 1; lower priorities wait for them. */
 export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
 }
 
-/** The account by the run's own policy, live or not, and by a lower cap of other live runs. */
+/** Returns the account under the run's own limits, and under a lower cap of other live runs. */
 export async function accountOfRun(
   engine: Pick<Engine, 'ledger'>,
   runId: string,
@@ -120,7 +120,7 @@ export async function accountOfRun(
   return { ...state, overage, quotaCap: Number.isFinite(lowest) ? lowest : null };
 }
 
-/** An account's live runs share the lowest limits: a sentence if other runs set lower ones. */
+/** Says if another live run set lower limits, which all runs of an account share; else null. */
 export function foreignTerms(
   held: Pick<LedgerState, 'overage' | 'quotaCap'>,
   own: Pick<LedgerState, 'overage' | 'quotaCap'>,
@@ -136,7 +136,7 @@ export function foreignTerms(
   )}: the lower limit applies until that run has ended, or 30 s after it dies`;
 }
 
-/** Whether one amount is more than another; both as plain decimal text. */
+/** True if one amount is more than another; both as plain decimal text. */
 export function isMoreThan(amount: string, other: string): boolean {
   // In millionths: no price is more exact.
   return requestsFor(amount, '0.000001') > requestsFor(other, '0.000001');

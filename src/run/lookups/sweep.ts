@@ -1,4 +1,4 @@
-/** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
+/** Sweeps over missing identifiers until each is answered, failed or deferred; parks, resumes. */
 import { InterruptedError, isOfStop } from '../../core/errors.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { RunHalt } from '../../engine/stores/run-reasons.js';
@@ -15,23 +15,23 @@ import type { MatchCheck } from './match-check.js';
 import { accountOfRun, chunksAhead } from './spending.js';
 
 export interface SweepContext extends ActiveRun {
-  /** This process's worker; null when workers are elsewhere. */
+  /** The worker of this process; null if workers are elsewhere. */
   readonly worker: LookupWorker | null;
   readonly dispatcher: ChunkDispatcher;
   readonly check: MatchCheck;
-  /** Called with why when spending has to wait, and with null when it goes on. */
+  /** Called with the reason when the run parks, and with null when it resumes. */
   readonly onParked: (halt: RunHalt | null) => void;
-  /** Looked up first; null: no trial. */
+  /** Looked up before the rest; null without a trial. */
   readonly trial: {
     readonly indexes: readonly number[];
-    /** Called when they are answered; false: the rest is not looked up. */
+    /** Called after the trial; false ends the run. */
     readonly continues: () => Promise<boolean>;
   } | null;
 }
 
-/** Empty sweeps before the rest is deferred: the queue lost its chunks, or there is no worker. */
+/** Sweeps without an answer before the rest is deferred, because the queue loses its chunks. */
 const EMPTY_SWEEPS = 3;
-/** Between two free looks at a closed account. */
+/** The time between two free looks at a closed account. */
 export const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
 const CANCEL_LOOK_MS = 1_000;
@@ -62,12 +62,11 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       continue;
     }
     if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
-      // The last word on a limit is the service's, where it costs nothing to ask: one answer may
-      // have been old, or odd.
+      // Ask the service once more if that is free: the answer about the limit may have been stale.
       hasLookedAgain = true;
       if ((await lookForRoom(context)) === 'room') {
         await dispatcher.awaitStragglers(graceOf(context));
-        // Workers elsewhere would do its chunks without asking.
+        // Until then workers elsewhere remember the halt, and would skip all chunks.
         await runtime.clock.sleep(HALT_REMEMBERED_MS, runtime.stop).catch(() => undefined);
         await resume(context);
         continue;
@@ -93,7 +92,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   }
 }
 
-/** `stopped`: a person ended the question, or the run is stopped. */
+/** Returns `stopped` if a person ends the question or the run is stopped. */
 async function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
   return asked.catch((error: unknown) => {
     if (error instanceof InterruptedError || isOfStop(error, stop)) return 'stopped';
@@ -101,7 +100,7 @@ async function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T
   });
 }
 
-/** Takes stored answers, with `--waterfall` next candidates' too. Returns how many are missing. */
+/** Takes stored answers, with `--waterfall` also of next candidates; returns the number missing. */
 export async function takeWaves(
   collector: OutcomeCollector,
   scan: Scan,
@@ -114,17 +113,17 @@ export async function takeWaves(
   }
 }
 
-/** Takes answers and failures of chunks. Returns how many identifiers are still without. */
+/** Takes answers and failures of chunks; returns how many identifiers still have neither. */
 async function takeAll({ collector, run }: SweepContext, only?: readonly number[]): Promise<number> {
   await collector.takeStored('api', undefined, only);
   return collector.takeFailed(run.id, only);
 }
 
-/** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
+/** Returns the end after all lookups: only untrusted answers, or ones lost twice, halt the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
   const { facts } = collector.summary;
   const { identifiers } = facts;
-  // Once an answer has shown the service, any other refusal counts as its own.
+  // Once one answer proves the service, its refusals are trusted, too.
   if (facts.hasUntrusted && identifiers.matched + identifiers.notFound === 0)
     return { type: 'halted', halt: untrustedHalt(run.settings.service) };
   return identifiers.deferred > 0
@@ -137,7 +136,7 @@ function* chunksOf(
   isOrdered: boolean,
   only?: readonly number[],
 ): Generator<string[]> {
-  // Of chunks in order only so many are handed out as can be paid for.
+  // By priority, chunks have the size that `chunksAhead` counts in.
   const size = () => Math.min(isOrdered ? CHUNK_SIZE : dispatcher.chunkSize, check.room());
   for (const unanswered of unansweredIn(scan, size, only ?? 'priority')) {
     const batch = unanswered.filter(({ index }) => !collector.isUnproven(index));
@@ -152,7 +151,7 @@ function graceOf({ run, runtime }: SweepContext): number {
   return runtime.stop.aborted ? runtime.graceMs() : run.settings.timeoutMs;
 }
 
-/** Lets requests under way end, here and elsewhere, and takes their answers. */
+/** Waits for requests in flight, here and elsewhere, and takes their answers. */
 async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEnd> {
   const { runtime, run, dispatcher } = context;
   const { clock, engine } = runtime;
@@ -160,19 +159,19 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   const graceMs = graceOf(context);
   const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
-  // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
+  // From here on the ledger grants this run no permit, wherever its chunks are.
   await engine.runs.end(run.id, stopOf(end) ?? { type: 'stopped' });
   await stopping;
   const leftMs = endsAt - clock.monotonic();
   await dispatcher.awaitStragglers(worker ? Math.min(1_000, leftMs) : leftMs);
-  // No worker will take what the stop had parked.
+  // No worker takes the chunks that the stop parked.
   await dispatcher.withdraw();
   await takeAll(context);
   await context.collector.takeUnproven();
   return end;
 }
 
-/** Waits, without a job or a socket, until spending may be possible again. Not null: it ended. */
+/** Waits, without a job or a socket, until the run can spend again; returns its end, or null. */
 async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | null> {
   const { runtime, run, worker } = context;
   const { clock, engine, stop } = runtime;
@@ -204,7 +203,7 @@ async function resume({ runtime, run, worker }: SweepContext): Promise<void> {
   worker?.resumeRun(run.id);
 }
 
-/** Looks up the own brand, then whether there is room. `unknown`: that may not be looked up. */
+/** Asks the service whether there is room; `unknown` if no free request is possible. */
 async function lookForRoom({ runtime, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
   const { ownDomain } = run.settings;
   if (ownDomain === null || worker === null) return 'unknown';
@@ -217,7 +216,7 @@ async function lookForRoom({ runtime, run, worker }: SweepContext): Promise<'roo
   return hasRoom ? 'room' : 'none';
 }
 
-/** Wrong credentials and a wrong address do not pass on their own. */
+/** True if waiting helps, which it does not with wrong credentials or a wrong address. */
 function isWaitedOut({ why }: RunHalt): boolean {
   return why === 'limit' || why === 'throttled';
 }

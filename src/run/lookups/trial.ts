@@ -9,12 +9,12 @@ import { mainColor, textOf } from '../output/brand-fields.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 
-/** `isRequested`: by `--try`, not to show the quota. `brands`: of the first matches. */
+/** `isRequested`: by `--try`; false if it shows the quota. `brands`: of the first matches. */
 export type TrialResult = Readonly<Awaited<ReturnType<typeof trialResult>>>;
 
 const BRANDS_SHOWN = 5;
 
-/** Numbers of `count` of the `missing` identifiers without an answer, evenly over the file. */
+/** Returns the numbers of `count` of the `missing` unanswered identifiers, spread over the file. */
 export function spreadOver(
   scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>,
   missing: number,
@@ -24,7 +24,7 @@ export function spreadOver(
   let at = 0;
   for (const batch of unansweredIn(scan, 500)) {
     for (const { index } of batch) {
-      // The middle of each of `count` equal parts.
+      // Takes the middle of each of `count` equal parts.
       if (at === Math.floor(((chosen.length + 0.5) * missing) / count)) chosen.push(index);
       at += 1;
     }
@@ -57,16 +57,16 @@ export async function readStoredBrands(
   identifiers: readonly string[],
 ) {
   const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
-  const found = await engine.outcomes.read(identifiers.map(keyOf), freshnessOf(run));
+  const outcomes = await engine.outcomes.read(identifiers.map(keyOf), freshnessOf(run));
   return identifiers.flatMap((identifier, at) => {
-    const packed = found[at]?.packed;
+    const packed = outcomes[at]?.packed;
     const brand = packed ? readProfile(packed)?.brand : undefined;
     if (brand === undefined) return [];
     return {
       identifier,
       name: textOf(brand.name, TEXT_AT_MOST),
       domain: textOf(brand.domain, TEXT_AT_MOST),
-      /** 0 to 1; null: it has none. */
+      /** 0 to 1; null if unscored. */
       score: qualityScoreOf(brand),
       /** As the service wrote it. */
       color: textOf(mainColor(brand), TEXT_AT_MOST),

@@ -1,36 +1,35 @@
 /**
- * The distinct identifiers of a file, numbered as they first appear: on disk, about 25 bytes each
- * in memory. The first are known by their text, which is fast, the others by 128 bits of a hash, so
- * that two million fit.
+ * The distinct identifiers of a file on disk, numbered as they first appear; about 25 bytes each in
+ * memory. Texts recognise the first ones, which is fast, and 128-bit hashes the others.
  */
 import { hash } from 'node:crypto';
 import { grown, type SpoolFile } from './spool-file.js';
 
-/** So many are recognised by their text. */
+/** Identifiers that are recognised by their text. */
 const TEXTS = 131_072;
 const READ_BYTES = 65_536;
 
 export class IdentifierSpool {
   count = 0;
   readonly #texts = new Map<string, number>();
-  /** Numbers by hash, open addressing: 0 is free, else the place of the hash in `#words` plus 1. */
+  /** Open addressing: 0 for a free slot, else the index of the hash in `#words` plus 1. */
   #slots = new Uint32Array(0);
   #words = new Uint32Array(0);
   #starts = new Float64Array(1_024);
 
   constructor(private readonly file: SpoolFile) {}
 
-  /** The number of this text, from 0; a new text has the next one. */
+  /** Returns the number of a text, from 0; a new text gets the next one. */
   add(text: string): number {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;
     if (this.count >= TEXTS) return this.#addHashed(text);
-    // The copy releases the chunk of the file that the text may be a part of.
+    // A copy, because a slice would keep its whole chunk of the file in memory.
     this.#texts.set(Buffer.from(text).toString(), this.count);
     return this.#write(text);
   }
 
-  /** The number of this text; null: it was never added. */
+  /** Returns the number of a text, or null if it was never added. */
   find(text: string): number | null {
     const known = this.#texts.get(text);
     if (known !== undefined || this.#slots.length === 0) return known ?? null;
@@ -43,7 +42,7 @@ export class IdentifierSpool {
     return this.file.read(from, (this.#starts[index + 1] ?? 0) - from - 1).toString('utf8');
   }
 
-  /** Texts in order, in batches; `first` is the number of the first of the batch. */
+  /** Yields all texts in order, in batches. `first`: the number of the first text of a batch. */
   *batches(): Generator<{ readonly first: number; readonly texts: readonly string[] }> {
     let position = 0;
     let first = 0;
@@ -86,7 +85,7 @@ export class IdentifierSpool {
     return this.#write(text);
   }
 
-  /** The slot of this hash, or the free one where it would be. */
+  /** Returns the slot of a hash, or the free slot for it. */
   #slotOf(words: readonly number[]): number {
     const mask = this.#slots.length - 1;
     let slot = (words[0] ?? 0) & mask;
@@ -110,7 +109,7 @@ export class IdentifierSpool {
   }
 }
 
-/** The hash of a text, of which 128 bits are kept. */
+/** Returns the first 128 bits of a text's hash. */
 function wordsOf(text: string): number[] {
   const digest = hash('sha256', text, 'buffer');
   return [0, 4, 8, 12].map((at) => digest.readUInt32LE(at));

@@ -1,6 +1,6 @@
 /**
- * The priority of each identifier by its best row: numbers before words before blanks; `asc` and
- * `desc` turn the order within each. About 13 bytes each.
+ * The priority of each identifier, taken from its best row, in about 13 bytes. Numbers come before
+ * words, and words before blanks; `asc` and `desc` order the values within these groups.
  */
 import { ConfigError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -11,10 +11,10 @@ import { grown } from './spool-file.js';
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
-/** `desc`: the highest first. */
+/** `desc`: the highest value comes first. */
 export type PriorityRequest = NonNullable<Settings['priority']>;
 
-/** Different words at most: what is kept of them stays small. */
+/** The most different words of a column, which bounds their memory. */
 const WORDS_AT_MOST = 100_000;
 
 export class Priorities {
@@ -33,7 +33,7 @@ export class Priorities {
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }
 
-  /** Notes a row's cell. Throws ConfigError `column-doubtful` on one without an order. */
+  /** Notes the cell of a row. Throws ConfigError `column-doubtful` if it cannot be ordered. */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const ranked = priorityValueOf(cell);
@@ -53,7 +53,7 @@ export class Priorities {
     this.#values[index] = value;
   }
 
-  /** Numbers of `count` identifiers, most valuable first; equals in the order of the file. */
+  /** Returns the numbers of `count` identifiers, most valuable first, ties in file order. */
   order(count: number): Uint32Array {
     if (count > 0) this.#fit(count - 1);
     const words = this.#words;
@@ -70,7 +70,7 @@ export class Priorities {
     );
   }
 
-  /** The value of the best row, for display; null when no row has one. */
+  /** Returns the value of the best row, for display; null if all its cells are blank. */
   valueOf(index: number): string | null {
     const value = this.#values[index] ?? 0;
     if ((this.#groups[index] ?? NONE) === NONE) return null;
@@ -82,7 +82,7 @@ export class Priorities {
     this.#values = grown(this.#values, index + 1);
   }
 
-  /** Below 0: the value is better than the one that the identifier has. */
+  /** Returns a negative number if the value is better than the identifier's best so far. */
   #compareTo(index: number, group: number, value: number): number {
     const known = this.#groups[index] ?? NONE;
     if (known !== group) return known - group;
@@ -117,14 +117,14 @@ function doubtful(what: string, subject: string, todo: Phrase): ConfigError {
 }
 
 const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
-/** ISO 8601: a day, or a day and a time; also a month. */
+/** ISO 8601: a month, a day, or a day and a time. */
 const ISO_DATE = /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d.*)?)?$/;
 const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
 
 /**
- * What a cell of the column of `--priority` says; null: nothing. Strict: a wrong order spends on
- * the wrong rows. `word`: ISO dates (text order is time order) and what begins with no digit, in
- * lower case. 'unclear': others with a digit first, such as `$900`, `1,200`, `11-50`, `31.12.2026`.
+ * Returns the value of a `--priority` cell, null if blank. `word`: an ISO date, whose text sorts by
+ * time, or a text without a leading digit, in lower case. 'unclear': any other, such as `$900`,
+ * `1,200` or `31.12.2026`, because a wrong order would spend on the wrong rows.
  */
 export function priorityValueOf(cell: string): number | { readonly word: string } | 'unclear' | null {
   const text = cell.trim();

@@ -1,13 +1,13 @@
 /**
- * The rows of the input on disk, as they stood, each with its identifiers or a reason. A record,
+ * The rows of the input on disk, unchanged, each with its identifiers or a reason. A record,
  * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers
- * (u32 each), length of the reason (u16), reason as `writeRowReason` has it and raw text in UTF-8.
- * An asked row has no reason: there stands its name, if names are compared.
+ * (u32 each), length of the reason (u16), the reason as `writeRowReason` writes it and the raw text
+ * in UTF-8. If names are compared, an asked row has its name in place of the reason.
  */
 import { readRowReason, sayRowReason } from '../../core/row-reason.js';
 import type { SpoolFile } from './spool-file.js';
 
-/** `asked`: has candidates. The others have a reason. `unreadable`: the record itself is broken. */
+/** `asked`: with candidates; the others have a reason. `unreadable`: the record is broken. */
 export const ROW_KINDS = ['asked', 'invalid', 'skipped', 'unreadable'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
@@ -24,10 +24,10 @@ const CANDIDATES_AT = KIND_AT + 1 + 1;
 const FIXED_BYTES = CANDIDATES_AT + 2;
 const READ_BYTES = 1_048_576;
 const CANDIDATES_AT_MOST = 255;
-/** Reading on over so many bytes takes no longer than beginning to read once more. */
+/** Rows with a gap up to this size are read at once, because a second read takes longer. */
 const GAP_BYTES = 4_096;
 const BLOCK_BYTES = 262_144;
-/** Rows that are in memory on their way to the output. */
+/** The most memory for rows on their way to the output. */
 const WINDOW_BYTES = 4 * 1_048_576;
 
 export class RowSpool {
@@ -39,7 +39,7 @@ export class RowSpool {
     return this.file.length;
   }
 
-  /** `line`: where the row begins in the input. `reason`: for `asked` its name, or empty. */
+  /** `line`: where the row begins in the input. `reason`: for an `asked` row its name, or ''. */
   add(line: number, kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
     const few = candidates.slice(0, CANDIDATES_AT_MOST);
     const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (reason.length + raw.length) * 3);
@@ -55,7 +55,7 @@ export class RowSpool {
     this.count += 1;
   }
 
-  /** All rows in order, in batches, as on disk: their parts are decoded on demand. */
+  /** Yields all rows in order, in batches; their parts are decoded on demand. */
   *records(): Generator<readonly RowRecord[]> {
     let number = 0;
     for (let position = 0; position < this.file.length; ) {
@@ -75,9 +75,9 @@ export class RowSpool {
   }
 
   /**
-   * Rows, counted from 0, in any order. `starts`: where each row of the spool begins, and the end
-   * of the last: the sums of the lengths from `records`. A record is valid until the next is taken.
-   * What comes soon and stands close together on disk is read at once.
+   * Yields rows, counted from 0, in any order; each is valid until the next is taken. `starts`:
+   * where each row begins and the last one ends, the running sum of the lengths from `records`.
+   * Rows of one window that are close together on disk are read at once.
    */
   *inOrder(order: Uint32Array, starts: Float64Array): Generator<RowRecord> {
     const startOf = (row = 0) => starts[row] ?? 0;
@@ -111,7 +111,7 @@ export class RowSpool {
   }
 }
 
-/** The first rows of an order, as many as are in memory at once, and where each ends there. */
+/** Returns the first rows of an order that fit into memory, and where each ends there. */
 function windowFrom(order: Uint32Array, starts: Float64Array) {
   const ends: number[] = [];
   let end = 0;
@@ -124,7 +124,7 @@ function windowFrom(order: Uint32Array, starts: Float64Array) {
   return { rows: order.subarray(0, ends.length), ends };
 }
 
-/** At least one whole record from `position` on. */
+/** Reads at least one whole record at `position`. */
 function readWhole(file: SpoolFile, position: number): Buffer {
   const left = file.length - position;
   const chunk = file.read(position, Math.min(READ_BYTES, left));
@@ -132,17 +132,17 @@ function readWhole(file: SpoolFile, position: number): Buffer {
   return length <= chunk.length ? chunk : file.read(position, length);
 }
 
-/** The header of a record, without its texts. */
+/** Returns the kind of a row. */
 export function kindOf({ buffer, at }: RowRecord): RowKind {
   return ROW_KINDS[buffer[at + KIND_AT] ?? 0] ?? 'unreadable';
 }
 
-/** Where the row begins in the input. */
+/** Returns the line of the input where the row begins. */
 export function lineOf({ buffer, at }: RowRecord): number {
   return buffer.readUInt32LE(at + 4);
 }
 
-/** Numbers of the identifiers to try, in order. */
+/** Returns the numbers of the identifiers to try, in order. */
 export function candidatesOf({ buffer, at }: RowRecord): number[] {
   const candidates: number[] = [];
   const count = buffer[at + KIND_AT + 1] ?? 0;
@@ -154,14 +154,14 @@ function reasonAtOf({ buffer, at }: RowRecord): number {
   return at + CANDIDATES_AT + (buffer[at + KIND_AT + 1] ?? 0) * 4;
 }
 
-/** The record as it stood. */
+/** Returns the unchanged text of the row. */
 export function rawOf(record: RowRecord): string {
   const { buffer, at, length } = record;
   const reasonAt = reasonAtOf(record);
   return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
 }
 
-/** The name of an asked row; empty: it has none, or names are not compared. */
+/** Returns the name of an asked row; empty without one, or if names are not compared. */
 export function nameOf(record: RowRecord): string {
   const at = reasonAtOf(record);
   return record.buffer.toString('utf8', at + 2, at + 2 + record.buffer.readUInt16LE(at));
@@ -181,7 +181,7 @@ export function readRow(record: RowRecord) {
   };
 }
 
-/** The reason in the row's own cell. An unreadable row has its line there, and no other cell. */
+/** Returns the reason for the row's own cell; an unreadable row has no other cell for its line. */
 export function reasonInCell({ kind, line, reason }: Omit<ReturnType<typeof readRow>, 'raw'>): string {
   const words = sayRowReason(readRowReason(reason));
   return kind === 'unreadable' ? `line ${line}: ${words}` : words;
@@ -197,7 +197,7 @@ export interface ListedRow<Reason = string> {
 const ROWS_AT_MOST = 100;
 const VALUE_AT_MOST = 200;
 
-/** Adds a row while there are fewer than a hundred; only then is its value read. */
+/** Adds a row, up to a hundred; calls `value` only if it does. */
 export function listRow<Reason>(
   rows: ListedRow<Reason>[],
   { line, reason, value }: Omit<ListedRow<Reason>, 'value'> & { readonly value: () => string },
@@ -205,7 +205,6 @@ export function listRow<Reason>(
   if (rows.length === ROWS_AT_MOST) return;
   const text = value();
   const cut = text.length > VALUE_AT_MOST ? `${text.slice(0, VALUE_AT_MOST)}…` : text;
-  // The copy releases the chunk of the file that the text may be a part of, and has no half of a
-  // pair of surrogates.
+  // A copy, because a slice would keep its chunk of the file in memory, or end in half a character.
   rows.push({ line, value: Buffer.from(cut).toString(), reason });
 }

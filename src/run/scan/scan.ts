@@ -1,4 +1,4 @@
-/** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
+/** The first pass: reads all input before any spending, stores rows and numbers identifiers. */
 import { Counter } from '../../core/counter.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import { createTurns, type Releasers } from '../../core/lifecycle.js';
@@ -16,7 +16,7 @@ import { Priorities } from './priorities.js';
 import { candidatesOf, type ListedRow, listRow, RowSpool } from './row-spool.js';
 import { openSpoolFolder, SpoolFile } from './spool-file.js';
 
-/** Scans the input, opening it unless `opened` is set. `releasers` close it. Throws as both do. */
+/** Opens the input, unless `opened`, and scans it. `releasers` close it. Throws as both do. */
 export async function openAndScan(
   request: ScanRequest,
   opened: Table | null | undefined,
@@ -37,7 +37,7 @@ export interface ScanRequest extends Pick<OpeningOptions, 'only'> {
   readonly input: string;
   readonly stdin: NodeJS.ReadableStream | null;
   readonly settings: TableSettings & Pick<Settings, 'waterfall'>;
-  /** Where spools live while the run does. */
+  /** The folder for spools while the run lasts. */
   readonly stateFolder: string;
 }
 
@@ -55,7 +55,7 @@ const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
-/** Throws what reading throws. Wants each row's first candidate. */
+/** Reads all rows and wants each one's first candidate. Throws what reading throws. */
 export async function scanInput(
   { input, choice: { chosen, filter, nameAt, priorityAt, wanted: wantedColumns } }: Table,
   { waterfall, prefix, priority }: Pick<Settings, 'waterfall' | 'prefix' | 'priority'>,
@@ -85,7 +85,7 @@ export async function scanInput(
     unreadable: 0,
     /** Rows whose first identifier an earlier row had. */
     duplicates: 0,
-    /** Of the unreadable ones those that do not fit the table. */
+    /** Unreadable rows with too few or too many cells. */
     misfits: 0,
     /** Rows read despite missing last cells (`short`) or surplus cells (`long`). */
     short: 0,
@@ -109,7 +109,7 @@ export async function scanInput(
     const json = writeRowReason(reason);
     rows.add(line, kind, [], json, raw);
     if (kind === 'skipped') return reasons.skipped.add(reason, json);
-    // The words of an earlier run name a line of another file.
+    // One reason for all of these: their texts name lines of an earlier file.
     const isEarlier = reason.code === 'unread_earlier';
     const cause: RowReason = isEarlier ? { code: reason.code } : reason;
     reasons.invalid.add(cause, isEarlier ? undefined : json);
@@ -132,7 +132,7 @@ export async function scanInput(
       const { raw, shortBy = 0, surplus = 0 } = row;
       if (shortBy > 0) counts.short += 1;
       if (surplus > 0) counts.long += 1;
-      // The user's own value under our key stops the run before anything is spent.
+      // Throws before anything is spent if the user's own value has our key.
       const earlier = earlierProblem(row);
       const unselected = earlier === null ? filter.reasonAgainst(cells) : null;
       if (unselected !== null) {
@@ -141,28 +141,28 @@ export async function scanInput(
       }
       if (earlier === null) counts.selected += 1;
       const name = nameAt === null ? '' : (cells[nameAt] ?? '').slice(0, NAME_CHARS);
-      // The same cell means the same identifier: most long files repeat themselves.
+      // Parses a repeated cell only once, because most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
-      const known = cell === undefined ? undefined : knownCells.get(cell);
+      const knownIndex = cell === undefined ? undefined : knownCells.get(cell);
       const notePriority = (index: number) => priorities?.note(index, cells[priorityAt ?? -1] ?? '', line);
-      if (known !== undefined) {
+      if (knownIndex !== undefined) {
         counts.asked += 1;
         counts.duplicates += 1;
-        notePriority(known);
-        rows.add(line, 'asked', [known], name, raw);
+        notePriority(knownIndex);
+        rows.add(line, 'asked', [knownIndex], name, raw);
         continue;
       }
-      const found = identifyRow(cells, chosen.choices);
-      const [first] = found.identifiers;
-      if (found.hasSeveral) severalFrom ??= line;
+      const identified = identifyRow(cells, chosen.choices);
+      const [first] = identified.identifiers;
+      if (identified.hasSeveral) severalFrom ??= line;
       if (first === undefined) {
-        const { otherwise, cell } = found;
+        const { otherwise, cell } = identified;
         const { type, reason } = earlier === null ? otherwise : { type: 'invalid' as const, reason: earlier };
         addExcluded(type, { line, raw }, reason, cell);
         continue;
       }
       counts.asked += 1;
-      const candidates = (waterfall ? found.identifiers : [first]).map((identifier) =>
+      const candidates = (waterfall ? identified.identifiers : [first]).map((identifier) =>
         identifiers.add(identifierText(identifier)),
       );
       for (const candidate of candidates) notePriority(candidate);
@@ -170,7 +170,7 @@ export async function scanInput(
       if (answers.want(wanted)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
       rows.add(line, 'asked', candidates, name, raw);
-      // The copy releases the chunk of the file that the text may be a part of.
+      // A copy, because a slice would keep its whole chunk of the file in memory.
       if (cell !== undefined && knownCells.size < KNOWN_CELLS)
         knownCells.set(Buffer.from(cell).toString(), wanted);
     }
@@ -182,7 +182,7 @@ export async function scanInput(
     chosen,
     priorities,
     filter,
-    /** The column of the names to compare; null where no column is named. */
+    /** The column of the names to compare; null without one. */
     nameColumn: nameAt === null ? null : (shape.columns[nameAt] ?? ''),
     rows,
     identifiers,
@@ -195,7 +195,7 @@ export async function scanInput(
   };
 }
 
-/** The input as documents have it. */
+/** Returns the facts of the input for documents. */
 export function inputFacts(
   input: { readonly name: string; readonly detected: string; readonly warnings: readonly string[] },
   scan: Scan,
@@ -221,7 +221,7 @@ export function inputFacts(
   };
 }
 
-/** Wants the next candidates of rows whose last was not found; returns how many are new. */
+/** Wants the next candidates of rows whose last one was not found; returns how many are new. */
 export function wantNextCandidates({ answers, rows }: Pick<Scan, 'answers' | 'rows'>): number {
   const before = answers.wanted;
   for (const batch of rows.records()) {

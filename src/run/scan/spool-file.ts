@@ -10,7 +10,7 @@ import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
 
-/** Throws RunError `output-unwritable`, and later `disk-low` and `input-exceeds-disk`. */
+/** Throws RunError `output-unwritable`; writing also `disk-low` and `input-exceeds-disk`. */
 export class SpoolFile {
   readonly #file: ReturnType<typeof openPrivateFileSync>;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -19,7 +19,7 @@ export class SpoolFile {
   #isOpen = true;
   readonly #kept: KeptContent;
 
-  /** `folder` exists. `input`: the name of what it is for. */
+  /** `folder` exists. `input`: the name of the input, for messages. */
   constructor(
     private readonly folder: string,
     private readonly label: string,
@@ -34,7 +34,7 @@ export class SpoolFile {
     return this.#flushed + this.#filled;
   }
 
-  /** Room for `bytes` bytes; the caller fills it at once and calls `advance`. */
+  /** Returns room for `bytes` bytes; the caller fills it at once and calls `advance`. */
   room(bytes: number): { readonly buffer: Buffer; readonly at: number } {
     if (this.#filled + bytes > this.#buffer.length) this.#flush();
     if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(bytes);
@@ -95,7 +95,7 @@ export class SpoolFile {
   }
 }
 
-/** The array if `length` numbers fit, else a copy where they do, at least twice as long. */
+/** Returns the array if `length` numbers fit, else a copy of at least twice its length. */
 export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
   if (length <= array.length) return array;
   const Longer = array.constructor as new (length: number) => T;
@@ -104,14 +104,14 @@ export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: 
   return longer;
 }
 
-/** The folder for runs' private files, in the state folder; removes what dead processes left. */
+/** Makes the folder for private files of runs, and removes those of dead processes. */
 export async function openSpoolFolder(stateFolder: string): Promise<string> {
   assertOwnState(stateFolder);
   const folder = join(stateFolder, 'runs');
   try {
     makePrivateFolder(folder);
   } catch (cause) {
-    const what = 'rows cannot be kept while they are processed';
+    const what = 'the folder for temporary files cannot be used';
     const todo = phrase`make the folder writable or name another one with ${{ setting: 'state' }}`;
     const subject = `${folder} (${systemWords(cause)})`;
     throw new RunError({ code: 'output-unwritable', what, subject, todo, cause });

@@ -201,21 +201,21 @@ export function sayRun(
       if (isPage)
         return (
           `${sentenceOf(pausedText(why.order))} ` +
-          `${why.goesOn ? '“Resume” continues it.' : 'Resume it, then run the same command again.'}`
+          `${why.continues ? '“Resume” continues it.' : 'Resume it, then run the same command again.'}`
         );
       return (
         `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ` +
-        `${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`
+        `${why.continues ? 'continues it' : 'allows it, then run the same command again'}`
       );
     case 'gone':
       return isPage
-        ? `Its process is gone. ${goesOnText(why.goesOn)}`
-        : `its process is gone; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
+        ? `Its process is gone. ${goesOnText(why.continues)}`
+        : `its process is gone; ${why.continues ? TAKEN_OVER : AGAIN}`;
     case 'silent':
       return isPage
         ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ` +
-            `${goesOnText(why.goesOn)}`
-        : `it has no heartbeat: it was killed, or lost its engine; ${why.goesOn ? TAKEN_OVER : AGAIN}`;
+            `${goesOnText(why.continues)}`
+        : `it has no heartbeat: it was killed, or lost its engine; ${why.continues ? TAKEN_OVER : AGAIN}`;
     case 'cancelled':
       return isPage ? sentenceOf(cancelledText(why.order)) : cancelledText(why.order);
     case 'held':
