@@ -1,4 +1,4 @@
-/** Files that are not text, by their first bytes: what each is, and what to do. Pure. */
+/** Recognises files that are not text by their first bytes, and says what to do. Pure. */
 import { basename } from 'node:path';
 import { RunError } from '../core/errors.js';
 import { firstOf, shortName } from '../core/terminal-text.js';
@@ -9,7 +9,7 @@ interface BinaryKind {
   readonly what?: string;
 }
 
-/** Returns how a file with these first bytes is packed, or null (ZIP: APPNOTE, 4.3.7, 4.3.16). */
+/** Returns the format of a packed file (ZIP: APPNOTE, 4.3.7, 4.3.16); null for any other file. */
 export function packingOf(start: Buffer): 'gzip' | 'parquet' | 'zip' | null {
   const mark = start.toString('latin1', 0, 4);
   if (mark.startsWith('\x1f\x8b')) return 'gzip';
@@ -44,7 +44,7 @@ const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['{\\rtf', { name: 'an RTF document', todo: EXPORT, what: DOCUMENT }],
 ];
 
-/** Kinds of archives, by a part that only they have; workbooks are not among them. */
+/** ZIP archives that cannot be read, each with a part that only it has. */
 const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
   [/^xl\/workbook\.bin$/, { name: 'a binary Excel workbook (.xlsb)', todo: SAVE_XLSX }],
   [/^content\.xml$/, { name: 'an OpenDocument file (.ods)', todo: SAVE_XLSX }],
@@ -83,10 +83,10 @@ const LOCKED: BinaryKind = {
 };
 const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
 
-/** `~$list.xlsx` beside `list.xlsx`: who has it open in an Office program. */
+/** Office programs keep `~$list.xlsx` beside a `list.xlsx` that somebody has open. */
 const OWNER_FILE = /^~\$(.+\.(?:xls|doc|ppt)[a-z]?)$/i;
 
-/** Throws `input-binary` for bytes that are certainly not a text. */
+/** Throws `input-binary` for bytes that are certainly not text. */
 export function assertNotBinary(name: string, head: Buffer): void {
   const [, opened] = OWNER_FILE.exec(basename(name)) ?? [];
   if (opened !== undefined) {
@@ -98,14 +98,14 @@ export function assertNotBinary(name: string, head: Buffer): void {
     throw refusal(name, start.includes(ENCRYPTED) || /\.xlsx$/i.test(name) ? LOCKED : OLD);
   }
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
-  // Short ASCII marks may be words of a header; the formats behind them are never plain text.
+  // A header may begin with a short mark such as `BZh`; what the mark stands for is never ASCII.
   const isText = /^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start);
   if (kind !== undefined && !isText) throw refusal(name, kind);
 }
 
 const PER_LINE =
-  'write one object per line: `jq -c .` does that for an object that is one row, and ' +
-  "`jq -c 'to_entries[]'` for one whose members are the rows";
+  'write one object per line: with `jq -c .` if the object is one row, or with ' +
+  "`jq -c 'to_entries[]'` if its members are the rows";
 const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
 const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],
@@ -113,7 +113,7 @@ const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: PER_LINE }],
 ];
 
-/** Throws `input-binary` for a text that is a document, not a table. */
+/** Throws `input-binary` for text that is a document, not a table. */
 export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
   const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];

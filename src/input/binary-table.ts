@@ -1,4 +1,4 @@
-/** Shared by the readers of workbooks and Parquet, where any error is `input-binary`. */
+/** Shared by the readers of workbooks and Parquet. Any error there becomes `input-binary`. */
 import { readSync } from 'node:fs';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
@@ -9,7 +9,7 @@ export interface BinaryFile {
   readonly size: number;
 }
 
-/** Fewer bytes at the end of the file. Throws errors of the file system. */
+/** Reads bytes, fewer at the end of the file. Throws errors of the file system. */
 export function readAt({ descriptor }: BinaryFile, position: number, bytes: number): Buffer {
   const target = Buffer.allocUnsafe(bytes);
   let read = 0;
@@ -25,28 +25,28 @@ export interface BinaryTable {
   readonly shape: TableShape;
   readonly detected: string;
   readonly warnings: readonly Phrase[];
-  /** Reads the rows from the first on. `wanted`: the columns whose cells are needed, or null. */
+  /** Reads all rows. `wanted`: the columns whose cells are needed; null for all. */
   openRows(wanted: readonly number[] | null): BinaryRows;
 }
 
 export interface BinaryRows {
   readonly batches: AsyncIterable<Iterable<Row>>;
   width(): number;
-  /** Oddities, as sentences; after the last batch. */
+  /** Returns sentences about oddities; complete after the last batch. */
   notes(): string[];
 }
 
-/** Unpacked bytes for a packed one: deflate reaches 1,032, sheets of empty cells stay below 300. */
+/** Unpacked bytes per packed byte: deflate reaches 1,032, a sheet of empty cells less than 300. */
 export const MOST_RATIO = 500;
 
 export const LONG_HEADER = 'its header is larger than 1 MiB';
 
-/** Makes each row when it is taken: many large ones may share what they are made of. */
+/** Makes a row only when it is taken, because many large ones at once may exhaust memory. */
 export function* rowsOf<T>(sources: Iterable<T>, rowOf: (source: T) => Row): Generator<Row> {
   for (const source of sources) yield rowOf(source);
 }
 
-/** A file is intact, and has more of something than is read. */
+/** Thrown for an intact file that exceeds a limit; `todo` says how to get below it. */
 export class OverBounds extends Error {
   constructor(
     message: string,

@@ -1,4 +1,4 @@
-/** The bytes of a file, or of a pipe copied to a temporary file; gzip is unpacked on the way. */
+/** Reads the bytes of a file, or of a pipe copied to a temporary file, and unpacks gzip. */
 import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -16,17 +16,20 @@ import { isErrorCode, systemWords } from '../core/system-error.js';
 import { packingOf } from './binary-signature.js';
 
 export interface OpeningOptions {
-  /** `file`: only a regular file. `own file`: and through no link. Absent: pipes too. */
+  /** `file`: regular files only; `own file`: not through a link either. Absent allows pipes. */
   readonly only?: 'file' | 'own file' | undefined;
-  /** Folder in which standard input is kept while it is needed; made when it is missing. */
+  /** Folder for the copy of standard input; created when it is missing. */
   readonly spoolFolder: string;
-  /** Read in place of a file for the path `-`. Absent: a closed one. */
+  /** Read for the path `-`. Absent if it is closed. */
   readonly stdin?: NodeJS.ReadableStream | null;
-  /** Ends opening and reading, however long the input is or keeps silent. */
+  /** Ends opening and reading, even of a pipe that sends nothing. */
   readonly stop?: AbortSignal | undefined;
 }
 
-/** Throws `input-missing`, `usage-invalid`, and what `keepBytes` throws. */
+/**
+ * Opens a file; copies a pipe or standard input first. Throws `input-missing`, `usage-invalid`, and
+ * the errors of `keepBytes`.
+ */
 export async function openByteSource(
   path: string,
   { stdin = null, spoolFolder, only, stop }: OpeningOptions,
@@ -40,8 +43,7 @@ export async function openByteSource(
       throw new ConfigError({ code: 'usage-invalid', what, subject: "input '-'", todo });
     }
     if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
-    // A pipe must not be closed and opened again: its writer would be stopped. It may fail before
-    // it is read; the reader gets the error then.
+    // Closing a pipe to open it again would stop its writer. The reader gets an early error too.
     opened.on('error', () => undefined);
     if (stop !== undefined && opened instanceof Readable) addAbortSignal(stop, opened);
     return await keepBytes(opened, name, spoolFolder);
@@ -50,7 +52,7 @@ export async function openByteSource(
   }
 }
 
-/** A regular file as a handle, anything else as a stream. */
+/** Returns a handle for a regular file, a stream for anything else. */
 async function openPath(path: string, only: OpeningOptions['only']): Promise<FileHandle | Readable> {
   try {
     if (only !== undefined) return await openPlainFile(path, { followsLinks: only === 'file' });
@@ -71,15 +73,15 @@ async function remedyFor(path: string, error: unknown): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
     return 'it is an address, not a file: download it, or pipe it into the command with - as the input';
   if ((await stat(path).catch(() => null))?.isDirectory())
-    return 'name a file in it; brand-enrich watch takes each file of a folder';
+    return 'name a file in it, or use brand-enrich watch for every file of a folder';
   if (!isErrorCode(error, 'ENOENT')) return CHECK_PATH;
   const others = await readdir(dirname(path)).catch(() => []);
   return didYouMean(nearest(basename(path), others), CHECK_PATH);
 }
 
 /**
- * Opens a pipe as a stream, since a thread of Node's that waits for its writer cannot be stopped.
- * Returns null for other files, and where a pipe without a writer yet cannot be told.
+ * Opens a pipe as a stream: a thread of Node's that waits for the writer could not be stopped.
+ * Returns null for other files, and on systems where a pipe without a writer looks ended.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
@@ -95,10 +97,10 @@ export class ByteSource {
 
   private constructor(
     readonly name: string,
-    /** By its first bytes; gzip is unpacked while it is read. */
+    /** Detected from the first bytes. */
     readonly packing: ReturnType<typeof packingOf>,
     private readonly handle: FileHandle,
-    /** null for a spooled input. */
+    /** Null for a copied pipe. */
     private readonly path: string | null,
     private readonly atOpening: BigIntStats,
     private readonly end: () => Promise<void>,
@@ -119,17 +121,17 @@ export class ByteSource {
     return this.packing === 'gzip';
   }
 
-  /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
+  /** Reads decompressed bytes from the start. A chunk is valid until the next one is requested. */
   read(): AsyncIterable<Buffer> {
     return this.isGzip ? readGzip(this.handle, this.name) : readPlain(this.handle, this.name);
   }
 
-  /** For readers with random access; open until `close`. */
+  /** For readers with random access; valid until `close`. */
   get descriptor(): number {
     return this.handle.fd;
   }
 
-  /** Throws `input-changed` when the file is not what it was at opening. */
+  /** Throws `input-changed` if the file was changed, replaced or removed since it was opened. */
   async assertUnchanged(): Promise<void> {
     const options = { bigint: true } as const;
     const reading = this.path === null ? this.handle.stat(options) : stat(this.path, options);
@@ -192,7 +194,10 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Keeps the bytes of a stream in `folder` until they are closed. */
+/**
+ * Copies a stream to a private file in `folder`, which `close` removes. Throws `input-missing`,
+ * `output-unwritable`, `disk-low`.
+ */
 export async function keepBytes(
   chunks: AsyncIterable<Buffer | string>,
   name: string,

@@ -1,4 +1,4 @@
-/** Kinds of values in cells: they show a header that is data, and misplaced cells. Pure. */
+/** Kinds of values in cells, to find a header that is data and cells in a wrong column. Pure. */
 
 import { commonest, countEach } from '../core/counter.js';
 
@@ -13,7 +13,7 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 /** Kinds that name a company or a security. */
 export const IDENTIFYING: ReadonlySet<string> = new Set(['email', 'url', 'isin', 'domain']);
 
-/** Kinds that only rows are judged by: any of them may also be the name of a column. */
+/** Kinds for cells of rows only, because a header may look like them (`USD`). */
 const ROW_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['date', /^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?:[T ].*)?$/],
   ['number', /^[+(]?\d[\d\s().,/'-]*[%€$£]?$/],
@@ -23,13 +23,13 @@ const ROW_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 /** A ticker with its exchange looks like a domain (SAP.DE). */
 const LISTED_CODE = /^[A-Z0-9&-]+\.[A-Z]{1,2}$/;
 
-/** `blank`, one of the kinds above, or `text`. */
+/** Returns `blank`, a kind of {@link VALUE_KINDS}, or `text`. */
 export function valueKind(cell: string): string {
   const text = cell.trim();
   return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
 }
 
-/** As {@link valueKind}, with codes and dates apart from text, and a website as a domain. */
+/** Like {@link valueKind}, but separates codes and dates from text, and calls a URL a domain. */
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
   const text = cell.trim();
@@ -44,21 +44,21 @@ function profileOf(rows: readonly (readonly string[])[], column: number) {
   const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell.trim() !== '');
   return {
     filled: cells.length,
-    /** Cells that begin with a blank, as the rest of a text does that was cut at ", ". */
+    /** Cells that begin with a blank, like the second half of a text that was cut at ", ". */
     indented: cells.filter((cell) => /^\s/.test(cell)).length,
     kinds: countEach(cells.map(rowKind)),
     values: countEach(cells.map((cell) => cell.trim())),
   };
 }
 
-/** Below this share of a column a kind of value is an exception in it. */
+/** A kind with a smaller share of a column is an exception in it. */
 const LEAST_SHARE = 0.05;
-/** From this share on cells of a neighbour's kind are not an exception in a column. */
+/** A column with a larger share of its neighbour's kind is mixed. */
 const MIXED_SHARE = 0.1;
 
-/** What columns hold, as sampled rows show it. A cell that is judged does not count for itself. */
+/** The kinds of values in the columns of a sample. */
 export class ColumnKinds {
-  /** Whether some column holds many cells of a neighbour's kind, as where many rows are shifted. */
+  /** True if a column holds many cells of its neighbour's kind, as when many rows are shifted. */
   readonly isMixed: boolean;
   readonly #profiles: readonly ColumnProfile[];
 
@@ -75,13 +75,13 @@ export class ColumnKinds {
     });
   }
 
-  /** Whether the cell is unlike its column. A blank cell and an unknown column say nothing. */
+  /** True if the cell is unlike its column; false for a blank cell or an unknown column. */
   isForeign(column: number, cell: string): boolean {
     const profile = this.#profiles[column];
     const text = cell.trim();
     if (profile === undefined || text === '' || profile.filled < 2) return false;
     if (!hasKind(profile, rowKind(cell))) return true;
-    if (/^\s/.test(cell) && !isSeen(profile, profile.indented)) return true;
+    if (/^\s/.test(cell) && !isCommon(profile, profile.indented)) return true;
     if ((profile.values.get(text) ?? 0) > 1) return false;
     return this.#profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
   }
@@ -92,18 +92,18 @@ export class ColumnKinds {
   }
 }
 
-/** Whether enough other cells of the column have it too. `having`: all that have it. */
-function isSeen(profile: ColumnProfile, having: number): boolean {
-  return having - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
+/** True if enough cells have a trait, besides the judged one, which `count` includes. */
+function isCommon(profile: ColumnProfile, count: number): boolean {
+  return count - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
 }
 
 function hasKind(profile: ColumnProfile, kind: string): boolean {
   // A name may be written like a code (IBM), a code is not written like a name.
   const own = profile.kinds.get(kind) ?? 0;
-  return isSeen(profile, kind === 'code' ? own + (profile.kinds.get('text') ?? 0) : own);
+  return isCommon(profile, kind === 'code' ? own + (profile.kinds.get('text') ?? 0) : own);
 }
 
-/** The kind that makes a column known: that of most cells, but for text, which may be anything. */
+/** Returns the kind of at least half of the cells; null for text, which may be anything. */
 function mainKind({ kinds, filled }: ColumnProfile): string | null {
   const [kind, count] = commonest(kinds) ?? ['text', 0];
   return kind !== 'text' && count >= filled / 2 ? kind : null;

@@ -1,4 +1,4 @@
-/** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
+/** An opened input, and the parts that each format brings to it. */
 import { createHash } from 'node:crypto';
 import { readingStopped } from '../core/errors.js';
 import type { Phrase } from '../core/phrase.js';
@@ -19,28 +19,28 @@ export const READING_KEYS = [
 ] as const;
 export type ReadingSettings = Pick<Settings, (typeof READING_KEYS)[number]>;
 
-/** Records looked at for the choice of columns, at most of so many characters. */
+/** Limits of the sample from which the columns are chosen. */
 const MAX_SAMPLE_ROWS = 1000;
 const MAX_SAMPLE_CHARS = 16 * 1024 * 1024;
 
-/** What a reading of the rows has shown so far; complete after the last batch. */
+/** What a pass has shown of the table so far; complete after the last batch. */
 export interface Seen {
-  /** Absent: the columns of the shape. */
+  /** Absent if they are the columns of the shape. */
   readonly columns?: readonly string[];
-  /** The columns that an output has. Absent: all. */
+  /** The columns of an output; absent for all. */
   readonly keys?: readonly string[];
-  /** Oddities that are not problems of single rows, as sentences. */
+  /** Sentences about oddities of the table as a whole. */
   readonly notes: readonly Phrase[];
   readonly around?: Around | null;
 }
 
-/** The text before and behind a JSON array that stands in an object. */
+/** The text before and after a JSON array inside an object. */
 export interface Around {
   readonly head: string;
   readonly tail: string;
 }
 
-/** Gets every byte of the input, also after the last record; null: not needed. */
+/** Receives every byte of the input, also after the last record; null if nobody needs them. */
 export type OnBytes = ((chunk: Uint8Array) => void) | null;
 
 export interface InputParts {
@@ -49,10 +49,10 @@ export interface InputParts {
   /** The detected format, for people: `CSV, delimiter ','`. */
   readonly detected: string;
   readonly warnings: readonly Phrase[];
-  /** For the error about a table that too many rows do not fit; null: no such error. */
+  /** Used to refuse a table with too many misfits; null if their number does not matter. */
   readonly guess: TableGuess | null;
   readonly limit: number | null;
-  /** Reads the records in batches. `wanted`: the columns whose cells are needed, or null. */
+  /** Reads the records in batches. `wanted`: the columns whose cells are needed; null for all. */
   openPass(
     onBytes: OnBytes,
     wanted: readonly number[] | null,
@@ -62,28 +62,28 @@ export interface InputParts {
   assertSample?(sample: readonly (readonly string[])[]): void;
 }
 
-/** The opener closes it. */
+/** A table that can be read several times. Whoever opens it closes it. */
 export class Input {
   readonly name: string;
   readonly shape: TableShape;
   readonly detected: string;
-  /** Oddities, as sentences. Grows until the first `rows()` has ended. */
+  /** Sentences about oddities; grows until the first `rows()` has ended. */
   readonly warnings: Phrase[];
-  /** Later passes must find the same content. */
+  /** Null until the first `rows()` has ended; later passes must find the same content. */
   #content: {
     /** SHA-256, in hex, of the decompressed bytes before decoding. */
     readonly contentHash: string;
-    /** All columns of an output, for JSON the keys as first seen. */
+    /** All columns of an output; for JSON, the keys in the order of their first appearance. */
     readonly columns: readonly string[];
-    /** null: the rows were no array in an object, or not all of it was read. */
+    /** Null unless the rows are an array inside an object that was read to its end. */
     readonly around: Around | null;
   } | null = null;
 
   private constructor(
     private readonly parts: InputParts,
-    /** Cells of the first readable records, at most 1,000: for the choice of columns. */
+    /** Cells of the first readable records, at most 1,000, from which the columns are chosen. */
     readonly sample: readonly (readonly string[])[],
-    /** For JSONL those known from the sample; those of `content` are complete. */
+    /** For JSON, the columns of the sample; `content` has all of them. */
     columns: readonly string[],
     isEmpty: boolean,
     private readonly stop: AbortSignal | undefined,
@@ -94,7 +94,7 @@ export class Input {
     this.warnings = [...parts.warnings, ...(isEmpty ? ['the table has a header and no rows'] : [])];
   }
 
-  /** `stop` ends a pass. Throws the errors of `assertSample` and `rows`. */
+  /** Reads the sample. `stop` ends later passes. Throws the errors of `assertSample` and `rows`. */
   static async of(parts: InputParts, stop?: AbortSignal): Promise<Input> {
     const pass = parts.openPass(null, null);
     const cells: (readonly string[])[] = [];
@@ -107,7 +107,7 @@ export class Input {
         cells.push(row.cells);
         chars += row.raw.length;
       }
-      // A file of nothing but bad records is not searched to its end.
+      // Do not search a file of bad records to its end.
       if (cells.length >= MAX_SAMPLE_ROWS || chars > MAX_SAMPLE_CHARS || rowCount >= MAX_SAMPLE_ROWS * 20)
         break;
     }
@@ -117,10 +117,9 @@ export class Input {
   }
 
   /**
-   * Reads the file again, in batches of at most a few thousand, in flat memory. Texts may share
-   * memory with a whole chunk: copy those that are kept for long. `wanted`: the columns whose cells
-   * are needed, or null. Throws `input-ragged` at the end of the first pass, `input-changed` where
-   * a later one finds other content.
+   * Reads the file in batches of at most a few thousand rows. Texts share memory with a whole
+   * chunk: copy those that you keep. `wanted`: the columns whose cells are needed; null for all.
+   * Throws `input-ragged` at the end of the first pass, `input-changed` if a later one differs.
    */
   async *rows(wanted: readonly number[] | null = null): AsyncGenerator<readonly Row[]> {
     const { source, shape, guess, limit } = this.parts;
@@ -144,9 +143,9 @@ export class Input {
     }
   }
 
-  /** What a whole pass has shown. Throws until the first `rows()` has ended. */
+  /** Returns what the first pass has shown. Throws before that pass has ended. */
   content() {
-    if (this.#content === null) throw new Error('known only after rows() has ended');
+    if (this.#content === null) throw new Error('content() is known only after rows() has ended');
     return this.#content;
   }
 

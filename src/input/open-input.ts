@@ -1,4 +1,4 @@
-/** A path or standard input becomes an `Input`. */
+/** Opens a path or standard input as an `Input`. */
 import { readingStopped } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { isTyped, padded } from '../core/table.js';
@@ -11,13 +11,13 @@ import type { readInProcess } from './reader/reading-process.js';
 import { openTextTable } from './text/text-table.js';
 
 export interface InputOpening extends OpeningOptions {
-  /** Absent: a process reads a binary file. */
+  /** Reads binary files; absent for a process of its own. */
   readonly readBinary?: typeof readInProcess | undefined;
 }
 
 /**
- * Opens a file, or standard input for `-`. Throws `RunError` for what is wrong with it,
- * `ConfigError` (`column-doubtful`) for a first line that is data, `InterruptedError`.
+ * Opens a file, or standard input for `-`. Throws `RunError` for a file that cannot be used,
+ * `ConfigError` for closed standard input, `InterruptedError` when stopped.
  */
 export async function openInput(
   path: string,
@@ -34,7 +34,7 @@ export async function openInput(
   }
 }
 
-/** `isInside`: the source is a part of an archive. Closes the source when it throws. */
+/** Closes the source when it throws. `isInside`: true for a part of an archive. */
 async function openParts(
   source: ByteSource,
   settings: ReadingSettings,
@@ -62,7 +62,7 @@ async function openParts(
   }
 }
 
-/** The name of a part, cut when long; its ending tells the format. */
+/** Shortens a long name, but keeps its ending, which tells the format. */
 function shortPart(part: string): string {
   const [ending = ''] = /\.[^.]{1,10}(?:\.gz)?$/i.exec(part) ?? [];
   return part.length > NAME_AT_MOST ? shortName(part) + ending : part;
@@ -85,7 +85,7 @@ function partsOf(
       let notes: readonly string[] = [];
       async function* read() {
         const rows = reader.rows(limit, wanted);
-        // The process reads meanwhile.
+        // Ask first: the process reads while these bytes are hashed.
         const first = rows.next();
         first.catch(() => undefined);
         try {
@@ -122,7 +122,7 @@ function unusedSettings({ shape: { format } }: InputParts, settings: ReadingSett
     .map((remedy) => phrase`${remedy} does not apply to this format: ignored`);
 }
 
-/** Returns the names of a workbook's visible sheets; empty for other files and damaged ones. */
+/** Returns the names of a workbook's visible sheets; an empty list for another or damaged file. */
 export async function sheetNames(path: string, opening: InputOpening): Promise<string[]> {
   const source = await openByteSource(path, opening);
   const reader = new FileReader(source, opening.stop, opening.readBinary);

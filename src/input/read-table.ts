@@ -1,4 +1,4 @@
-/** The one way from a path to a table. Columns are chosen before anything else opens. */
+/** Opens a table and chooses its columns, before an engine or a service is opened. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { ConfigError, type ErrorCode, RunError, readingStopped } from '../core/errors.js';
@@ -18,8 +18,8 @@ export interface Table {
 }
 
 /**
- * Opens a file and chooses its columns. Behind a cover sheet, the one other sheet with clear
- * columns is read. `onInput` gets what is opened, also if its columns are unclear.
+ * Opens a file and chooses its columns. If the first sheet of a workbook has no identifiers, reads
+ * the only other sheet with clear columns. Calls `onInput` with each input, before the choice.
  */
 export async function readTable(
   path: string,
@@ -36,13 +36,13 @@ export async function readTable(
     const setting = { setting: 'sheet' };
     const shown = `'${shortName(sheet)}'`;
     table.input.warnings.push(
-      phrase`sheet ${shown} is read, because the first has no identifiers; choose another with ${setting}`,
+      phrase`the first sheet has no identifiers: reading sheet ${shown}; choose another with ${setting}`,
     );
     return table;
   }
 }
 
-/** Reads a table before an engine is open; null for input that can be read only once. */
+/** Reads a table before an engine is open. Returns null for input that can be read only once. */
 export async function readTableEarly(
   path: string,
   settings: TableSettings,
@@ -73,7 +73,7 @@ async function openChosen(
 const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 
-/** Returns the one other visible sheet with clear columns. Throws the error otherwise. */
+/** Returns the only other visible sheet with clear columns. Throws unless exactly one has them. */
 async function findOtherSheet(
   error: unknown,
   path: string,
@@ -103,24 +103,24 @@ async function findOtherSheet(
   throw new Named({ code, what: phrase`${what} in the first sheet`, subject, todo, cause });
 }
 
-/** In a column's name more likely a delimiter that was not recognised as one. */
+/** Characters that, in the name of a column, are more likely an unrecognised delimiter. */
 const MISSED_DELIMITER = /[;,|\t:^~]/;
 
-/** The error of a choice, with what was seen of the file where that may be the reason. */
+/** Adds to the error of a choice what was noticed in the file and may be the cause. */
 function explained(error: ConfigError, { shape, detected, warnings }: Input): ConfigError {
   const { code, what, subject, todo } = error.detail;
-  // The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it.
+  // The warnings may say why the sheet is the wrong one, or why its cells are blank.
   if (shape.format === 'xlsx') {
     const seen = joinPhrases([todo, `detected: ${detected}`, ...warnings], '; ');
     return new ConfigError({ ...error.detail, todo: seen });
   }
-  // If a whole table became one column, its delimiter may be missing, not the identifiers.
+  // If a whole table became one column, the delimiter is the problem, not the identifiers.
   const [only = '', ...others] = shape.columns;
   const missed = MISSED_DELIMITER.exec(only)?.[0];
   if (shape.format !== 'csv' || others.length > 0 || missed === undefined) return error;
   const isQuoted = shape.rawHeader?.startsWith('"');
   const read = `the file was read as one column, with delimiter ${showDelimiter(shape.delimiter)}`;
-  const seen = isQuoted ? 'the first line is in quotes as a whole' : read;
+  const seen = isQuoted ? 'quotes enclose the whole first line' : read;
   const set = { delimiter: missed === '\t' ? 'tab' : missed };
   const advice = isQuoted
     ? 'remove the quotes if they enclose whole lines'

@@ -1,4 +1,4 @@
-/** Decoded text becomes rows: `record-splitter.ts` cuts them, `row-fit.ts` judges those of CSV. */
+/** Turns decoded text into rows. */
 import { countOf } from '../core/figures.js';
 import type { RowReason } from '../core/row-reason.js';
 import { padded, type Row } from '../core/table.js';
@@ -16,10 +16,10 @@ import {
 } from './text/record-splitter.js';
 import type { TableFit } from './text/row-fit.js';
 
-/** The part of a row that its cells decide. */
+/** The fields of a row that come from its cells. */
 export type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
 
-/** Cuts text into records. `position`: the line and the text that wait for more. */
+/** Cuts text into records. `position` returns the line and the text of the unfinished record. */
 export type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
 
 export abstract class RowReader {
@@ -28,7 +28,7 @@ export abstract class RowReader {
 
   constructor(readonly splitter: Splitter) {}
 
-  /** The rows that are complete with this text. `isLast`: no more text comes. */
+  /** Returns the rows that this text completes. `isLast`: true for the end of the input. */
   push(text: string, isLast: boolean): Row[] {
     const rows: Row[] = [];
     for (const record of this.splitter.push(text, isLast)) {
@@ -46,7 +46,7 @@ export abstract class RowReader {
 
   abstract seen(): Seen;
 
-  /** Whether the record is not a row: a header, most blank lines. */
+  /** True for a record that is not a row: the header, and most blank lines. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
 
   protected abstract read(record: SplitRecord): Content;
@@ -81,7 +81,7 @@ export class CsvReader extends RowReader {
 
   protected read({ raw, cells }: SplitRecord): Content {
     const { fit } = this.layout;
-    // Only a record that is itself that long can hold too long a cell.
+    // Only a long record can hold a long cell; measuring each cell takes longer.
     const isLong = isLongerThan(raw, MAX_FIELD_BYTES);
     if (isLong && cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) {
       return unread({ code: 'large_cell' });
@@ -99,11 +99,11 @@ export class CsvReader extends RowReader {
     if (this.blankLines === 0) return { notes: [] };
     return this.layout.fit.columnCount > 1
       ? { notes: [`${lines} ignored`] }
-      : { notes: [`${lines}: kept as rows, because the table has one column`] };
+      : { notes: [`${lines} kept as rows, because the table has one column`] };
   }
 }
 
-/** A line with nothing but blanks: not a record in a table of several columns. */
+/** True for a line of white space, which is not a record in a table of several columns. */
 export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
   return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
 }

@@ -1,4 +1,4 @@
-/** A ZIP archive in an open file: its parts, and the bytes of each, within bounds. */
+/** Reads the parts of a ZIP archive, and refuses those that unpack to too much. */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32, createInflateRaw } from 'node:zlib';
@@ -7,21 +7,21 @@ import { shortName } from '../core/terminal-text.js';
 import { MOST_RATIO, OverBounds } from './binary-table.js';
 
 const MOST_PARTS = 10_000;
-/** Smaller parts are not checked. */
+/** Parts up to this size may have any ratio. */
 const SMALL_BYTES = 256 * 1024 * 1024;
-/** All parts that are read, together. */
+/** The most that all parts together may unpack to. */
 const MOST_BYTES = 64 * 1024 * 1024 * 1024;
 
-/** APPNOTE, 4.4.5. */
+/** The code of deflate (APPNOTE, 4.4.5). */
 const DEFLATED = 8;
-/** Zlib's own 16 KiB take a third longer. */
+/** Zlib's default of 16 KiB takes a third longer. */
 const CHUNK_BYTES = 64 * 1024;
 
 const SPLIT = 'split it into several smaller files';
 
 const openFd = promisify<number, object, ZipFile>(fromFd);
 
-/** Part names with `/`, without folders. The caller closes the file. */
+/** A ZIP archive in an open file, which the caller closes. Parts are files, never folders. */
 export class ZipArchive {
   #unpacked = 0;
   readonly #alike: ReadonlyMap<string, Entry>;
@@ -52,12 +52,12 @@ export class ZipArchive {
     return this.#find(part) !== undefined;
   }
 
-  /** Names of parts differ in more than case, and may begin at the root (ECMA-376, part 2). */
+  /** Finds a part in any case and with or without a first `/` (ECMA-376, part 2). */
   #find(part: string): Entry | undefined {
     return this.entries.get(part) ?? this.#alike.get(part.replace(/^\//, '').toLowerCase());
   }
 
-  /** Unpacked bytes. Throws Error for a damaged, locked or too strongly packed part. */
+  /** Yields unpacked bytes. Throws Error for a damaged or locked part, and for a ZIP bomb. */
   async *read(part: string): AsyncGenerator<Buffer> {
     const entry = this.#find(part);
     if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
@@ -77,7 +77,7 @@ export class ZipArchive {
         yield chunk;
       }
       if (size !== entry.uncompressedSize || sum !== entry.crc32)
-        throw new Error(`its part ${shortName(part)} is not what was packed`);
+        throw new Error(`its part ${shortName(part)} does not match its size or checksum`);
     } finally {
       packed.destroy();
       stream.destroy();
@@ -89,12 +89,12 @@ function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: 
   const shown = shortName(fileName);
   if ((entry.generalPurposeBitFlag & 1) === 1) throw new Error(`its part ${shown} has a password`);
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== DEFLATED)
-    throw new Error(`its part ${shown} is packed in a way that is not known`);
+    throw new Error(`its part ${shown} has an unknown compression method`);
   const isBomb = uncompressedSize > SMALL_BYTES && uncompressedSize > compressedSize * MOST_RATIO;
   if (uncompressedSize > MOST_BYTES)
     throw new OverBounds(`its part ${shown} unpacks to more than 64 GiB`, SPLIT);
   if (!isBomb) return;
   const unpacked = `${Math.round(uncompressedSize / 1_048_576)} MiB`;
   const packed = `${Math.ceil(compressedSize / 1024)} KiB`;
-  throw new Error(`its part ${shown} would unpack to ${unpacked} out of ${packed}`);
+  throw new Error(`its part ${shown} would unpack to ${unpacked} from ${packed}`);
 }

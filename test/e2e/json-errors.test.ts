@@ -32,7 +32,7 @@ describe('with --json an error is an object on standard output and a line on sta
   test.each([
     ['https://example.com/list.csv', 5, /it is an address, not a file: download it, or pipe it/],
     ['s3://bucket/list.csv', 5, /it is an address/],
-    ['.', 5, /name a file in it; brand-enrich watch takes each file of a folder/],
+    ['.', 5, /name a file in it, or use brand-enrich watch for every file of a folder/],
     ['lsit.csv', 5, /it does not exist\); did you mean list\.csv\?/],
     ['other.csv', 5, /check the path and its permissions/],
     ['cut.json', 5, /line 1 \(the array does not end: it seems to be cut off\)/],

@@ -61,7 +61,7 @@ it.each<[string, readonly Sheet[], string]>([
   const { input } = await open(sheets);
   expect(input.shape.typed?.sheet).toBe(name);
   expect(input.warnings.map((each) => sayPhrase(each, 'flags'))).toContain(
-    `sheet '${name}' is read, because the first has no identifiers; choose another with --sheet`,
+    `the first sheet has no identifiers: reading sheet '${name}'; choose another with --sheet`,
   );
 });
 
