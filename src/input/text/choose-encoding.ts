@@ -1,4 +1,4 @@
-/** The encoding of an input: as asked, by its mark, or by what its bytes are likely to be. */
+/** Chooses the encoding of an input: as requested, by its byte order mark, or by its bytes. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { RunError } from '../../core/errors.js';
 import { load } from '../../core/load.js';
@@ -15,13 +15,10 @@ type LookAhead = Awaited<ReturnType<typeof lookAhead>>;
 
 const HEAD_BYTES = 1024 * 1024;
 const STRETCH_BYTES = 64 * 1024;
-/** A code page is better recognised with the words around its letters. */
+/** Bytes before the stretch: whole words help to recognise a code page. */
 const CONTEXT_BYTES = 4 * 1024;
 
-/**
- * Reads the head, and the stretch: some ASCII, the first byte beyond it and what follows; it is
- * empty when all is ASCII, and not wanted when the encoding is known.
- */
+/** Reads the head of a file, and its stretch: the text around the first byte that is not ASCII. */
 export async function lookAhead(
   chunks: AsyncIterable<Buffer>,
   isStretchWanted: boolean,
@@ -31,7 +28,7 @@ export async function lookAhead(
   let stretch: Buffer = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of chunks) {
-    // The source reads into the same memory again.
+    // The source reuses its memory.
     if (total < headBytes) heads.push(Buffer.from(chunk));
     total += chunk.length;
     if (isStretchWanted && stretch.length > 0) {
@@ -51,7 +48,7 @@ function append(bytes: Buffer, more: Buffer, most: number): Buffer {
   return Buffer.concat([bytes, more], Math.min(most, bytes.length + more.length));
 }
 
-/** `asked`: by its usual name; undefined: detect. Throws `input-encoding` and `input-binary`. */
+/** `asked`: the requested encoding, null to detect it. Throws `input-encoding`, `input-binary`. */
 export function chooseEncoding(name: string, asked: string | null, seen: LookAhead): ChosenEncoding {
   const { head, stretch } = seen;
   if (asked !== null) return confirmAsked(name, asked, seen);
@@ -60,10 +57,10 @@ export function chooseEncoding(name: string, asked: string | null, seen: LookAhe
   const wide = sniffUtf16(head);
   if (wide !== null) return { encoding: wide, bomBytes: 0 };
   const controls = countBytes(head, (byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27));
-  // A few stray ones are damaged records; a share like this is not a text.
+  // A few control characters mean damaged records, this many a binary file.
   if (controls >= 16 && controls > head.length / 50) {
     const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
-    const todo = phrase`give a CSV or JSONL file, or use ${{ setting: 'encoding' }} if it is text`;
+    const todo = phrase`give a CSV or JSONL file, or set ${{ setting: 'encoding' }} if it is text`;
     throw new RunError({ code: 'input-binary', subject, todo });
   }
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
@@ -74,7 +71,7 @@ function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead)
   const isSame = bom?.encoding === asked || (asked === 'utf-16' && bom?.encoding.startsWith('utf-16'));
   if (bom !== null && isSame) return bom;
   const { valid, broken } = countUtf8(stretch);
-  // Read as anything else, real UTF-8 would come back with every accent spoiled.
+  // Under another encoding real UTF-8 would come back with every accent spoiled.
   const isSpoiled = !asked.startsWith('utf') && valid >= 3 && broken <= 1;
   if (bom !== null || isSpoiled) {
     const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
@@ -85,7 +82,7 @@ function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead)
   return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
 
-/** As hex; a longer mark stands before the one that it begins with. */
+/** In hex; a mark that begins with another one stands before it. */
 const BOMS = [
   ['efbbbf', 'utf-8'],
   ['fffe0000', 'utf-32le'],
@@ -94,7 +91,7 @@ const BOMS = [
   ['feff', 'utf-16be'],
 ] as const;
 
-/** A program that adds a mark may find one there: all of them are taken off. */
+/** Finds a mark, and counts it as often as programs have added it. */
 function findBom(head: Buffer): ChosenEncoding | null {
   const start = head.toString('hex', 0, 64);
   const [mark = '', encoding] = BOMS.find(([each]) => start.startsWith(each)) ?? [];
@@ -105,15 +102,15 @@ function findBom(head: Buffer): ChosenEncoding | null {
 }
 
 /**
- * The least likelihood in percent, by the letters and words of a language, and how many times that
- * of the next one it is. Words of another script (all letters beyond ASCII) are not Western ones.
+ * A code page is taken from this confidence in percent, and this many times that of the next one.
+ * A script without ASCII letters needs less, because it cannot be a Western one.
  */
 const FAR = { latin: { least: 40, times: 2.5 }, otherScript: { least: 20, times: 2 } } as const;
 const LEAST_BYTES = 40;
 
 function sniffCodePage(name: string, stretch: Buffer): string {
   const { valid, broken } = countUtf8(stretch.subarray(0, wholeUtf8(stretch)));
-  // UTF-8 with damage is read strictly, so that the place is named.
+  // The decoder then names the place of the damage.
   if (valid >= broken) return 'utf-8';
 
   const { analyse } = load('chardet') as typeof import('chardet');
@@ -125,13 +122,13 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   const rivals = matches.filter(
     (it) => it.confidence > share && iconv().decode(stretch, it.name) !== western,
   );
-  // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
+  // Many whole UTF-8 characters mean two encodings in one file, or an Asian one.
   const isMixed = valid * 10 >= broken;
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
   const [likeliest, next] = matches;
-  // The ISO pages differ from those of Windows in a few letters alone.
   const isOther = isOtherScript(stretch);
   const { least, times } = isOther ? FAR.otherScript : FAR.latin;
+  // ISO pages differ from those of Windows in too few letters.
   const isFar =
     broken >= LEAST_BYTES &&
     likeliest &&
@@ -139,7 +136,7 @@ function sniffCodePage(name: string, stretch: Buffer): string {
     likeliest.confidence >= Math.max(least, times * (next?.confidence ?? 0));
   // The stretch may end within a character.
   const isReadable = isFar && !iconv().decode(stretch, likeliest.name).slice(0, -1).includes('\ufffd');
-  // Of the bytes of an Asian page some are UTF-8 by chance.
+  // Some bytes of an Asian page are UTF-8 by chance.
   if (isReadable && (isOther || !isMixed) && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
@@ -151,7 +148,7 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   });
 }
 
-/** Whether nearly all bytes beyond ASCII stand in threes or more, as no accents do. */
+/** True if most bytes beyond ASCII stand in runs of three or more, unlike accents. */
 function isOtherScript(bytes: Buffer): boolean {
   let inRuns = 0;
   let run = 0;
@@ -162,7 +159,7 @@ function isOtherScript(bytes: Buffer): boolean {
   return inRuns > countBytes(bytes, (byte) => byte > 127) * 0.8;
 }
 
-/** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text. */
+/** Detects UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text. */
 function sniffUtf16(head: Buffer): string | null {
   const pairs = Math.floor(head.length / 2);
   let even = 0;
@@ -173,7 +170,7 @@ function sniffUtf16(head: Buffer): string | null {
   }
   if (pairs === 0 || Math.max(even, odd) < pairs / 20) return null;
   if (Math.min(even, odd) > Math.max(even, odd) / 20) return null;
-  // Plain text with a stray NUL in a short file: in UTF-16 every plain character brings a zero.
+  // A stray NUL in a short plain text is not UTF-16, where every plain character has a zero.
   const plain = countBytes(head, (byte) => (byte >= 32 && byte < 127) || (byte >= 9 && byte <= 13));
   if (even + odd < pairs / 4 && plain > (head.length - even - odd) * 0.9) return null;
   const encoding = odd > even ? 'utf-16le' : 'utf-16be';
@@ -184,12 +181,12 @@ function sniffUtf16(head: Buffer): string | null {
 
 function countBytes(bytes: Buffer, isCounted: (byte: number) => boolean): number {
   let count = 0;
-  // By index: an iterator takes four times as long until it is compiled.
+  // An iterator takes four times as long until it is compiled.
   for (let at = 0; at < bytes.length; at += 1) if (isCounted(bytes[at] ?? 0)) count += 1;
   return count;
 }
 
-/** Characters of several bytes that are whole, and bytes beyond ASCII that belong to none. */
+/** Counts whole characters of several bytes, and bytes beyond ASCII outside of them. */
 function countUtf8(bytes: Buffer): { valid: number; broken: number } {
   let valid = 0;
   let broken = 0;

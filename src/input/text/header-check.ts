@@ -1,5 +1,4 @@
-/** Whether the first record is the header: lines above, data in its place, equal names. */
-
+/** Checks the header: lines above it, data in its place, equal names. */
 import { commonest, countEach } from '../../core/counter.js';
 import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
@@ -23,21 +22,21 @@ interface FoundTable {
 
 interface HeaderToCheck {
   readonly name: string;
-  /** The delimiter for people; null: it is a sheet. */
+  /** The delimiter as shown to people; null for a sheet. */
   readonly shown: string | null;
   readonly lineOf: (record: SplitRecord) => number;
   readonly records: readonly [SplitRecord, ...SplitRecord[]];
-  /** Whether its width is known to be that of the table, even if the rows differ. */
+  /** True if the first record surely has the width of the table, even if the rows differ. */
   readonly isWidthSettled: boolean;
 }
 
-/** How a table is to be read whose first record is not its header, and what to say of it. */
+/** How to read a table whose first record is not its header, and the warning about it. */
 export interface HeaderCorrection {
   readonly options: { readonly header: false } | { readonly skipLines: number };
   readonly warning: Phrase;
 }
 
-/** How a broker marks the header of each of several tables, and their rows. */
+/** Second cells of a broker's statement, which holds several tables. */
 const MARKS = /^(?:Header|Data|SubTotal|Total|Notes)$/;
 
 /** Throws `input-preamble` for several tables in one file, each named in its first column. */
@@ -55,7 +54,7 @@ function assertOneTable(name: string, rows: readonly Cells[]): void {
   });
 }
 
-/** null: the first record is the header. Throws `input-preamble` if it cannot be read. */
+/** Returns null if the first record is the header. Throws `input-preamble` if it is unreadable. */
 export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   const { name, shown, lineOf, records, isWidthSettled } = table;
   const [first, ...others] = records;
@@ -65,8 +64,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   if (shown !== null) assertOneTable(name, cells);
   const preamble = isWidthSettled ? null : findPreamble(cells);
   const header = readable[preamble?.headerAt ?? -1];
-  // Rows that are too long for a header do not make the first of them another header: they are
-  // refused when they are counted.
+  // Rows wider than the header are no reason for another header; they are refused when counted.
   if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
     const at = lineOf(header);
     const setting = { setting: 'skipLines' };
@@ -94,7 +92,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   return { options: { header: false }, warning };
 }
 
-/** Whether what seems to be the table's header is a row below a header of several names. */
+/** True if the supposed header is the first row, below a real header of several names. */
 function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width }: FoundTable): boolean {
   const [row = [], ...others] = rows;
   if (headerAt !== 1 || header.length < 2 || header.length === width) return false;
@@ -102,12 +100,12 @@ function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width 
 }
 
 /**
- * Finds records above the header that are narrower than the table, or filled in one cell only.
- * Returns null when the first record fits; so does one name alone with data below it.
+ * Finds the header below lines that are narrower than the table, or filled in one cell only.
+ * Returns null if the first record is the header, even if it is one name above data.
  */
 export function findPreamble(records: readonly Cells[]): FoundTable | null {
   const [[mark = '', version = ''] = [], names = []] = records;
-  // DATEV's format has a line about the file.
+  // A DATEV file begins with a line about itself.
   if (/^(?:EXTF|DTVF)$/.test(mark) && /^\d+$/.test(version)) return { headerAt: 1, width: names.length };
   const isComment = ([first = '', ...others]: Cells) => others.length === 0 && /^#\s/.test(first);
   const comments = records.findIndex((cells) => !isComment(cells));
@@ -117,7 +115,7 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   const table = findTable(widths);
   if (table !== null && width < table.width) return table;
   const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
-  // `Market:;XETR` above a wide table is no header either.
+  // A line above a wide table may have two cells (`Market:;XETR`).
   if ((width < 3 && filled[0] !== 0) || (filled[0] ?? 0) > (width < 6 ? 1 : 2)) return null;
   const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
   if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
@@ -125,38 +123,37 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   return isAllTitle && isHeaderBelow(records, headerAt) ? { headerAt, width } : null;
 }
 
-/** Whether this record is no data, and named as columns are if the first one is. */
+/** True if this record is not data, and has names of columns if the first record has them. */
 export function isHeaderBelow([first = [], ...others]: readonly Cells[], at: number): boolean {
   const [header = [], ...rows] = others.slice(at - 1);
-  // `Fund Name:` is the label of what stands beside it.
+  // `Fund Name:` labels the cell beside it.
   const isName = (text: string) => isHeaderLike(text) && !/:\s*$/.test(text);
   const isNamed = header.some(isHeaderLike) || !first.some(isName);
   return isNamed && findDataInHeader(header, rows) === null;
 }
 
-/** The first record from which on nearly all agree on a width of two or more; null without one. */
+/** Finds the first record from which 80 % have the same width of two or more; null without one. */
 export function findTable(widths: readonly number[]): FoundTable | null {
   const [width] = commonest(countEach(widths.slice(1).filter((it) => it > 1))) ?? [0];
   const headerAt = widths.indexOf(width);
   if (headerAt < 0 || headerAt > MAX_PREAMBLE) return null;
   const below = widths.slice(headerAt);
   const agreeing = below.filter((it) => it === width).length;
-  // The header and one row at least.
   const isTable = agreeing >= Math.max(2, headerAt / 2) && agreeing / below.length >= 0.8;
   return isTable ? { headerAt, width } : null;
 }
 
-/** Last words of dotted column names (`company.website`), though some are top-level domains. */
+/** Endings of columns' names (`company.website`), although some are top-level domains. */
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
-/** Returns the address or ISIN that shows the first record to be data, or null. */
+/** Returns the address or ISIN that proves the header to be data, or null. */
 export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
   const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
   if (telling < 0) return null;
   const isLikeBelow = kinds.every((kind, column) => {
-    // A dump of a database writes \N for nothing.
+    // Blank values may be written as text: a database dump writes \N.
     const filled = rows
       .map((row) => (row[column] ?? '').trim())
       .filter((it) => skipBlank(it, 'domain') === null);
@@ -165,7 +162,7 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
   return isLikeBelow ? (header[telling] ?? null) : null;
 }
 
-/** The cell that is a well-known symbol, above others of them. */
+/** Returns a well-known symbol in the header, above other symbols, or null. */
 export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const isSymbol = (cell: string, at: number) =>
     isKnownAbove(
@@ -175,10 +172,10 @@ export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): strin
   return header.find(isSymbol) ?? null;
 }
 
-/** What is a domain to a lookup. */
+/** Kinds that are looked up as domains. */
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
-/** Whether these are a list of one kind without a header: the first is safely read as data. */
+/** True for a list of one column and one kind without a header. */
 export function isBareList(records: readonly Cells[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
   if (records.some(({ length }) => length > 1) || COLUMN_WORDS.test(first.trim())) return false;
@@ -190,7 +187,7 @@ export function isBareList(records: readonly Cells[]): boolean {
 
 const MOST_EQUAL = 20;
 
-/** Sentences about blank and equal names, at most 20 of these; columns are kept by position. */
+/** Returns at most 20 sentences about blank and equal names. */
 export function headerWarnings(columns: readonly string[]): string[] {
   const places = new Map<string, number[]>();
   columns.forEach((column, i) => {
@@ -199,8 +196,8 @@ export function headerWarnings(columns: readonly string[]): string[] {
   });
   const odd = [...places].filter(([name, at]) => name === '' || at.length > 1).slice(0, MOST_EQUAL);
   return odd.map(([name, at]) => {
-    const what = name === '' ? 'blank' : `named '${shortName(name)}'`;
-    const [column, are] = at.length === 1 ? ['column', 'is'] : ['columns', 'are'];
-    return `${column} ${firstOf(at.map(String), 10)} ${are} ${what}: kept by position`;
+    const columns = `column${at.length === 1 ? '' : 's'} ${firstOf(at.map(String), 10)}`;
+    const fact = name === '' ? 'without a name' : `with the same name '${shortName(name)}'`;
+    return `${columns} ${fact}: kept by position`;
   });
 }

@@ -1,45 +1,44 @@
 /**
- * Cuts decoded text into records, in flat memory. With a stray quote csv-parse would swallow what
- * follows: here such a record ends with the line on which its faulty cell begins. csv-parse reads
- * the cells of a record with doubled quotes.
+ * Cuts decoded text into records in constant memory. After a stray quote csv-parse would swallow
+ * the rest; here the record ends with the line on which its faulty cell begins.
  */
 import { load } from '../../core/load.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { cutText } from '../../core/terminal-text.js';
 import { CharFinder, LineFinder, type LineMode } from '../json/line-finder.js';
 
-/** Loaded when a record holds doubled quotes. */
+/** Reads the cells of records with doubled quotes. */
 const csvParse = () => load('csv-parse/sync') as typeof import('csv-parse/sync');
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
 export const MAX_FIELD_BYTES = 64 * 1024;
-/** One record, in bytes of UTF-8; of a longer one the text up to here is kept. */
+/** Of a longer record the first bytes of UTF-8 are kept, this many. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
-/** Columns, or keys of JSON: more of them would make memory grow with the file. */
+/** Columns, or keys of JSON objects; without a limit memory would grow with the file. */
 export const MAX_COLUMNS = 4096;
 const MOST_BREAKS = 100;
 
 export const OVER_RECORD: RowReason = { code: 'large_record' };
 
-/** Whether the text takes more than `maxBytes` in UTF-8; counted only where its length may. */
+/** True if the text takes more than `maxBytes` in UTF-8. */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
 }
 
-/** Characters that are kept of a record with types that is too long. */
+/** Characters that are kept of a record of typed cells that is too long. */
 export const KEPT_CHARS = MAX_RECORD_BYTES / 4;
 
 export interface SplitRecord {
   readonly line: number;
-  /** Without the line end that closes it. Of a record over the limit only the beginning. */
+  /** Without its line end, and cut at the limit. */
   readonly raw: string;
-  /** The texts of its cells; none where there is a problem, or no delimiter. */
+  /** Empty if there is a problem, or no delimiter. */
   readonly cells: readonly string[];
   readonly problem: RowReason | null;
 }
 
-/** A record with doubled quotes: its cells are counted, and read by csv-parse. */
+/** A record with doubled quotes, whose cells csv-parse will read; it must find as many. */
 interface Doubled {
   readonly record: { -readonly [Part in keyof SplitRecord]: SplitRecord[Part] };
   readonly cellCount: number;
@@ -51,9 +50,9 @@ export function isReadable({ problem }: SplitRecord): boolean {
 
 export interface SplitterOptions {
   readonly mode: LineMode;
-  /** null: every line is a record, quotes mean nothing. */
+  /** Null if every line is a record and quotes mean nothing. */
   readonly delimiter: string | null;
-  /** Columns of the table, 0 if unknown: shows rows that two stray quotes have glued together. */
+  /** Columns of the table, 0 if unknown. They reveal rows that two stray quotes have joined. */
   readonly columnCount: number;
   readonly passLines: number;
 }
@@ -63,7 +62,7 @@ const QUOTE = 34;
 export class RecordSplitter {
   #line = 1;
   #linesToDrop: number;
-  /** The window: what was left of earlier text, and the text pushed last. */
+  /** The window: the rest of earlier text, and the last chunk. */
   #text = '';
   #isLast = false;
   #at = 0;
@@ -95,7 +94,7 @@ export class RecordSplitter {
     return { line: this.#line, rest: this.#text.slice(this.#at) };
   }
 
-  /** False: the window ends before the last line that is passed over. */
+  /** Skips the first lines. Returns false if the window ends before the last of them. */
   #dropLines(): boolean {
     for (; this.#linesToDrop > 0; this.#linesToDrop -= 1) {
       const end = this.#lines.next(this.#at);
@@ -110,7 +109,7 @@ export class RecordSplitter {
     return true;
   }
 
-  /** False, here and below: the window ends before the record does. */
+  /** Reads a record. Returns false, here and below, if the window ends before the record does. */
   #readRecord(): boolean {
     const { delimiter } = this.options;
     const end = this.#lines.next(this.#at);
@@ -129,7 +128,7 @@ export class RecordSplitter {
     const text = this.#text;
     const lines = this.#lines;
     const cells: string[] = [];
-    /** Where the first cell that holds a line break begins; -1 when none does. */
+    /** Index of the first cell with a line break, or -1. */
     let brokenAt = -1;
     let fieldAt = this.#at;
     for (;;) {
@@ -168,11 +167,11 @@ export class RecordSplitter {
     return this.#reject(fieldAt, { code: 'text_after_quote' }) || this.#giveUp(fieldAt);
   }
 
-  /** Index of the closing quote, or why there is none; null when it may be beyond the window. */
+  /** Returns the index of the closing quote, its problem, or null if it may follow the window. */
   #findClose(fieldAt: number): number | RowReason | null {
     const text = this.#text;
     let quoteAt = this.#quotes.next(fieldAt + 1);
-    // No further in a cell that is too long: it is looked at again with each chunk until it ends.
+    // Search a long cell up to the limit only, because each further chunk searches it again.
     const most = Math.min(text.length, fieldAt + MAX_FIELD_BYTES + 2);
     while (quoteAt < most && text.charCodeAt(quoteAt + 1) === QUOTE) {
       quoteAt = this.#quotes.next(quoteAt + 2);
@@ -187,7 +186,7 @@ export class RecordSplitter {
     return this.#isLast ? { code: 'open_quote' } : null;
   }
 
-  /** A record whose text ends at `stop`, and its line at `end`. */
+  /** Adds the record whose text ends at `stop` and whose line ends at `end`. */
   #take(cells: readonly string[], stop: number, end: number, brokenAt: number): boolean {
     const raw = this.#text.slice(this.#at, stop);
     const { columnCount, delimiter } = this.options;
@@ -215,7 +214,7 @@ export class RecordSplitter {
     return true;
   }
 
-  /** Returns true when reading continues behind a record that is too long. */
+  /** Ends a record that is too long. Returns true if the window has its end. */
   #giveUp(fieldAt: number): boolean {
     const { length } = this.#text;
     if (length - this.#at <= MAX_RECORD_BYTES) return false;
@@ -230,8 +229,8 @@ export class RecordSplitter {
 }
 
 /**
- * Reads all at once, in less than half the time. For every record with quotes, csv-parse would take
- * a third to a half more CPU time of a whole run; for those with doubled quotes it is little.
+ * Reads all in one call, which takes less than half the time. Every record with quotes would cost a
+ * third to a half more CPU time of a whole run; those with doubled quotes are few.
  */
 function readCells(doubled: readonly Doubled[], delimiter: string): void {
   if (doubled.length === 0) return;
@@ -245,23 +244,23 @@ function readCells(doubled: readonly Doubled[], delimiter: string): void {
   }
 }
 
-/** The cells of each record; none of one that csv-parse refuses, or takes for several. */
+/** Returns the cells of each record; an empty list for one that csv-parse refuses or splits. */
 function parseRecords(raws: readonly string[], delimiter: string): string[][] {
   try {
-    // Records hold no bare LF, for any line end of the file.
+    // LF parts the records here, whatever the line ends of the file.
     const layout = { delimiter, record_delimiter: '\n', relax_quotes: true, relax_column_count: true };
     const read = csvParse().parse(raws.join('\n'), layout);
     if (read.length === raws.length) return read;
   } catch {
-    // One by one shows which of them it is.
+    // Find the bad record by parsing each alone.
   }
   return raws.length === 1 ? [[]] : raws.flatMap((raw) => parseRecords([raw], delimiter));
 }
 
-/** Below this many lines an address in a cell could bear the mark by chance. */
+/** Fewer lines may look like rows by chance, for example an address in a cell. */
 const LEAST_LINES = 5;
 
-/** Whether each line of the record would be a row. Not judged in a table of one column. */
+/** True if each line of the record would be a row; false in a table of one column. */
 function looksMerged(raw: string, cellCount: number, columnCount: number, delimiter: string): boolean {
   if (columnCount < 2) return false;
   const lines = raw.split(/\r\n|\n|\r/);

@@ -1,5 +1,4 @@
-/** Judges which records fit the table: a cell in a wrong column would be bought. */
-
+/** Judges which records fit the table, so that no cell of a wrong column is bought. */
 import { commonest, countEach } from '../../core/counter.js';
 import { RunError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
@@ -18,44 +17,44 @@ interface FitInput {
 
 export type TableFit = ReturnType<typeof fitTable>;
 
-/** A nameless column with a smaller share of filled cells is empty: nothing belongs there. */
+/** A nameless column with a smaller share of filled cells counts as empty. */
 const EMPTY_BELOW = 0.2;
-/** Below this share short rows are a few damaged ones. */
+/** A smaller share of short rows counts as damage. */
 const SHORT_BELOW = 0.03;
-/** From this share on a width of rows is one of the file's habits. */
+/** A width with at least this share of the rows is a habit of the file. */
 const HABIT_FROM = 0.1;
 /** Fewer rows do not show what a column holds. */
 const LEAST_ROWS = 4;
 
+/** Finds the width of a table in a sample, and the rule by which its rows fit. */
 export function fitTable({ header, rows, ragged }: FitInput) {
   const [width, widthCount] = commonest(countEach(rows.map(({ length }) => length))) ?? [1, 0];
-  /** Columns of the table, those included that the header does not have. */
   const columnCount = countColumns(header, rows, width);
-  /** Nameless columns that the header lacks, because the rows end in so many delimiters more. */
+  /** Columns that the header lacks, because the rows end in more delimiters. */
   const addedColumns = header === null ? 0 : columnCount - header.length;
-  /** The width of most rows, where that is not the table's. */
+  /** The width of most rows, or else that of the table. */
   const usualWidth = widthCount > rows.length / 2 ? width : columnCount;
   const fitting = rows.filter(({ length }) => length <= columnCount);
   const columns = new ColumnKinds(fitting, columnCount);
   const emptyFrom = firstEmptyColumn();
-  /** Whether the columns that the header lacks are the last ones: no row has anything there. */
+  /** True if the header lacks the last columns, where all rows are blank. */
   const lacksLast =
     rows.length >= LEAST_ROWS && fitting.every((row) => hasBlankEnd(row, header?.length ?? 0));
   const isTrimmed = ragged !== 'invalid' && !columns.isMixed && leavesBlanksOut(rows, columnCount);
   const shorter = rows.filter(({ length }) => length < columnCount).length;
-  /** Where every row is as wide as the header no cell can be in a wrong place. */
+  /** If every row is as wide as the header, no cell can be in a wrong place. */
   const isUniform = addedColumns === 0 && rows.every(({ length }) => length === columnCount);
-  /** Rows as wide as the table are not doubted: hardly a row is shorter by habit. */
+  /** If hardly a row is short, rows as wide as the table are not doubted. */
   const isRegular = shorter < Math.max(2, rows.length * SHORT_BELOW);
   const named = columnCount - addedColumns;
   const asNamed = rows.filter(({ length, [named - 1]: last = '' }) => length === named && !isBlank(last));
-  /** The header's own width, where many rows lack the columns that were added to it. */
+  /** The width of the header, if many rows lack the added columns too. */
   const ownWidth = addedColumns > 0 && asNamed.length >= Math.max(2, rows.length * HABIT_FROM) ? named : null;
   const widths = rows.map(({ length }) => length).sort((one, other) => one - other);
-  /** So narrow a row may leave out the columns after it, as several others do. */
+  /** The width of the narrowest rows, without the one percent that may be damaged. */
   const leastWidth = widths[Math.max(2, Math.ceil(rows.length / 100)) - 1] ?? columnCount;
 
-  /** The first column at the end without name, and hardly filled or missing in most rows. */
+  /** Finds the first of the last columns that have no name, and no value in most rows. */
   function firstEmptyColumn(): number {
     let from = columnCount;
     for (; from > 1 && isBlank(header?.[from - 1] ?? ''); from -= 1) {
@@ -68,34 +67,34 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   }
 
   const isInPlace = (cells: Cells) => !cells.some((cell, at) => columns.isForeign(at, cell));
-  /** One cell too many: a cell is unlike its column, and the one after it is like it. */
+  /** True if a cell is unlike its column and the next cell fits there: one cell too many. */
   const isShifted = (cells: Cells) =>
     cells.some((cell, at) => columns.isForeign(at, cell) && columns.isNative(at, cells[at + 1] ?? ''));
 
-  /** Of a row as wide as the table. */
+  /** Returns the problem of a row as wide as the table, or null. */
   function findFault(cells: Cells): RowReason | null {
     const stray = cells.findIndex((cell, at) => at >= emptyFrom && !isBlank(cell));
-    // Where no column has a name, a value in a blank one may be its first.
+    // Without a header, a value in a blank column may be its first.
     if (stray >= 0 && (header !== null || !isInPlace(cells))) {
       return { code: 'blank_column', cell: stray + 1 };
     }
-    // Where most rows end sooner, one that is whole may have a cell too many.
+    // If most rows end sooner, a whole one may have a cell too many.
     const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
     if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return null;
     return { code: 'misplaced_cells' };
   }
 
-  /** Of a shorter row: whether it is so by habit. */
+  /** True for a short row like many others. */
   function isTaken(cells: Cells): boolean {
     const width = cells.length;
     if (width === ownWidth) return isInPlace(cells);
     if (width === usualWidth && width >= emptyFrom) return !isShifted(cells);
     if (isBlank(cells[width - 1] ?? '') && width !== usualWidth) return false;
-    // From `emptyFrom` on only cells of empty columns are missing.
+    // A row that ends after `emptyFrom` lacks cells of empty columns only.
     return (width >= emptyFrom || (isTrimmed && leastWidth <= width)) && isInPlace(cells);
   }
 
-  /** Why a record is not a row; null when it is one, of any width. */
+  /** Returns why a record is not a row, or null if it is one. */
   function findMisfit(cells: Cells): RowReason | null {
     const { length } = cells;
     if (ragged === 'take') return null;
@@ -103,7 +102,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
       return isUniform || (isRegular && emptyFrom === columnCount) ? null : findFault(cells);
     }
     if (length < columnCount && isTaken(cells)) return null;
-    // No cell of it can be in a wrong column.
+    // A blank row has no cell in a wrong column.
     if (cells.every(isBlank)) return null;
     return { code: 'cell_count', cells: length, columns: columnCount };
   }
@@ -112,8 +111,8 @@ export function fitTable({ header, rows, ragged }: FitInput) {
 }
 
 /**
- * The header's width, or that of most rows where these only have blank cells more. One such row may
- * have a cell too many, and rows cut inside their text (", Inc.") prove no habit.
+ * Returns the header's width, or that of most rows if their further cells are blank. A single such
+ * row may have a cell too many, and rows cut inside their text (", Inc.") prove no habit.
  */
 function countColumns(header: Cells | null, rows: readonly Cells[], usual: number): number {
   if (header === null) return usual;
@@ -123,7 +122,7 @@ function countColumns(header: Cells | null, rows: readonly Cells[], usual: numbe
   return isHabit && !areCut(header, longer) && !areMixed(longer, usual) ? usual : header.length;
 }
 
-/** Whether the columns hold a bit of everything, as where delimiters are too many in any place. */
+/** True if columns hold a bit of everything, as when stray delimiters shift cells. */
 function areMixed(rows: readonly Cells[], columnCount: number): boolean {
   const columns = new ColumnKinds(rows, columnCount);
   if (columns.isMixed || rows.length < LEAST_ROWS) return columns.isMixed;
@@ -135,17 +134,17 @@ export function hasBlankEnd(cells: Cells, from: number): boolean {
   return cells.slice(from).every(isBlank);
 }
 
-/** Whether the record is cut inside a text, as "Acme, Inc." is without quotes. */
+/** True if the record is cut inside a text, like "Acme, Inc." without quotes. */
 export function isCut(cells: Cells): boolean {
   return cells.slice(1).some((cell) => /^\s+\S/.test(cell));
 }
 
-/** Whether most rows are cut, and the header is not. */
+/** True if most rows are cut, and the header is not. */
 function areCut(header: Cells, rows: readonly Cells[]): boolean {
   return !isCut(header) && rows.filter(isCut).length > rows.length / 2;
 }
 
-/** Whether blank cells at the end are left out: many rows are short, hardly one ends blank. */
+/** True if rows leave out blank cells at the end: many are short, hardly one ends blank. */
 function leavesBlanksOut(rows: readonly Cells[], columnCount: number): boolean {
   const endsBlank = (cells: Cells) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
   const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;
@@ -157,21 +156,21 @@ function isBlank(cell: string): boolean {
   return cell.trim() === '';
 }
 
-/** A larger share of rows that do not fit stops the run ... */
+/** A larger share of misfits stops the run. */
 const SHARE_AT_MOST = 0.05;
-/** ... but not one or two, if they are at most one in four. */
+/** This many misfits are accepted up to a larger share. */
 const FEW = 2;
 const SHARE_OF_FEW = 0.25;
-/** Rows that fit for each heading ... */
+/** Headings are accepted with this many fitting rows for each. */
 const LEAST_BELOW_HEADINGS = 10;
-/** ... and for each remark below them. */
+/** Remarks at the end are accepted with this many fitting rows for each. */
 const LEAST_ABOVE_REMARKS = 2;
 
 export interface TableGuess {
   readonly name: string;
-  /** As people read it, with whether it was detected. */
+  /** As shown to people, with `(detected)` if it was. */
   readonly delimiter: string;
-  /** Another possible cause; null: none. */
+  /** Another possible cause, or null. */
   readonly suspicion: string | null;
 }
 
@@ -181,9 +180,9 @@ export class MisfitTally {
   readonly #misfits: Tally = { count: 0, line: 0, problem: null };
   readonly #short: Tally = { ...this.#misfits };
   readonly #long: Tally = { ...this.#misfits };
-  /** Rows of one cell, where nothing is shifted: headings of groups ... */
+  /** Rows of a single cell. */
   #headings = 0;
-  /** ... and those of them that are the last rows, remarks below the table. */
+  /** Headings after the last other row. */
   #remarks = 0;
 
   note({ line, problem, isMisfit, shortBy, surplus }: Row): void {
@@ -204,7 +203,7 @@ export class MisfitTally {
     }); ${{ set: { ragged: 'take' } }} reads such rows by position`;
     return [
       ...noteOf(this.#short, 'shorter than the table: the missing cells at the end are taken as blank'),
-      ...noteOf(this.#long, 'longer than the table: read by position, and also kept whole'),
+      ...noteOf(this.#long, 'longer than the table: read by position, and kept whole in the output'),
       ...noteOf(this.#misfits, misfit),
     ];
   }
@@ -232,7 +231,7 @@ export class MisfitTally {
   }
 }
 
-/** With line and problem of the first one. */
+/** A number of rows, with line and problem of the first. */
 interface Tally {
   count: number;
   line: number;

@@ -1,4 +1,4 @@
-/** Finds the character between cells: records of a sample agree best by it. Pure. */
+/** Detects the delimiter: with the right one, the records of a sample agree best. Pure. */
 import type { TableText } from '../json/json-table.js';
 import type { LineMode } from '../json/line-finder.js';
 import { isBlankLine } from '../row-readers.js';
@@ -9,7 +9,7 @@ import { hasBlankEnd } from './row-fit.js';
 /** The candidates, in the order of preference when nothing else decides. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Text that is looked at: enough for some hundred records. */
+/** Characters of the sample: enough for some hundred records. */
 export const SNIFF_CHARS = 128 * 1024;
 const SNIFF_RECORDS = 500;
 
@@ -17,7 +17,7 @@ interface SampleText extends Pick<TableText, 'text' | 'isWhole'> {
   readonly mode: LineMode;
 }
 
-/** The sample's records under one delimiter, blank lines left out. */
+/** Returns the sample's records under one delimiter, without blank lines. */
 export function readSample({ text, isWhole, mode }: SampleText, delimiter: string): SplitRecord[] {
   const head = text.slice(0, SNIFF_CHARS);
   return new RecordSplitter({ mode, delimiter, columnCount: 0, passLines: 0 })
@@ -26,7 +26,7 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
     .slice(0, SNIFF_RECORDS);
 }
 
-/** Returns the delimiter and equally good ones. `preferred` (by the extension) wins a tie. */
+/** Returns the delimiter and its equals. `preferred`, from the file's extension, wins a tie. */
 export function sniffDelimiter(sample: SampleText, preferred: string) {
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
   const all = candidates.map((delimiter) => judge(delimiter, readSample(sample, delimiter)));
@@ -37,16 +37,15 @@ export function sniffDelimiter(sample: SampleText, preferred: string) {
     const rivals = others.filter((it) => byFit(it, best) === 0);
     return { delimiter: best.delimiter, rivals: rivals.map((it) => it.delimiter) };
   }
-  const [found = preferred] = [
-    // The first line does not fit, but the rest agrees with itself: lines above the table, or a
-    // ragged file.
+  const [delimiter = preferred] = [
+    // The first line differs from the rest: lines above the table, or a ragged file.
     ...scores.filter((it) => it.tableWidth > 1).sort((a, b) => b.tableWidth - a.tableWidth),
     ...scores.filter((it) => it.width > 1 && (it.agreement > 0 || it.isPlausible)).sort(byFit),
-    // One column: a separator that does not occur in it leaves its cells whole.
+    // One column: a delimiter that does not occur in it leaves its cells whole.
     ...scores.filter((it) => it.isUnused),
     ...scores,
   ].map((it) => it.delimiter);
-  return { delimiter: found, rivals: [] as string[] };
+  return { delimiter, rivals: [] as string[] };
 }
 
 type Score = ReturnType<typeof judge>;
@@ -66,17 +65,17 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
     delimiter,
     isHeaderRead: records[0]?.problem === null,
     width,
-    /** Share of the other records that have as many, or only blank ones more. */
+    /** Share of the other records with as many cells, and blank ones after them. */
     agreement: records.length < 2 ? 1 : agreeing / (records.length - 1),
-    /** Whether the first record itself shows this delimiter, or it cuts half of the others. */
+    /** True if the first record has it between quotes, or it cuts half of the others. */
     isPlausible: records[0]?.raw.includes(`"${delimiter}"`) === true || cut * 2 >= records.length - 1,
-    /** Width that the records agree on from some line on; 0 when they do not. */
+    /** Width on which the records agree from some line on, or 0. */
     tableWidth: findTable(widths)?.width ?? 0,
     isUnused: widths.every((it) => it === 1),
   };
 }
 
-/** A sentence about the first record with quotes that enclose nothing; null when there is none. */
+/** Returns a sentence about the first record with quotes that enclose nothing, or null. */
 export function findOddQuotes(
   records: readonly SplitRecord[],
   lineOf: (record: SplitRecord) => number,
@@ -91,7 +90,7 @@ export function findOddQuotes(
   }
   const single = readable.filter(({ cells }) => isEnclosed(cells, /^\s*'/, /.'\s*$/));
   const [first] = single;
-  // One alone may be a name ('s-Hertogenbosch, the '90s).
+  // A single one may be a name ('s-Hertogenbosch, the '90s).
   if (first === undefined || single.length < Math.max(2, readable.length / 5)) return null;
   return (
     `in line ${lineOf(first)} cells are in single quotes, which have no meaning in CSV: use double ` +
@@ -99,7 +98,7 @@ export function findOddQuotes(
   );
 }
 
-/** Whether a cell, or several that belong together, begins and ends so. */
+/** True if quotes open in one cell and close in it or a later one. */
 function isEnclosed(cells: readonly string[], opening: RegExp, closing: RegExp): boolean {
   const from = cells.findIndex((cell) => opening.test(cell));
   return from >= 0 && cells.slice(from).some((cell) => closing.test(cell));

@@ -37,11 +37,11 @@ type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'column
     createReader(): RowReader;
   };
 
-/** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
+/** Detects a layout. Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
 export function sniffTable(input: TableText, settings: ReadingSettings): TableLayout {
   const { name } = input;
   const { skipLines } = settings;
-  const body = passOver(input.text, skipLines);
+  const body = withoutLines(input.text, skipLines);
   if (body.trim() === '') {
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new RunError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
@@ -52,13 +52,12 @@ export function sniffTable(input: TableText, settings: ReadingSettings): TableLa
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, settings);
   if (!('options' in layout)) return layout;
-  const { options: found, warning } = layout;
-  const corrected = sniffTable(input, { ...settings, ...found });
-  return { ...corrected, warnings: [warning, ...corrected.warnings] };
+  const corrected = sniffTable(input, { ...settings, ...layout.options });
+  return { ...corrected, warnings: [layout.warning, ...corrected.warnings] };
 }
 
-/** The text without its first lines; empty when it has no more than those. */
-function passOver(text: string, lines: number): string {
+/** Returns the text after its first lines. */
+function withoutLines(text: string, lines: number): string {
   const finder = new LineFinder(text, detectLineMode(text, false), true);
   let at = 0;
   for (let i = 0; i < lines; i += 1) at = finder.after(finder.next(at));
@@ -66,60 +65,60 @@ function passOver(text: string, lines: number): string {
 }
 
 const TABLE_KEY = /(?:^|\.)(?:values|data|rows|items|results|records)$/i;
-/** Whether an object on one line is a table rather than a row with a list. */
+/** True if an object on one line is a table rather than a row with a list. */
 function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
   if (rows === 'arrays') return TABLE_KEY.test(path);
   return isMost && (rows !== 'columns' || path === '' || TABLE_KEY.test(path));
 }
 
-/** Lines that may decide that a text is JSONL: the first may be a damaged one. */
+/** Lines that may show a text to be JSONL; the first one may be damaged. */
 const LINES_TRIED = 5;
 const PATHS_NAMED = 5;
 
-/** `table`: an array of JSON; null if the text begins with it. */
-const found = (format: TableFormat, table: JsonTable | null = null) => ({ format, table });
+/** A detected format. `table`: an array inside JSON; null if the text begins with it. */
+const formatWith = (format: TableFormat, table: JsonTable | null = null) => ({ format, table });
 const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
-/** An array of texts or numbers: a line of CSV has no such brackets. */
+/** An array of texts or numbers, which no line of CSV looks like. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
 const OBJECT_START = /^\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/s;
 const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
 
-/** Whether this beginning is an object of JSON whose rows may begin behind it. */
+/** True for the beginning of a JSON object whose rows may begin later. */
 export function isTooShort(input: TableText, settings: ReadingSettings): boolean {
   const { name, isWhole } = input;
   if (isWhole || LINES_NAME.test(name)) return false;
-  const text = passOver(input.text, settings.skipLines);
-  if (!OBJECT_START.test(text.trimStart()) || readLines(text).includes(true)) return false;
+  const text = withoutLines(input.text, settings.skipLines);
+  if (!OBJECT_START.test(text.trimStart()) || areObjects(text).includes(true)) return false;
   return isCutBeforeRows({ name, text }, settings.records);
 }
 
-/** Whether each of the first lines with text is an object. */
-function readLines(text: string): boolean[] {
+/** Says of each of the first lines with text whether it is an object. */
+function areObjects(text: string): boolean[] {
   const lines = text.trimStart().split(/[\r\n]+/, LINES_TRIED);
   return lines
     .filter((line) => line.trim() !== '')
     .map((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
 }
 
-function sniffFormat(input: TableText, records: string | null): ReturnType<typeof found> {
+function sniffFormat(input: TableText, records: string | null): ReturnType<typeof formatWith> {
   const { name, isWhole } = input;
   const text = input.text.trimStart();
-  if (/^\[\s*(?:[{\]]|$)/.test(text)) return found('json');
-  if (LIST_START.test(text) || ARRAYS_START.test(text)) return found('json', findJsonTable(input, null));
-  if (LINES_NAME.test(name)) return found('jsonl');
-  if (!text.startsWith('{')) return found('csv');
-  const [isFirst = false, ...others] = readLines(text);
+  if (/^\[\s*(?:[{\]]|$)/.test(text)) return formatWith('json');
+  if (LIST_START.test(text) || ARRAYS_START.test(text)) return formatWith('json', findJsonTable(input, null));
+  if (LINES_NAME.test(name)) return formatWith('jsonl');
+  if (!text.startsWith('{')) return formatWith('csv');
+  const [isFirst = false, ...others] = areObjects(text);
   const isOnlyLine = isWhole && others.length === 0;
-  if (isFirst && !isOnlyLine) return found('jsonl');
-  // One object on one line is a row, unless it is hardly more than a table.
+  if (isFirst && !isOnlyLine) return formatWith('jsonl');
+  // A single object on one line is a row, unless most of it is a table.
   const table = findJsonTable(input, records);
   if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
   const isTable = table !== null && isRatherTable(table);
   const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
-  if (isRow || (table === null && others.includes(true))) return found('jsonl');
-  if (table !== null) return found('json', table);
+  if (isRow || (table === null && others.includes(true))) return formatWith('jsonl');
+  if (table !== null) return formatWith('json', table);
   if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
-  return found('csv');
+  return formatWith('csv');
 }
 
 function jsonLayout(
@@ -141,15 +140,13 @@ function jsonLayout(
   const isKeyed = rows === 'keyed' || rows === 'map';
   if (isKeyed) {
     warnings.push(
-      `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the ` +
-        'output is an array, because ranked rows need an order and members of an object have none',
+      `each member of ${where} is a row, with its name in the column ${KEY_COLUMN}; the output is an ` +
+        'array, because the members of an object cannot be ranked',
     );
   } else if (rows === 'columns') {
-    warnings.push(
-      `${where} holds columns: the output is an array of rows, because ranked rows need an order`,
-    );
+    warnings.push(`${where} holds columns: the output is an array of rows, because columns cannot be ranked`);
   } else if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
-  if (arrays !== null) warnings.push(`the rows are arrays, ${NAMED[arrays.from]}: they come back as objects`);
+  if (arrays !== null) warnings.push(`the rows are arrays ${NAMED[arrays.from]}: the output has objects`);
   if (others.length > 0) {
     const named = others.slice(0, PATHS_NAMED).map((each) => `"${shortName(each)}"`);
     warnings.push(phrase`other tables: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
@@ -182,9 +179,9 @@ function jsonLayout(
 }
 
 const NAMED = {
-  around: 'named by the columns beside them',
-  first: 'named by the first one',
-  none: 'without names (column_1 and on)',
+  around: 'with names of columns beside them',
+  first: 'with names of columns in the first one',
+  none: 'without names of columns (column_1 and so on)',
 } as const;
 
 function csvLayout(
@@ -233,21 +230,21 @@ function csvLayout(
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
   if (hasHeader) {
     const isRagged = settings.ragged !== null && first.cells.length > 1;
-    // Who says how many lines to skip knows where the table begins.
+    // Whoever sets the number of lines to skip knows where the table begins.
     const isWidthSettled = addedColumns > 0 || isRagged || settings.skipLines > 0;
     const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
     if (correction !== null) return correction;
     if (addedColumns > 0) {
       const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
-      const found = `most rows end in ${some} than the header`;
-      // The name that the header lacks may be any.
+      const what = `most rows end in ${some} than the header`;
+      // Any of the names may be missing, not the last one alone.
       if (settings.ragged === null && !lacksLast) {
         const subject = `${name}, line ${lineOf(first)}, with delimiter ${shown}`;
         const set = { ragged: 'take' };
         const todo = phrase`add the missing name to the header, or use ${{ set }} if the last one is missing`;
-        throw new RunError({ code: 'input-ragged', what: found, subject, todo });
+        throw new RunError({ code: 'input-ragged', what, subject, todo });
       }
-      warnings.push(`${found}: its last columns have no names`);
+      warnings.push(`${what}: its last columns have no names`);
     }
     warnings.push(...headerWarnings(header));
   }
@@ -268,7 +265,7 @@ function csvLayout(
   };
 }
 
-/** A delimiter as people read it. */
+/** Returns a delimiter as people read it. */
 export function showDelimiter(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : `'${delimiter}'`;
 }

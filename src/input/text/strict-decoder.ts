@@ -1,20 +1,20 @@
-/** Bytes to text: bytes outside the encoding stop the reading there, and are never U+FFFD. */
+/** Decodes bytes; a byte outside the encoding is an error, never U+FFFD. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { load } from '../../core/load.js';
 
-/** Tables of code pages, which UTF-8 and UTF-16 do without. */
+/** Loads the tables of code pages, which UTF-8 and UTF-16 do not need. */
 export const iconv = () => load('iconv-lite') as typeof import('iconv-lite');
 
 export interface StrictDecoder {
-  /** The text of these bytes; an unfinished character waits. Throws {@link EncodingFault}. */
+  /** Decodes bytes; keeps an unfinished character for later. Throws {@link EncodingFault}. */
   write(bytes: Buffer, isLast: boolean): string;
 }
 
 export class EncodingFault extends Error {
   constructor(
-    /** What was read of the same bytes before the fault. */
+    /** The text of the same bytes before the fault. */
     readonly textBefore: string,
-    /** The first wrong byte, in hex, and its position without the mark; null of a code page. */
+    /** The first wrong byte, in hex, and its offset after the mark; null for a code page. */
     readonly byte: { readonly offset: number; readonly seen: string } | null,
   ) {
     super('the bytes are not valid in this encoding');
@@ -31,11 +31,11 @@ export function createStrictDecoder(encoding: string): StrictDecoder {
 
 interface Decoded {
   readonly text: string;
-  /** Offset of the first fault; absent when there is none. */
+  /** Offset of the first fault; absent without one. */
   readonly faultAt?: number;
 }
 
-/** `wholeLength`: bytes that are left when an unfinished character at the end is held back. */
+/** `wholeLength` returns the number of bytes without an unfinished last character. */
 function createPiecewise(
   wholeLength: (bytes: Buffer) => number,
   decode: (bytes: Buffer) => Decoded,
@@ -70,12 +70,12 @@ function decodeUtf8(bytes: Buffer): Decoded {
   return { text: bytes.toString('utf8', 0, at), faultAt: at };
 }
 
-/** Bytes of the character that begins with this one. */
+/** Returns the number of bytes of the character that begins with this one. */
 export function utf8Length(lead = 0): number {
   return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-/** How many bytes are left when an unfinished character at the end is held back. */
+/** Returns the number of bytes without an unfinished last character. */
 export function wholeUtf8(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -101,7 +101,7 @@ function decodeUtf16(bytes: Buffer, isBigEndian: boolean): Decoded {
   return even.length === bytes.length ? { text } : { text, faultAt: even.length };
 }
 
-/** Code pages by iconv-lite, which writes U+FFFD, that none of them has, for what means nothing. */
+/** Decodes a code page. iconv-lite writes U+FFFD, which no page has, for an undefined byte. */
 function createTableDecoder(encoding: string): StrictDecoder {
   const decoder = iconv().getDecoder(encoding, { stripBOM: false });
   const isAsciiBased = encoding === 'windows-1252' || encoding === 'iso-8859-1';

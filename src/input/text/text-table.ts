@@ -1,4 +1,4 @@
-/** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
+/** Opens a table of text: finds its encoding and layout, then reads its rows. */
 import { RunError, readingStopped } from '../../core/errors.js';
 import { createTurns } from '../../core/lifecycle.js';
 import { phrase } from '../../core/phrase.js';
@@ -13,11 +13,11 @@ import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encodin
 import { isTooShort, showDelimiter, sniffTable } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 
-/** What is looked at of a JSON document whose rows are not in its first MiB. */
+/** Head of a JSON document whose rows do not begin in its first MiB. */
 const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH_ROWS = 4096;
 
-/** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `column-doubtful`. */
+/** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `input-ragged`. */
 export async function openTextTable(
   source: ByteSource,
   settings: ReadingSettings,
@@ -74,7 +74,7 @@ export async function openTextTable(
   };
 }
 
-/** A file of ASCII is read to its end, which takes long if it is large. */
+/** Reads until the run stops: the search for a byte beyond ASCII may read a large file whole. */
 async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
   for await (const chunk of source.read()) {
     if (stop?.aborted) throw readingStopped(source.name);
@@ -82,7 +82,7 @@ async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefin
   }
 }
 
-/** What is split at once: of blank lines, this is as many records. */
+/** Characters that are split at once; blank lines would be as many records. */
 const TURN_CHARS = 64 * 1024;
 
 async function* readRows(
@@ -125,12 +125,12 @@ function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
 interface Place {
   readonly name: string;
   readonly chosen: ChosenEncoding;
-  /** The text that was read before and is not yet a record, and its line. */
+  /** Line and text of the unfinished record. */
   readonly line: number;
   readonly rest: string;
 }
 
-/** Throws `input-encoding` with line and byte. */
+/** Decodes bytes. Throws `input-encoding` with line and byte. */
 function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: Place): string {
   try {
     return decoder.write(bytes, isLast);

@@ -89,7 +89,11 @@ describe('a file with one array', () => {
 
   const symbols = JSON.stringify(['AAPL', 'MSFT', 'NVDA', 'TSLA', 'META'].map((symbol) => [symbol, 'x']));
   it.each([
-    ['[["a","b"],["x",1.10],["y"]]', 'named by the first one', ['{"a":"x","b":1.10}', '{"a":"y"}']],
+    [
+      '[["a","b"],["x",1.10],["y"]]',
+      'with names of columns in the first one',
+      ['{"a":"x","b":1.10}', '{"a":"y"}'],
+    ],
     ['{"columns":["a","a"],"data":[["x",2]]}', 'beside them', ['{"a":"x","column_2":2}']],
     [
       '{"fields":[{"name":"a"},{"name":"b"}],"rows":[["x",{"c":[1]}]]}',

@@ -75,10 +75,10 @@ describe('the header', () => {
 
   it('with blank or equal names is kept by position, with a warning', () => {
     expect(headerWarnings(['a', '', 'a', ' ', 'b', 'a '])).toEqual([
-      "columns 1, 3, 6 are named 'a': kept by position",
-      'columns 2, 4 are blank: kept by position',
+      "columns 1, 3, 6 with the same name 'a': kept by position",
+      'columns 2, 4 without a name: kept by position',
     ]);
-    expect(headerWarnings(['a', '', 'b'])).toEqual(['column 2 is blank: kept by position']);
+    expect(headerWarnings(['a', '', 'b'])).toEqual(['column 2 without a name: kept by position']);
     expect(headerWarnings(['a', 'b'])).toEqual([]);
   });
 
