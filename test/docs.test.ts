@@ -1,7 +1,4 @@
-/**
- * The documents match the code: tables are generated from it (`npm run docs` rewrites them), links
- * resolve, and the README stays short.
- */
+/** The documents match the code; `npm run docs` rewrites what is made from it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

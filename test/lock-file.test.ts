@@ -1,8 +1,4 @@
-/**
- * The lock file: it covers every platform, and each package in it comes from the registry under a
- * licence that we accept. What runs at installation, and what is a binary, is listed here and
- * explained in .github/SECURITY.md.
- */
+/** The lock file covers every platform; `.github/SECURITY.md` says what an installation runs. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,4 @@
-/**
- * The figures of one process, each printed beside its goal. Ratios hold on any machine, seconds on
- * one like it; the work is asserted, the figures are not.
- */
+/** The figures of one process beside their goals: the work is asserted, the figures are not. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

@@ -1,8 +1,4 @@
-/**
- * Guards against lost speed, in CI too: what our process costs against the script on the same work
- * in the same run. CPU time and counts alone, the best of some rounds, and bounds well above what
- * was measured: a busy machine moves them little.
- */
+/** Guards against lost speed, in CI too: CPU time and counts against the script, in one run. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { take } from './measure.ts';

@@ -1,7 +1,4 @@
-/**
- * What more work and more workers cost, as tables. `BENCH_WORK=10` goes on to 10,000,000
- * rows and 1,000,000 lookups, and needs 5 GB of memory and 5 GB of disk.
- */
+/** What more work and more workers cost; `BENCH_WORK=10` needs 5 GB of memory and of disk. */
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { createDatabase, type PostgresServer, startPostgres } from '../support/postgres-server.ts';

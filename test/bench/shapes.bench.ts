@@ -1,7 +1,4 @@
-/**
- * Work and memory grow with a file and not with its square, whatever its shape, and `up` answers
- * all the while. CPU time and peaks, the best of some rounds, less what a tiny file takes.
- */
+/** Work and memory grow with a file and not with its square, and `up` answers all the while. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { stop } from '../e2e/commands.js';

@@ -1,7 +1,4 @@
-/**
- * Files of one shape each, of any size: what grows with the square of a file shows on them. Most
- * hold few rows, so that a run of them buys next to nothing.
- */
+/** Files of one shape each, of any size; most hold few rows, so that a run buys next to nothing. */
 import { gzipSync } from 'node:zlib';
 import { generatedDomain } from '../local-service/generate-keys.js';
 import { parquetOf } from '../support/hostile-files.ts';

@@ -1,7 +1,4 @@
-/**
- * A request that may have been paid for is never resent automatically: counted at the server, for
- * every way in which a connection can end during a request, above all kept-alive ones.
- */
+/** A request that may have been paid for is never resent, however a connection ends. */
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { SendResult } from '../../src/brand-api/send.js';

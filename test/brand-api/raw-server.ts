@@ -1,7 +1,4 @@
-/**
- * A server on a free local port that speaks bytes: it records every request, and the test decides
- * byte by byte what is sent back, and when the connection ends.
- */
+/** A server that speaks bytes: it records every request, and the test decides what is sent back. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { vi } from 'vitest';

@@ -1,7 +1,4 @@
-/**
- * What an answer means and costs: every line of the answer table, in both dialects of errors (empty
- * objects, and a named code in a header or in the body).
- */
+/** Every line of the answer table, in both dialects of errors: empty objects, and named codes. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, isBilledStatus, readAnswer } from '../../src/brand-api/read-answer.js';
 

@@ -1,7 +1,4 @@
-/**
- * Clocks that are an hour or three days off, ahead and behind: of the workers among each other, and
- * of the engine during a run. `test/e2e/set-clock.test.ts` sets the clock of one run.
- */
+/** Clocks of workers and engines that are off; `e2e/set-clock.test.ts` sets that of one run. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ends } from '../e2e/commands.js';
 import { engineAt } from '../support/engines.js';

@@ -1,7 +1,4 @@
-/**
- * Repeatable randomness: the numbers follow from one printed seed and a name, so a test behaves the
- * same alone and among the others. `CHAOS_SEED=… npm run test:kills` repeats a run.
- */
+/** Repeatable randomness by one printed seed: `CHAOS_SEED=… npm run test:kills` repeats a run. */
 import { randomInt } from 'node:crypto';
 
 export interface Dice {

@@ -1,7 +1,4 @@
-/**
- * One run through an outage of its engine: its own worker and another one, a list that is longer
- * than the limit, and something that happens to the engine in the middle.
- */
+/** One run through an outage of its engine, with another worker and more rows than the limit. */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { stop } from '../e2e/commands.js';

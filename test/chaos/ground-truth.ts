@@ -1,7 +1,4 @@
-/**
- * What every scenario here is judged by: what the service billed, and the status of every row. With
- * the log of a failure.
- */
+/** What every scenario here is judged by: the service's bill and the status of every row. */
 import { expect, onTestFailed } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { statusOf } from '../e2e/commands.js';

@@ -1,7 +1,4 @@
-/**
- * kill -9 at random moments: the limit holds at the service, the runs' reports add up to its bill,
- * every row has a status, and the same command completes the file.
- */
+/** kill -9 at random moments: the limit holds, reports add up, and the file is completed. */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { accountOf, ends, onEngines } from '../e2e/commands.js';

@@ -1,7 +1,4 @@
-/**
- * What a person gives orders for in the scenes of `orders.chaos.ts`: a file of an inbox, an upload,
- * a run of a schedule and a command, each placed, placed again, and looked at in the same way.
- */
+/** What a person gives orders for in `orders.chaos.ts`, each placed and looked at in one way. */
 import { expect } from 'vitest';
 import { readNoted } from '../../src/jobs/job-folder.js';
 import type { Document } from '../../src/run/documents.js';

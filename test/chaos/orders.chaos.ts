@@ -1,8 +1,4 @@
-/**
- * A person's word through restarts of every kind, with answers that take 3 s: after a cancel or a
- * pause nothing is billed but what was in flight, and what comes then buys only what is missing.
- * `ORDERS=24 npm run test:chaos` plays so many stories on each engine.
- */
+/** A person's word through restarts of every kind; `ORDERS=24` plays so many stories. */
 import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 import { onEngines } from '../e2e/commands.js';

@@ -1,7 +1,4 @@
-/**
- * A service that accepts 50 requests in any rolling second: nothing is lost and little is refused,
- * with and without Retry-After.
- */
+/** A service that accepts 50 requests in any rolling second, with and without Retry-After. */
 import { expect, test } from 'vitest';
 import { ends, expectPaidOnce, onEngines } from '../e2e/commands.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';

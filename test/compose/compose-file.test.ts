@@ -1,8 +1,4 @@
-/**
- * Checks `docker-compose.yml` without Docker: every key is in the Compose specification, every
- * reference resolves, commands and environment are valid for this program, and there is no secret.
- * `test/e2e/many-machines.test.ts` shows that the processes work together.
- */
+/** Checks `docker-compose.yml` without Docker; `e2e/many-machines.test.ts` runs its processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * The dashboard in a real browser: legible in light and dark, on desktop and phone; it refreshes
- * itself and contacts no other host.
- */
+/** The dashboard in a real browser: legible in every look, and it contacts no other host. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { clockText } from '../../src/core/figures.js';

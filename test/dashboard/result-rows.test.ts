@@ -1,5 +1,4 @@
 /** The rows of a result on the page of its file. */
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';

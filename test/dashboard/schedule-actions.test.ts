@@ -1,5 +1,4 @@
 /** "Run now" on a real engine: through the queue of the machine, and refused with words. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scheduleActions } from '../../src/dashboard/schedule-actions.js';
 import type { ScheduleState } from '../../src/jobs/schedules/schedule-book.js';

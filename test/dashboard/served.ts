@@ -1,5 +1,4 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
-
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.js';

@@ -1,7 +1,4 @@
-/**
- * Sending files to a served dashboard: streamed to a draft, whole or not at all, by who may act,
- * under safe names, and started once.
- */
+/** Sending files to a served dashboard. */
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';

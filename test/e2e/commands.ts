@@ -1,5 +1,4 @@
 /** What tests of whole commands share: engines that run, ends, and what was paid for. */
-
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';

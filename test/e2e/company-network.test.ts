@@ -1,7 +1,4 @@
-/**
- * A company's network: a proxy is the only way out, and the company's own authority signs the
- * certificates. Requests are counted at the service, bytes at the proxy.
- */
+/** A proxy is the only way out, and the company's own authority signs the certificates. */
 import { connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,8 +1,4 @@
-/**
- * A faulty service, a wrong address and a brand that is still fetched: nothing is lost, believed or
- * paid for in vain. `test/worker` tests what is believed of which answer.
- */
-
+/** What a faulty service costs; `test/worker` tests what is believed of which answer. */
 import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';

@@ -1,7 +1,4 @@
-/**
- * Every form of the dashboard, as they stand in the code, sent by another page or without the token
- * of the session: each is refused, and nothing happens.
- */
+/** Every form of the dashboard, sent by another page or without the token of its session. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,8 +1,4 @@
-/**
- * Random histories of free, billed and lost answers, kills and months that turn: what the reports
- * and `status` say was billed and was overage is what the service billed, to the request. While a
- * month turns the overage may be off by what is in flight.
- */
+/** Random histories: reports and `status` agree with the service's bill, to the request. */
 import { expect, test } from 'vitest';
 import { nextPeriodAt, periodOf, periodStart } from '../../src/ledger/period.js';
 import { createDice, type Dice } from '../chaos/dice.js';

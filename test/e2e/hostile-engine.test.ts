@@ -1,8 +1,4 @@
-/**
- * Somebody who can write to the engine: what they plant there sends no token anywhere, and ends no
- * process. What reached another host is counted there.
- */
-
+/** Somebody who can write to the engine; what reached another host is counted there. */
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountNames } from '../../src/app/open-service.js';

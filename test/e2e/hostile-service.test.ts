@@ -1,8 +1,4 @@
-/**
- * A malicious service, and a malicious file: an echoed token is stored nowhere, deep nesting
- * prevents no output, and nothing controls a terminal.
- */
-
+/** A malicious service, and a malicious file. */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

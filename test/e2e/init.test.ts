@@ -1,5 +1,4 @@
 /** `init`: a config file from flags or from questions on a terminal, tried at no cost. */
-
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';

@@ -1,7 +1,4 @@
-/**
- * What kill -9 leaves behind: which files below the state folder, beside the output and in the
- * system's temporary folder, and which processes; and that the next start uses or removes it all.
- */
+/** What kill -9 leaves behind, and that the next start uses or removes it all. */
 import { mkdir, readdir, readFile, readlink } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join, relative } from 'node:path';

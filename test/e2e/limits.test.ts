@@ -1,5 +1,4 @@
 /** The budget holds, counted at the service: quota, caps, overage, and spending by others. */
-
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';

@@ -1,10 +1,8 @@
 /**
- * An engine that is gone for a moment or for good, with all its processes or with its sessions
- * alone: a run waits and continues, or ends with what is known.
+ * An engine that is gone for a moment or for good, with its processes or its sessions alone.
  *
  * @module-tag long
  */
-
 import { readFile } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { Redis } from 'ioredis';

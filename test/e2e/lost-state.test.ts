@@ -1,6 +1,5 @@
 /**
- * The state folder under our feet: removed, in parts or as a whole, while a run works and between
- * runs; and what a crash of the machine leaves in it.
+ * The state folder under our feet: removed while a run works, and between runs.
  *
  * @module-tag long
  */

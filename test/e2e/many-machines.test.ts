@@ -1,7 +1,4 @@
-/**
- * The topology of `docker-compose.yml` as processes: its Redis with its flags, its workers and runs
- * with their commands and environments, with the addresses of this machine.
- */
+/** The topology of `docker-compose.yml`, as processes of this machine. */
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { argsOf, type ComposeService, readCompose } from '../compose/compose-file.js';

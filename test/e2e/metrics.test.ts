@@ -1,7 +1,4 @@
-/**
- * Metrics and health of real processes: metrics agree with what the service counted, and readiness
- * follows the engine.
- */
+/** Metrics and health of real processes. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { userAtHost } from '../../src/core/process-identity.js';

@@ -1,5 +1,4 @@
 /** What `pause`, `resume` and `cancel` find that has no run: it was paused while it was read. */
-
 import { expect, test } from 'vitest';
 import { scheduleOwner } from '../../src/engine/stores/run-store.js';
 import { createScheduleBook, keyOf, tickJob } from '../../src/jobs/schedules/schedule-book.js';

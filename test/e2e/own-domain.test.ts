@@ -1,7 +1,4 @@
-/**
- * The service's own domain (`--own-domain`), true and wrong, counted at the service: looking must
- * never cost a request beyond the limit.
- */
+/** The service's own domain, true and wrong: looking never costs a request beyond the limit. */
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';

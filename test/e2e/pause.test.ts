@@ -1,5 +1,4 @@
 /** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
-
 import { expect, test, vi } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';

@@ -1,7 +1,4 @@
-/**
- * A person's word holds: what was cancelled is not bought again, and what is paused stays paused,
- * however `up` or a run is stopped and started. Counted at the service.
- */
+/** A person's word holds, however `up` or a run is stopped and started. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

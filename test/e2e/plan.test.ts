@@ -1,5 +1,4 @@
 /** Commands that look: `plan` and `run --dry-run` are the same, and nothing is spent or written. */
-
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';

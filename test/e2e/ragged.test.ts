@@ -1,7 +1,4 @@
-/**
- * Rows that do not fit their table: nothing is bought for them, and they come back complete.
- * Requests are counted by the service.
- */
+/** Rows that do not fit their table: nothing is bought for them, and they come back complete. */
 import { access, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';

@@ -1,8 +1,4 @@
-/**
- * The recipes of the manual's `nightly-jobs.md`, "In a pipeline", run as they are written: only
- * their folders are those of the test. What Airflow does with a task is done here, by its
- * parameters.
- */
+/** The recipes of the manual's `nightly-jobs.md`, run as they are written. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The dashboard of a real `up`: a file from drop to download, paused and resumed meanwhile, and a
- * failed file tried again; what is billed is counted at the service.
- */
+/** A file on the dashboard of a real `up`, from drop to download. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

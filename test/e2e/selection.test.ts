@@ -1,8 +1,4 @@
-/**
- * Which rows of a file are looked up, and in which order: by a column, a value, a priority or a
- * trial. Counted at the service.
- */
-
+/** Which rows of a file are looked up, and in which order, counted at the service. */
 import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';

@@ -1,8 +1,4 @@
-/**
- * A clock that is set back during a run or between two commands: that of the machine, that of the
- * engine, or one that both share. Nothing waits for the time difference, and the bill does not
- * change.
- */
+/** A clock that is set back during a run or between two commands: the bill does not change. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { engineAt } from '../support/engines.js';
 import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';

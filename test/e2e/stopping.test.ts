@@ -1,8 +1,4 @@
-/**
- * Stopped is not failed: the same command continues where it was, and what may be lost is said.
- * `test/chaos/kills.chaos.ts` covers kills at random moments.
- */
-
+/** Stopped is not failed; `test/chaos/kills.chaos.ts` covers kills at random moments. */
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

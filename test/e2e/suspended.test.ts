@@ -1,7 +1,4 @@
-/**
- * A process that stood still for longer than its time-outs (a suspended machine, SIGSTOP): answers
- * that arrived meanwhile are paid for, and are read before anything gives up.
- */
+/** A process that stood still for longer than its time-outs, as on a suspended machine. */
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {

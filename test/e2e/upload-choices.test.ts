@@ -1,7 +1,4 @@
-/**
- * What a person chooses on the page of a plan, and on that of a run: a try of 20, caps, the order,
- * the format, what failed once more. Counted at the service.
- */
+/** What a person chooses on the page of a plan and of a run, counted at the service. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,8 +1,4 @@
-/**
- * A file is sent to the dashboard of a real `up`, its plan is looked at, and it is started: what
- * the service bills is what the plan said.
- */
-
+/** A file is sent to a real `up`: what the service bills is what the plan said. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';

@@ -1,8 +1,4 @@
-/**
- * Connections of any kind to the dashboard of a real `up`. Without the password nothing is shown,
- * done or spent; with it no file outside of the watched folder is served or changed.
- */
-
+/** Connections of any kind to the dashboard of a real `up`, with and without the password. */
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';

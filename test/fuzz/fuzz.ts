@@ -1,7 +1,4 @@
-/**
- * Random cases for one property until its time is over. `FUZZ_SECONDS` sets the time of each target
- * (20 s); the seed is printed, and a failure prints the line that repeats it.
- */
+/** Random cases for one property; `FUZZ_SECONDS` sets its time, and failures say how to repeat. */
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';

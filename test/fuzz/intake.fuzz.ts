@@ -1,8 +1,4 @@
-/**
- * Files of any bytes: a named error before anything is spent, or every record has a status, comes
- * back as it was, and can be written.
- */
-
+/** Files of any bytes: a named error, or every record has a status and comes back as it was. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,4 @@
-/**
- * Connections of any kind to the local service: every answer is HTTP, only whole requests with a
- * token are billed, and the next request is served.
- */
+/** Connections of any kind to the local service: every answer is HTTP. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { HttpListener } from '../../src/core/listen-http.js';

@@ -1,8 +1,4 @@
-/**
- * A stage for governors: a clock turned by hand, a ledger over the model, and as many governors as
- * the test wants. It follows every permit request, so that a test can assert which got a permit and
- * which still waits.
- */
+/** A stage for governors: a clock turned by hand, a ledger over the model, permits followed. */
 import { expect } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { SharedGovernor } from '../../src/ledger/governor.js';

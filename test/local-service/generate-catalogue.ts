@@ -1,8 +1,4 @@
-/**
- * Invented catalogues of any size: the same options give the same file. Types, tags and nulls take
- * turns by the brand's number, so that some fifty brands hold all that is documented. Four of five
- * are exactly as specified; every fifth has nulls and gaps inside, as live services send them.
- */
+/** Invented catalogues of any size; every fifth brand has nulls and gaps, as live ones have. */
 import { writeFile } from 'node:fs/promises';
 import type { AdultStatus } from '../../src/local-service/catalogue.js';
 import { createChance as createFraction } from '../../src/local-service/faults.js';

@@ -1,7 +1,4 @@
-/**
- * The keys of generated brands, each a function of a number. No key comes out twice; crypto symbols
- * and tickers share some on purpose, as in the world.
- */
+/** The keys of generated brands: none comes twice, but crypto symbols and tickers share some. */
 import { isIsin } from '../../src/core/identifier.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */

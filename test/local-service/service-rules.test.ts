@@ -1,7 +1,4 @@
-/**
- * The specification, rule by rule, through `handle`. `metering.test.ts` covers the limits,
- * `generate-catalogue.test.ts` the coverage, `http-adapter.test.ts` what HTTP adds.
- */
+/** The specification, rule by rule, through `handle`. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { sendTo } from '../../src/local-service/service-request.js';
 import { specifiedBrand } from '../fixtures/specified-brand.js';

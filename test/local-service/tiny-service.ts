@@ -1,7 +1,4 @@
-/**
- * A service over a handful of brands for the tests of this module: a clock turned by hand, accounts
- * by name, and one-word requests. Brands are named after their purpose.
- */
+/** A service over a handful of brands, named after their purpose, with a clock turned by hand. */
 import { silentLog } from '../../src/core/log.js';
 import { type Accounts, parseAccounts } from '../../src/local-service/accounts.js';
 import { type AdultStatus, Catalogue, type KeyKind } from '../../src/local-service/catalogue.js';

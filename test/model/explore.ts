@@ -1,7 +1,4 @@
-/**
- * Breadth-first search through everything that can happen: every reachable state is visited once,
- * and the shortest path to a broken promise is reported. The caller defines states and steps.
- */
+/** Breadth-first search through all that can happen, for the shortest path to a broken promise. */
 
 export interface Step<State> {
   /** What happened, for the counterexample. */

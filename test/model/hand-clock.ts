@@ -1,7 +1,4 @@
-/**
- * A clock that stands until a test turns it. Sleepers wake in the order of time, and each finishes
- * its work before the next one wakes, so that an order of events is asserted and never measured.
- */
+/** A clock that stands until a test turns it; each sleeper finishes before the next one wakes. */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Clock } from '../../src/core/clock.js';
 

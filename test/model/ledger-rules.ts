@@ -1,7 +1,4 @@
-/**
- * The ledger by its own rules, and plausible but wrong variants. Each is the model with one
- * change from outside, so that it is the rule that is tested and not another ledger.
- */
+/** The ledger by its own rules, and wrong variants of it: each is the model with one change. */
 import type { ExchangeAnswer, ExchangeRequest } from '../../src/ledger/ledger.js';
 import { exchange, type ModelAccount, type ModelWorld } from './ledger-model.js';
 import { accountIn, LIMIT, OWN } from './small-world.js';

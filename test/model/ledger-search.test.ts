@@ -1,8 +1,4 @@
-/**
- * Exhaustive search of everything that three workers, a service and other users of the token can do
- * to an account with a limit of four: by the ledger's rules the promises hold, and each of some
- * plausible but wrong rules is caught.
- */
+/** Exhaustive search of what three workers, a service and others can do to a limit of four. */
 import { describe, expect, test } from 'vitest';
 import { type Explored, explore } from './explore.js';
 import * as rules from './ledger-rules.js';

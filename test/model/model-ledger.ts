@@ -1,8 +1,4 @@
-/**
- * The `Ledger` interface over the model, on a clock turned by hand: the ledger of the governor
- * tests. It records every request, can be unreachable, can lose an answer after having done what
- * was asked, and can hold an answer back until released.
- */
+/** The `Ledger` interface over the model: it can be unreachable, lose answers or hold them back. */
 import type { Clock } from '../../src/core/clock.js';
 import type { ExchangeRequest, Ledger } from '../../src/ledger/ledger.js';
 import * as model from './ledger-model.js';

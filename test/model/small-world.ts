@@ -170,10 +170,7 @@ export function copyWorld(world: SmallWorld): SmallWorld {
   return { ...world, ledger: copyLedger(world.ledger), workers: [...world.workers] };
 }
 
-/**
- * Equal for worlds with the same future: names and absolute times are left out, workers have no
- * order.
- */
+/** Equal for worlds with the same future: names, absolute times and the order are left out. */
 export function keyOfWorld(world: SmallWorld): string {
   const account = accountIn(world.ledger);
   const life = (permit: string) => {

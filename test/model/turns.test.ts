@@ -1,8 +1,4 @@
-/**
- * A month that turns, over days: services that reset late, whose servers disagree on the date,
- * whose usage header jumps or is missing, and stores whose clock is off. In each month no more than
- * the limit is billed but for the requests that ask, and the account opens again.
- */
+/** A month that turns, over days, with services and stores whose dates and headers are off. */
 import { expect, test } from 'vitest';
 import { periodNamed, turnOf } from '../../src/ledger/period.js';
 import { exchangeRequest } from '../engine/contract/run-settings.js';

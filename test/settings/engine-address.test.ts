@@ -1,7 +1,4 @@
-/**
- * Each form of an engine's address is accepted and used as it stands, or refused with the reason.
- * Judged by what the clients of Redis and PostgreSQL would connect with, and by exit codes.
- */
+/** Each form of an engine's address, judged by what its client would connect with. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,4 @@
-/**
- * The data of the test service: each identifier always has the same brand, or none. Written from
- * the specification alone, and from what is known of live answers: nulls, absent fields,
- * undocumented fields.
- */
+/** The data of the test service, from the specification and what is known of live answers. */
 import { createHash } from 'node:crypto';
 
 export type ServiceKind = 'domain' | 'ticker' | 'isin' | 'crypto' | 'generic';

@@ -1,7 +1,4 @@
-/**
- * The command line as users start it: a separate process with its own environment, whose output and
- * exit are observed from outside. `TEST_CLI` names another build to test than the one in `dist`.
- */
+/** The command line as users start it; `TEST_CLI` names another build to test than `dist`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -1,7 +1,4 @@
-/**
- * A company's proxy on this machine: it tunnels (CONNECT) every host to one port, and keeps every
- * byte that passes. `behaviour`: it refuses, stays silent or hangs up instead.
- */
+/** A company's proxy that tunnels every host to one port, and keeps every byte that passes. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,8 +1,4 @@
-/**
- * The engines of the end-to-end tests: each provides the environment that makes a process use it.
- * The tests of a file share a server without interfering, because each has its own service, and so
- * its own account and outcomes.
- */
+/** The engines of the end-to-end tests; each service of a test has its own account on them. */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createDatabase, type PostgresServer, startPostgres } from './postgres-server.js';

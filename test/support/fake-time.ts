@@ -1,8 +1,4 @@
-/**
- * A clock that tests set while processes run: `faketime` (Debian's package) gives them the
- * machine's time plus an offset from a file. Monotonic time is unaffected, as when an administrator
- * sets a clock.
- */
+/** A clock that tests set while processes run (`faketime`); monotonic time is unaffected. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * The last lines of the test command: which suites were skipped because a server or browser is not
- * installed, and the one command that installs it.
- */
+/** Prints which suites were skipped for want of a program, and the command that installs it. */
 import type { Reporter } from 'vitest/node';
 import { hasChromium } from './chromium.ts';
 import { hasPgBouncer } from './pgbouncer.ts';

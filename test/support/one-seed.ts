@@ -1,7 +1,4 @@
-/**
- * In CI every property gets the cases that the commit chooses (`.ci/run`), so that a commit that
- * passed once passes again; elsewhere others each time.
- */
+/** In CI every property gets the cases that the commit chooses, elsewhere others each time. */
 import fc from 'fast-check';
 
 if (process.env.CI) fc.configureGlobal({ seed: Math.trunc(Number(process.env.CHAOS_SEED ?? 1) / 2) });

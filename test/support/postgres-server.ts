@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL server on a free port, in a temporary folder that is removed with it. Uses the
- * binaries from npm; as root it runs under another user, since PostgreSQL refuses to run as root.
- */
+/** A PostgreSQL server on a free port; as root it runs as another user, as PostgreSQL demands. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';

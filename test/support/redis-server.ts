@@ -1,7 +1,4 @@
-/**
- * A private Redis server for tests: a free port on loopback, data in a temporary folder, removed
- * with the test.
- */
+/** A private Redis server on a free port, with its data in a temporary folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The command line in this process, where it can run: a start of Node costs more than most of what
- * is tested. Kills, limits and what Node reads at its start need a process, see `startCli`.
- */
+/** The command line in this process: a start of Node costs more than most of what is tested. */
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';

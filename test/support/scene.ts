@@ -1,7 +1,4 @@
-/**
- * The setup of nearly every end-to-end test: a service, a folder, an engine, and a command line
- * configured for all three.
- */
+/** The setup of nearly every end-to-end test: service, folder, engine and command line. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, onTestFinished } from 'vitest';

@@ -1,8 +1,4 @@
-/**
- * The accounting of the test service: what each identifier was billed, what was refused, what was
- * in flight when. It is the ground truth of the end-to-end tests, so it counts at the service and
- * trusts nothing that a client reports.
- */
+/** The accounting of the test service, the ground truth of the end-to-end tests. */
 
 type SeenRequest = {
   /** Milliseconds since the service started, by a monotonic clock. */

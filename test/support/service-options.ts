@@ -1,5 +1,4 @@
 /** Options of the test service, all of which may change while it runs. */
-
 import { randomBytes } from 'node:crypto';
 import type { PeriodSetting } from '../../src/ledger/period.js';
 

@@ -1,7 +1,4 @@
-/**
- * A TCP proxy between programs and their engine, for networks that fail: it cuts connections, loses
- * answers, hangs, closes one direction, and may lead to another server from some moment on.
- */
+/** A TCP proxy between programs and their engine, for networks that fail. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';

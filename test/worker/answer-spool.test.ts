@@ -1,7 +1,4 @@
-/**
- * Paid answers that the engine could not record: kept on disk, private, and recorded by the next
- * start.
- */
+/** Paid answers that the engine could not record. */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

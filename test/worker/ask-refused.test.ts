@@ -1,6 +1,4 @@
-/**
- * 429: a throughput refusal costs no attempt and ends after a while, a spent quota ends the run.
- */
+/** 429: a throughput refusal costs no attempt, and a spent quota ends the run. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/brand-api/read-answer.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';

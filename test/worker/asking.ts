@@ -1,7 +1,4 @@
-/**
- * Scripted collaborators of asking: a client, a governor and a clock that only the test
- * turns. Every event is appended to one list, so that the order is asserted.
- */
+/** Scripted collaborators of asking; every event is appended to one list. */
 import type { Client } from '../../src/brand-api/client.js';
 import type { Answer, Meaning } from '../../src/brand-api/read-answer.js';
 import type { NewOutcome } from '../../src/core/outcome.js';

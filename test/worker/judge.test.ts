@@ -1,8 +1,4 @@
-/**
- * What an answer leads to, as one table: each combination of an answer, what is known of the
- * address and the answers before it is in exactly one row. What is done then, and in which order,
- * is in `ask.test.ts`.
- */
+/** What an answer leads to, as one table; what is done then, and when, is in `ask.test.ts`. */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import type { Answer } from '../../src/brand-api/read-answer.js';

@@ -1,7 +1,4 @@
-/**
- * How answers become durable: batched, one flush after the other, and on disk when the store
- * refuses.
- */
+/** How answers become durable. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';

@@ -1,7 +1,4 @@
-/**
- * The progress of a worker with a run: reported about once a second as the sum so far, never twice
- * and never lost.
- */
+/** The progress of a worker with a run, reported about once a second as the sum so far. */
 import { expect, it } from 'vitest';
 import { NO_TALLY, type Tally } from '../../src/engine/stores/run-store.js';
 import type { Asked } from '../../src/worker/asked.js';

@@ -1,7 +1,4 @@
-/**
- * A setting for real chunks: an engine on a Redis server, the local service in this process over a
- * tiny catalogue, runs and workers. What the service bills is counted by identifier.
- */
+/** A setting for real chunks: an engine on Redis, the local service, runs and workers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';

@@ -1,7 +1,4 @@
-/**
- * Contract of claims on outcome keys: one worker asks for a key, for as long as it lives, and later
- * claims see that. Part of the suite in `outcomes-contract.ts`.
- */
+/** Contract of claims on outcome keys; part of the suite in `outcomes-contract.ts`. */
 import { expect, test } from 'vitest';
 import type { OutcomesBench } from './outcomes-bench.js';
 import { DAY_MS } from './outcomes-bench.js';

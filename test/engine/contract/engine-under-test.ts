@@ -1,7 +1,4 @@
-/**
- * What a contract suite needs of an engine: a way to open it on an empty store whose clock the test
- * moves. The caller provides the server or folder.
- */
+/** What a contract suite needs: an engine on an empty store whose clock the test moves. */
 import { afterAll, beforeAll } from 'vitest';
 import type { Clock } from '../../../src/core/clock.js';
 import type { Engine } from '../../../src/engine/engine.js';

@@ -1,8 +1,4 @@
-/**
- * Contract of the ledger, run against each engine. The model (`test/model`) tests the rules one by
- * one; here engines are compared with it over random histories, and the promises that a worker
- * relies on are tested by name.
- */
+/** Contract of the ledger: engines are compared with the model, and promises tested by name. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NewOutcome } from '../../../src/core/outcome.js';

@@ -1,7 +1,4 @@
-/**
- * Histories of looks for the own domain: what they cost before the proof, what proves them free,
- * what withdraws the proof, and the request beyond the limit that a person may order.
- */
+/** Histories of looks for the own domain, and of the request that a person may order. */
 import { historiesOf } from './ledger-script.js';
 
 export const LEDGER_LOOK_HISTORIES = historiesOf(`

@@ -1,7 +1,4 @@
-/**
- * Operations on a ledger as data for fast-check: small numbers, so that limits, caps and probes are
- * met often. Slots stand for runs, workers, keys and permits; `ledger-twin.ts` gives them names.
- */
+/** Operations on a ledger for fast-check: small numbers, so that limits and caps are met often. */
 import fc from 'fast-check';
 import type { RunSettings } from '../../../src/engine/stores/run-store.js';
 import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';

@@ -1,8 +1,4 @@
-/**
- * Histories that reach the ledger's rules for pace, unusable answers, caps, deadlines and runs,
- * which random ones seldom do. Each runs on the store and on the model, and states what became of
- * the permits asked for, in order.
- */
+/** Histories of pace, unusable answers, caps and deadlines, which random ones seldom reach. */
 import { historiesOf } from './ledger-script.js';
 
 export const LEDGER_SPENDING_HISTORIES = historiesOf(`

@@ -1,8 +1,4 @@
-/**
- * Applies the same operations to a real store and to the model, and returns both answers. The model
- * uses the time of the store's answer, so that rules of time can be compared exactly; only the age
- * of workers is read from this machine's clock.
- */
+/** Applies the same operations to a real store and to the model, by the store's own time. */
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ClaimAnswer } from '../../../src/engine/stores/outcome-store.js';
 import { ALL_SPENDING, freshnessOf } from '../../../src/engine/stores/run-store.js';

@@ -1,7 +1,4 @@
-/**
- * Contract of the outcome store, run against each engine: claims that live as long as their worker,
- * answers stored byte for byte, and the same rule of freshness in `claim` and `read`.
- */
+/** Contract of the outcome store, run against each engine. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Freshness, StoredOutcome } from '../../../src/core/outcome.js';

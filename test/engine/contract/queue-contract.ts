@@ -1,7 +1,4 @@
-/**
- * Contract of the queue of chunks, run against each engine: nothing is lost when a worker dies, and
- * nothing accumulates when none does.
- */
+/** Contract of the queue of chunks, run against each engine. */
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';

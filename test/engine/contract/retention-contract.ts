@@ -1,7 +1,4 @@
-/**
- * How an engine that stays open for weeks purges expired answers. Only for engines that purge
- * themselves; Redis expires each answer.
- */
+/** How an engine purges expired answers; Redis expires each by itself. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';

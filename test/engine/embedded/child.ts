@@ -1,7 +1,4 @@
-/**
- * A process that runs a few lines against the built package, for what can only be seen from
- * outside: kills, pauses, other processes.
- */
+/** A process against the built package, for what can only be seen from outside. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

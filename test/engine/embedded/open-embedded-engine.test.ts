@@ -3,7 +3,6 @@
  *
  * @module-tag long
  */
-
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

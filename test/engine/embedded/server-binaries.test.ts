@@ -1,7 +1,4 @@
-/**
- * PostgreSQL from npm as package managers leave it: without its links, unreachable, or not at all.
- * Each test runs the built program on an installation of its own.
- */
+/** PostgreSQL from npm as package managers leave it; each test has an installation of its own. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';

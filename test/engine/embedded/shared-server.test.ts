@@ -1,10 +1,8 @@
 /**
- * The private server while its environment changes: killed, orphaned, moved, without its links.
- * Real servers and real processes.
+ * The private server while its environment changes: killed, orphaned, moved.
  *
  * @module-tag long
  */
-
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {

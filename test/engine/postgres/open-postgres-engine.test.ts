@@ -3,7 +3,6 @@
  *
  * @module-tag long
  */
-
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -1,8 +1,4 @@
-/**
- * A Redis that answers what is not ours: values that somebody wrote there, of another type, no
- * numbers, of no JSON; and another program that speaks its protocol. Every operation answers or
- * throws an error that says what to do, and none is a bug.
- */
+/** A Redis that answers what is not ours: no operation fails as a bug. */
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';

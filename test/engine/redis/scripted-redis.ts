@@ -1,7 +1,4 @@
-/**
- * A stand-in for Redis versions that this machine does not have: it speaks the wire protocol,
- * answers each command from a table, and records the commands.
- */
+/** A stand-in for Redis versions that this machine does not have: it answers from a table. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

@@ -1,7 +1,4 @@
-/**
- * Redis 7.2 and later can confirm that a write has reached the disk: when the engine asks for that,
- * and what follows from the answer.
- */
+/** Redis 7.2 and later can confirm that a write has reached the disk. */
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';

@@ -1,7 +1,4 @@
-/**
- * A kind named for a column whose values do not fit it stops the run; the message names the flags
- * that fit and the one that insists.
- */
+/** A kind named for a column whose values do not fit it stops the run. */
 import { describe, expect, it } from 'vitest';
 import { choose, chosen, refusal } from './choose-from-table.js';
 

@@ -1,5 +1,4 @@
 /** The page of a run, as its dashboard shows it. */
-
 import type { DashboardView } from '../../../src/dashboard/gather-dashboard.js';
 import { createRunLook } from '../../../src/dashboard/look-at-run.js';
 import type { RunRecord } from '../../../src/engine/stores/run-store.js';

@@ -1,7 +1,4 @@
-/**
- * Answers taken directly from this process's worker: which are taken, how they count, and which are
- * left to the store.
- */
+/** Answers taken directly from this process's worker, and those left to the store. */
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';

@@ -6,10 +6,7 @@ import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import { NO_PROGRESS } from '../../engine/contract/run-settings.js';
 import { createHandClock } from '../../model/hand-clock.js';
 
-/**
- * Dispatches so many chunks to workers that finish seven between two looks, answer so many
- * identifiers a second and have `active`.
- */
+/** Dispatches chunks to workers that finish seven between two looks and have `active`. */
 async function dispatch(count: number, active: (unfinished: number) => number, perSecond = 0) {
   const added: number[] = [];
   const clock = createHandClock();

@@ -1,7 +1,4 @@
-/**
- * Whatever a service puts into a brand, every output of it can be written and read back. Billed
- * answers are stored: one that prevented an output would prevent it on every rerun.
- */
+/** Billed answers are stored: one that prevented an output would prevent it on every rerun. */
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import type { Brand } from '../../../src/brand-api/brand.js';

@@ -1,5 +1,4 @@
 /** From scanned rows and their answers to files: byte for byte, under the right names, counted. */
-
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -29,10 +28,7 @@ const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 /** Scores by identifier; null: a brand without a score. */
 type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
 
-/**
- * Gives every wanted identifier its answer, wave by wave, like collecting would. `reasons` for
- * those that failed or were deferred.
- */
+/** Gives every wanted identifier its answer, wave by wave; returns why some have none. */
 function answerAll(
   { scan, texts }: Pick<Scanned, 'scan' | 'texts'>,
   plan: OutputPlan,

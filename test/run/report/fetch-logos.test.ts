@@ -1,7 +1,4 @@
-/**
- * Logos are fetched once, small, without keys, or not at all. The server is real; only its address
- * is redirected to this machine.
- */
+/** Logos are fetched once, small, without keys, or not at all; their server is on this machine. */
 import { createServer, type RequestListener } from 'node:http';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';

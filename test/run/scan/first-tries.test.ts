@@ -1,8 +1,4 @@
-/**
- * Ordinary lists of companies, people and securities without a setting: the right columns, or a
- * question that a layman can answer. `.answers.jsonl` beside the lists has what a careful reader
- * would do with each.
- */
+/** Ordinary lists without a setting; `.answers.jsonl` has what a careful reader would do. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ConfigError } from '../../../src/core/errors.js';
