@@ -1,9 +1,8 @@
 /**
- * The governor of one process, which gets a permit for each billable request before it is sent.
- *
- * It keeps no stock of permits. All that wait are asked for in one `exchange`, together with
- * all settlements since the last one and the answers that came for them; the next exchange starts
- * when the last is answered. So a process holds no more permits than it has requests to send.
+ * The governor of one process, which gets a permit for each billable request before it is sent. It
+ * keeps no stock: one `exchange` asks for all waiters, and brings all settlements since the last
+ * one with their answers; the next starts when it is answered. So a process never holds more
+ * permits than it has requests to send.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
@@ -41,7 +40,7 @@ export interface GovernorOptions {
   readonly ledger: Ledger;
   readonly spool: AnswerSpool;
   readonly account: string;
-  /** Unique over all workers and time: permits are named after it. */
+  /** Unique over all workers and time; permits are named after it. */
   readonly worker: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +48,7 @@ export interface GovernorOptions {
   readonly usageLagMs: number;
 }
 
-/** The interface for workers; tests have their own. */
+/** What workers use; tests have their own. */
 export type Governor = Pick<SharedGovernor, keyof SharedGovernor>;
 
 interface Look {
@@ -61,14 +60,14 @@ export type Spent = Pick<Settlement, 'permit' | 'as'> & { readonly observation: 
 
 type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
-/** One exchange asks for no more than this, so that an answer stays short. */
+/** Most permits of an exchange, so that its answer stays short. */
 const TAKE_AT_MOST = 200;
-/** Free permits go one at a time: the wait before the next request of one. */
+/** Free permits go one at a time: the wait before one is requested again. */
 const QUEUED_MS = 100;
 /** Settlements without an answer wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
 
-/** Between two tries of an exchange. */
+/** Waits between two tries of an exchange. */
 const RETRY_FIRST_MS = 200;
 const RETRY_LAST_MS = 5_000;
 
@@ -80,7 +79,7 @@ export function permitMsOf(timeoutMs: number): number {
 export class SharedGovernor {
   /** The account as last seen; null before the first exchange. */
   state: LedgerState | null = null;
-  /** Answers that the store did not take before the end. */
+  /** Answers that the store had not taken at the end. */
   left = 0;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
@@ -92,12 +91,12 @@ export class SharedGovernor {
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
-  /** Of the last run served, as the period: settlements that travel alone must not lift it. */
+  /** These are of the last run served: settlements that travel alone must keep its pace. */
   #maxRate: number | null = null;
   #period: PeriodSetting = 'none';
   #learnedAt = 0;
   #isExchanging = false;
-  /** The last exchange failed: answers do not wait for the next. */
+  /** Set if the last exchange failed: answers do not wait for the next one. */
   #isDown = false;
   #serial = 0;
   #whenFlushed: (() => void)[] = [];
@@ -111,8 +110,8 @@ export class SharedGovernor {
   }
 
   /**
-   * Waits for a permit and its slot of the pace. Rejects with the signal's reason, and gives back a
-   * permit that was granted meanwhile. `place`: lower ones come first.
+   * Waits for a permit and its slot of the pace; lower places come first. Rejects with the signal's
+   * reason, and gives back a permit that was granted meanwhile.
    */
   take(run: AskingRun, key: string, signal: AbortSignal, own?: string, place = 0): Promise<Grant> {
     const ended = signal.aborted ? signal : this.#closing.signal;
@@ -122,7 +121,7 @@ export class SharedGovernor {
     return grant;
   }
 
-  /** Returns the account's period and both clocks, the store's and the service's. */
+  /** Returns the account's period, and the clocks of store and service. */
   calendar(): Pick<LedgerState, 'now' | 'behindMs' | 'period'> {
     const { clock } = this.#options;
     if (this.state === null) return { now: clock.now(), behindMs: 0, period: null };
@@ -130,7 +129,7 @@ export class SharedGovernor {
     return { now: now + clock.monotonic() - this.#learnedAt, behindMs, period };
   }
 
-  /** The same for a look or a check; null if none is given now, or the governor is closed. */
+  /** Waits for a permit for a look or a check; null if it is denied, or the governor is closed. */
   async takeLook(look: Omit<LookRequest, 'permit'>, period: PeriodSetting, signal: AbortSignal) {
     if (signal.aborted || this.#closing.signal.aborted) return null;
     this.#period = period;
@@ -155,8 +154,8 @@ export class SharedGovernor {
   }
 
   /**
-   * Has the next exchange record an answer, and then settle the permit that it had. Resolves with
-   * the store's date of it once it is as durable as the engine promises; rejects as the spool does.
+   * Records an answer with the next exchange, then settles its permit. Resolves with the store's
+   * date once the answer is as durable as the engine promises; rejects as the spool does.
    */
   record(outcome: NewOutcome, spent?: Spent): Promise<number> {
     const answer = new PaidAnswer(outcome, this.#options.clock.monotonic(), spent?.permit ?? '');
@@ -178,13 +177,13 @@ export class SharedGovernor {
     this.note(observation);
   }
 
-  /** A reading that cost no permit (the service's own brand). */
+  /** Notes a reading that cost no permit (the service's own brand). */
   note(observation: Observation): void {
     this.#outbox.note(observation);
     this.#plan();
   }
 
-  /** A 429: closes the account, or lowers the pace. The permit is given back. */
+  /** Reports a 429, which closes the account or lowers the pace. Gives the permit back. */
   refuse(permit: string, refusal: Refusal, observation: Observation): void {
     if (refusal.isQuota) this.#outbox.refuseQuota();
     else {
@@ -194,14 +193,14 @@ export class SharedGovernor {
     this.settle(permit, 'free', observation);
   }
 
-  /** Resolves when every answer is recorded, or on disk. */
+  /** Resolves when every answer is recorded or on disk. */
   async recorded(): Promise<void> {
     for (const { recorded } of this.#answers) await succeeds(recorded);
   }
 
   /**
-   * Rejects all who wait, now or later, and settles the rest. Waits at most `deadlineMs`, and takes
-   * the answers that are not recorded by then to disk, whatever the engine does with them later.
+   * Rejects all waiters, now and later, and settles the rest within `deadlineMs`. Writes answers to
+   * disk that are not recorded by then, even if the engine takes them later.
    */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
@@ -209,7 +208,7 @@ export class SharedGovernor {
     this.#waiters.rejectAll(reason);
     for (const { answer } of this.#looks.splice(0)) answer(null);
     this.#slots.close(reason);
-    // Those who were rejected give their permits back before it is judged whether anything is left.
+    // Rejected waiters first give their permits back.
     await nextTurn();
     this.#plan();
     await this.flushed(deadlineMs);
@@ -220,7 +219,7 @@ export class SharedGovernor {
     for (const answer of rest) answer.leave(why);
   }
 
-  /** Resolves when the ledger has what this process knew by now, or after `deadlineMs`. */
+  /** Resolves when the ledger knows what this process knows now, or after `deadlineMs`. */
   async flushed(deadlineMs: number): Promise<void> {
     if (!this.#isExchanging && this.#outbox.isEmpty) return;
     const flushed = new AbortController();
@@ -238,7 +237,7 @@ export class SharedGovernor {
       if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
-    // A settlement may be what the others wait for: they travel with it.
+    // A settlement may be what waiters wait for, so they travel with it.
     const delayMs = this.#outbox.hasAnswers ? 0 : SETTLE_DELAY_MS;
     this.#waiters.hurry(now + delayMs);
     const dueMs = Math.min(this.#waiters.dueInMs(now), delayMs);
@@ -269,11 +268,10 @@ export class SharedGovernor {
   }
 
   /**
-   * Repeats a request word for word until it is answered: permits are known by name, so that what
-   * a lost answer granted or settled is not counted twice. After a failure answers go to the spool,
-   * and it is repeated when they are recorded, without the settlements of those that could not be.
-   * Once the governor closes it asks one last time. Null without an answer: permits that were to be
-   * settled expire in the store and count as sent.
+   * Repeats a request unchanged until it is answered; since permits have names, nothing that a lost
+   * answer granted or settled counts twice. After a failure, answers go to the spool first, and the
+   * settlements of those that could not be recorded are left out. Once closing, tries one last
+   * time. Returns null without an answer: its permits expire in the store and count as sent.
    */
   async #exchangeUntilAnswered(request: ExchangeRequest, answers: readonly PaidAnswer[]) {
     const { clock, ledger, log, spool } = this.#options;
@@ -307,7 +305,7 @@ export class SharedGovernor {
     }
   }
 
-  /** Asks for nothing while an answer waits for the store: not much is ever at stake. */
+  /** Waits for answers that wait for the store, so that few are ever at stake. */
   async #untilSpoolEmpty(): Promise<void> {
     for (const { state, recorded } of this.#answers) if (state === 'spool') await succeeds(recorded);
   }
@@ -393,7 +391,7 @@ export class SharedGovernor {
     try {
       isInTime = await slot;
     } finally {
-      // Unsent is proof enough.
+      // An unsent request is free.
       if (!isInTime) this.#giveBack(permit);
     }
     return isInTime ? grant : this.take(run, key, signal, own, place);

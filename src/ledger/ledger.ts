@@ -1,12 +1,11 @@
 /**
- * The `Ledger` seam: the shared account of one token. Engines implement it; they only add and
- * compare, each operation atomic and on the store's own clock. The contract, and why it is so:
- * `README.md`.
+ * The `Ledger` seam: the shared account of one token. Engines implement it with atomic operations
+ * on the store's own clock, which only add and compare. `README.md` explains the contract.
  *
  *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
  *
- * holds after every operation unless a probe is out. Requests may be repeated: settling a permit
- * that is not held changes nothing, and taking one that is held answers `granted` again.
+ * holds after every operation unless a probe is out. Operations may be repeated: settling a permit
+ * that is not held changes nothing, and taking a held one answers `granted` again.
  */
 import type { NewOutcome } from '../core/outcome.js';
 import {
@@ -27,19 +26,19 @@ import {
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
-  /** `periodNamed` by the answer. */
+  /** The period that the answer names (`periodNamed`). */
   readonly period: string | null;
   /** The answer's `Date` in milliseconds, if it has one. */
   readonly date?: number | null;
 }
 
-/** `maybe_billed`: billed or perhaps billed, and it brought no usable answer. */
+/** `maybe_billed`: billed or perhaps billed, without a usable answer. */
 export type SettledAs = 'billed' | 'free' | 'maybe_billed';
 
 export interface Settlement {
   readonly permit: string;
   readonly as: SettledAs;
-  /** As in {@link Reading}, if there was a dated answer. */
+  /** As in {@link Reading}, for a dated answer. */
   readonly period?: string | null;
   /** Set if the answer's own header shows a usage beyond the quota. */
   readonly isBeyond?: true;
@@ -50,41 +49,41 @@ export interface PermitRequest {
   readonly permit: string;
   /** The outcome key (`outcome-key.ts`) that this worker claims. */
   readonly key: string;
-  /** `ownOf` service and own domain, for a key of that domain. */
+  /** Set by `ownOf` for a key of the service's own domain. */
   readonly own?: string | undefined;
 }
 
 /**
  * A request outside of any run. With `own` it is a look, which reads quota and usage: on a free
- * permit where that domain is proven free, else on an ordinary one within the quota, in a quiet
- * moment, `RULES.looksADay` times. With `key` it is a check that a person ordered: it may go beyond
- * the limit, once in `RULES.checkEveryMs`.
+ * permit once that domain is proven free, until then on an ordinary one within the quota, in a
+ * quiet moment, `RULES.looksADay` times a day. With `key` it is a check that a person ordered,
+ * which may exceed the limit once in `RULES.checkEveryMs`.
  */
 export interface LookRequest {
   readonly permit: string;
   readonly own: string | null;
   readonly key: string | null;
-  /** `--quota` of who asks. */
+  /** The caller's `--quota`. */
   readonly quotaCap: number | null;
 }
 
-/** Returns the name of an own domain in an account: its proof belongs to the service, too. */
+/** Returns the name of an own domain in an account, with the service for which it is proven. */
 export function ownOf(service: string, ownDomain: string): string {
   return `${service} ${ownDomain}`;
 }
 
-/** The highest state this process has seen: lets the store notice that it went back in time. */
+/** The highest state this process has seen, by which a store notices that it went back in time. */
 export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'period' | 'others'> {
-  /** Our requests, those in flight included, taken as spent. */
+  /** Our requests, with those in flight. */
   readonly spent: number;
 }
 
-/** Applied only while the pace has the version that was judged. `rate` null lifts the pace. */
+/** Applies only to the version of the pace that was judged. `rate` null lifts the pace. */
 export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;
 }
 
-/** The account's period, when it ends, and the one of today; all by the store's clock. */
+/** The account's period, its end, and the period of today, by the store's clock. */
 export interface Turn {
   readonly period: string;
   readonly endsAt: number;
@@ -93,33 +92,33 @@ export interface Turn {
 
 export interface ExchangeRequest {
   readonly account: string;
-  /** Whose permits and claims these are; the call counts as this worker's heartbeat. */
+  /** The owner of the permits and claims; the call counts as its heartbeat. */
   readonly worker: string;
-  /** The run whose caps and policy apply, where permits are taken. */
+  /** The run whose caps and policy apply to `take`. */
   readonly run: string | null;
   readonly seen: SeenState | null;
   readonly settle: readonly Settlement[];
   readonly reading: Reading | null;
-  /** A trusted address gave a usable answer since the last call. */
+  /** True if a trusted address gave a usable answer since the last call. */
   readonly isConfirmed: boolean;
-  /** The service refused for quota since the last call: the account closes. */
+  /** True if the service refused for quota since the last call: the account closes. */
   readonly refusedForQuota: boolean;
   readonly pace: PaceChange | null;
   readonly take: readonly PermitRequest[];
   readonly look: LookRequest | null;
-  /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
+  /** How long a permit may be held before it counts as sent: the total time-out and 10 s. */
   readonly permitMs: number;
-  /** Null where the account has no period that ends. */
+  /** null for an account whose period never ends. */
   readonly turn: Turn | null;
-  /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
+  /** How far the usage header lags, and how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
 }
 
 /**
- * `granted`: send after `waitMs`; `isFree`: the service is proven not to bill it. `lost`: the claim
- * belongs to another worker now. `attempts_exhausted`: within this run the key was billed or maybe
- * billed twice without a usable answer. `denied`: not now; the state says why. `queued`: free
- * permits go one by one.
+ * `granted`: send after `waitMs`; `isFree`: the service has proven not to bill it. `lost`: another
+ * worker has the claim now. `attempts_exhausted`: the run was billed, or maybe billed, twice for
+ * the key without a usable answer. `denied`: not now; the state says why. `queued`: free permits go
+ * one by one.
  */
 export type PermitAnswer =
   | {
@@ -135,7 +134,7 @@ const PACE_STATE = {
   /** Requests per second; null when unpaced. */
   rate: nullOr(count),
   burst: count,
-  /** For so long no process sends, as Retry-After asks; 0 without one. */
+  /** How long no process may send, by Retry-After; 0 without one. */
   floorMs: number,
   /** Billed requests settled in the store's last full second, and in the current one so far. */
   acceptedLastSecond: count,
@@ -145,11 +144,11 @@ export type PaceState = ObjectOf<typeof PACE_STATE>;
 
 const RUN_SPENDING = {
   /**
-   * `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared.
-   * `paused`: no grants until `RunStore.resume`.
+   * `halted`: its workers stopped asking (`RunStore.halt`), and get no permits until that is
+   * cleared. `paused`: no permits until `RunStore.resume`.
    */
   status: word('alive', 'paused', 'halted', 'dead', 'cancelled'),
-  /** Of the run key, as all but `overageBilled`; held ones included. */
+  /** Of the run key, with held ones, as all counts but `overageBilled`. */
   requests: count,
   /** Requests that were overage when they were settled. */
   overageRequests: count,
@@ -169,8 +168,8 @@ const DAY_USE = { day: text, used: number };
 export type DayUse = ObjectOf<typeof DAY_USE>;
 
 /**
- * The account after the operation. Times are by the store's clock; null stands for unknown, never
- * or without. Engines answer with the values in this order.
+ * The account after the operation. Times are by the store's clock; null means unknown, never or
+ * without. Engines answer with the values in this order.
  */
 export const LEDGER_STATE = {
   /** The store's clock, milliseconds. */
@@ -178,11 +177,11 @@ export const LEDGER_STATE = {
   epoch: text,
   version: number,
   period: nullOr(text),
-  /** How far the service's clock is behind the store's; negative where it is ahead. */
+  /** How far the service's clock is behind the store's; negative if it is ahead. */
   behindMs: number,
-  /** One answer says, against the store's clock, that a period has begun: the next goes alone. */
+  /** Set if an answer named a new period against the store's clock: the next request goes alone. */
   isTurnUnconfirmed: flag,
-  /** From when on one request beyond the limit may ask for the next period or a late reset. */
+  /** When one request beyond the limit may ask for the next period or a late reset. */
   asksAt: nullOr(moment),
   sent: count,
   held: count,
@@ -194,12 +193,12 @@ export const LEDGER_STATE = {
   free: count,
   /** The own domain that was last asked for. */
   own: inOrder({
-    /** `ownOf` it. */
+    /** Its name by `ownOf`. */
     of: nullOr(text),
     isProven: flag,
     /** Requests for it that count in `sent` and are given back with the proof. */
     booked: count,
-    /** How often since the last proof the usage rose between two looks, without others of ours. */
+    /** Rises of the usage between two looks since the last proof, without requests of ours. */
     rises: count,
   }),
   /** When a person last ordered a request beyond the limit; 0 for never. */
@@ -222,12 +221,12 @@ export const LEDGER_STATE = {
   /** The service has served a request at or beyond the quota: it bills overage. */
   servesOverage: flag,
   isPaused: flag,
-  /** The smallest `--quota` of the live runs of the account. */
+  /** The smallest `--quota` of the account's live runs. */
   quotaCap: nullOr(count),
   /** Their smallest overage, as a number of requests. */
   overage: count,
   pace: inOrder(PACE_STATE),
-  /** The asking run, null when the request named none or it is unknown. */
+  /** The asking run; null if the request named none, or an unknown one. */
   run: nullOr(inOrder(RUN_SPENDING)),
 };
 export type LedgerState = ObjectOf<typeof LEDGER_STATE>;
@@ -235,12 +234,12 @@ export type LedgerState = ObjectOf<typeof LEDGER_STATE>;
 export interface ExchangeAnswer {
   readonly permits: readonly PermitAnswer[];
   readonly look: PermitAnswer | null;
-  /** The store's date of the answers that were kept, if any. */
+  /** The store's date of the answers that it kept. */
   readonly recordedAt: number | null;
   readonly state: LedgerState;
 }
 
-/** The account as another ledger has it. */
+/** The spending of an account in another ledger. */
 export interface Spending extends Pick<Reading, 'quota' | 'period'> {
   /** Our requests, those in flight included. */
   readonly sent: number;
@@ -249,29 +248,29 @@ export interface Spending extends Pick<Reading, 'quota' | 'period'> {
 
 export interface Ledger {
   /**
-   * Keep these answers as `OutcomeStore.record` does, settle these, apply this reading, grant up to
-   * these: one atomic step, in this order.
+   * Keeps answers like `OutcomeStore.record`, settles permits, applies the reading and grants
+   * permits: one atomic step, in this order.
    */
   exchange(request: ExchangeRequest, outcomes?: readonly NewOutcome[]): Promise<ExchangeAnswer>;
   /**
-   * The account without changing anything, expired permits counted as sent; `epoch` is empty where
-   * there is none. With `run`, live or not, also what that run spent of its own caps.
+   * Returns the account unchanged, with expired permits counted as sent; `epoch` is empty if there
+   * is none. With `run`, live or not, also what that run spent of its caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
   /**
-   * A run begins to spend: the next request goes alone, a probe is due at once. `rate` undefined
-   * leaves the pace as it is.
+   * Begins a run: the next request goes alone, and a probe is due at once. `rate` undefined keeps
+   * the pace.
    */
   open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
-  /** A person corrects the account: usage and quota as the service's own pages show. Reopens it. */
+  /** Corrects the account to the usage and quota of the service's own pages. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
   /**
-   * Sees that an account counts at least what another ledger spent in the same period: the larger
-   * sum holds, and the quota where none is known. A later period opens.
+   * Raises the account to what another ledger spent in the same period: the larger sum counts, and
+   * the other quota if none is known. A later period opens.
    */
   raise(account: string, spending: Spending): Promise<LedgerState>;
-  /** The names of all accounts, in no order. */
+  /** Returns the names of all accounts, in no order. */
   accounts(): Promise<string[]>;
-  /** Forgets the account. Permits that are out are forgotten too. */
+  /** Forgets the account, and permits that are out. */
   reset(account: string): Promise<void>;
 }

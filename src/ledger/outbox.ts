@@ -1,23 +1,22 @@
 /**
- * News for the ledger, collected between two exchanges: permits to settle, with the answers that
- * came for them, readings, refusals. Of several readings of a period, and of several refusals, it
- * keeps the strictest.
+ * News for the ledger between two exchanges: settlements and their answers, readings, refusals.
+ * Only the strictest reading of a period and the strictest refusal count.
  */
 import type { NewOutcome } from '../core/outcome.js';
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
-/** What one answer shows of the account. */
+/** The account as one answer shows it. */
 export interface Observation {
   readonly reading: Reading | null;
   /** The period of the answer's `Date`, if that is usable. */
   readonly period?: string | null;
-  /** Its usage header shows it beyond the quota, whatever else was in flight. Default false. */
+  /** Set if its usage header exceeds the quota, whatever else was in flight. Default false. */
   readonly isBeyond?: boolean;
-  /** It is usable, and of a trusted address. */
+  /** True for a usable answer of a trusted address. */
   readonly isConfirmed: boolean;
 }
 
-/** The request was never sent. */
+/** For a request that was never sent. */
 export const NO_OBSERVATION: Observation = { reading: null, isConfirmed: false };
 
 /** A 429 for throughput, with the longest Retry-After. */
@@ -25,21 +24,21 @@ export interface PaceRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** An answer and when it was fetched, by the monotonic clock. */
+/** An answer, and when it was fetched by the monotonic clock. */
 export type Fetched = Pick<PaidAnswer, 'outcome' | 'fetchedAt'>;
 
-/** Takes the answers of exchanges that have failed. */
+/** Takes answers whose exchange has failed. */
 export interface AnswerSpool {
   /**
-   * Resolves with the store's date of it once it is as durable as the engine promises. Rejects when
-   * the store has refused it until the end: it is on disk alone, or lost.
+   * Resolves with the store's date of the answer once it is as durable as the engine promises.
+   * Rejects if the store refuses it to the end: it is on disk only, or lost.
    */
   record(answer: Fetched): Promise<number>;
-  /** Writes them to disk at once. Returns why they are not in the store. */
+  /** Writes answers to disk at once. Returns why they are not in the store. */
   leave(answers: readonly Fetched[]): Promise<Error>;
 }
 
-/** An answer from its arrival until it is recorded, or left on disk: the first end counts. */
+/** An answer from its arrival until it is recorded or left on disk, whichever comes first. */
 export class PaidAnswer {
   readonly recorded: Promise<number>;
   /** `spool`: its exchange has failed. */
@@ -47,7 +46,7 @@ export class PaidAnswer {
   store: (at: number) => void = () => undefined;
   leave: (why: unknown) => void = () => undefined;
 
-  /** `permit`: settled once it is recorded; empty: it had none. */
+  /** `permit` is settled once the answer is recorded; empty if it had none. */
   constructor(
     readonly outcome: NewOutcome,
     readonly fetchedAt: number,
@@ -63,7 +62,7 @@ export class PaidAnswer {
     this.recorded.then(end('recorded'), end('left'));
   }
 
-  /** Has it recorded without an exchange. */
+  /** Records it through the spool instead of its exchange. */
   moveTo(spool: AnswerSpool): void {
     if (this.state !== 'exchange') return;
     this.state = 'spool';
@@ -82,7 +81,7 @@ const NOTHING = { isConfirmed: false, refusedForQuota: false, paceRefusal: null 
 
 export class Outbox {
   #settlements = new Map<string, Settlement>();
-  /** By period, '' where it is unknown. */
+  /** By period; '' for an unknown one. */
   #readings = new Map<string, Reading>();
   #rest: Omit<Batch, 'settle' | 'reading' | 'answers'> = NOTHING;
   #answers: PaidAnswer[] = [];
@@ -121,7 +120,7 @@ export class Outbox {
     this.#rest = { ...this.#rest, paceRefusal: { retryAfterMs: longest } };
   }
 
-  /** Takes what is there, of two periods the earlier: the ledger learns of one at a time. */
+  /** Takes the news for one exchange, in which the ledger learns of one period, the earliest. */
   collect(): Batch {
     const [first = ''] = [...this.#readings.keys()].filter((period) => period !== '').sort();
     const later = new Map([...this.#readings].filter(([period]) => period > first));
@@ -142,7 +141,7 @@ export class Outbox {
   }
 }
 
-/** Of two readings of a period the one with the higher usage. */
+/** Merges two readings of a period: the higher usage and the newer quota. */
 function stricter(one: Reading | undefined, other: Reading): Reading {
   if (one === undefined) return other;
   const higher = (one.usage ?? -1) > (other.usage ?? -1) ? one : other;

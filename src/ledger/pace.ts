@@ -1,31 +1,30 @@
 /**
- * How fast: when the rate of the shared pace falls and when it grows. Every change names the
- * version it was judged on, so that of many workers that see the same refusal only one lowers the
- * rate.
+ * Decides when the shared pace falls and grows. Each change names the version it was judged by, so
+ * that only one of many workers that see a refusal lowers the rate.
  */
 import type { PaceChange, PaceState } from './ledger.js';
 import type { PaceRefusal } from './outbox.js';
 
-/** Published throughput of such services is 100 requests a second: stay below. */
+/** Such services publish a throughput of 100 requests a second: stay below. */
 export const REMOTE_RATE = 90;
 const REMOTE_BURST = 10;
 const SLOWEST_RATE = 0.2;
-/** After a refusal the rate is this share of what was accepted in the last second. */
+/** After a refusal, the new rate is this share of the accepted one. */
 const AFTER_REFUSAL = 0.9;
-/** Fewer accepted requests measure nothing: a single refusal may have come before any of them. */
+/** Fewer accepted requests measure nothing: the refusal may have come before them. */
 const MEASURED_FROM = 5;
-/** The pace after a first refusal of which nothing was measured: it grows in large steps. */
+/** The rate after a first refusal that measured nothing; it grows in large steps. */
 const UNMEASURED_RATE = 10;
 const UNMEASURED_GROWTH = 4;
-/** A faster pace limits nothing: it is lifted. */
+/** A faster pace limits nothing, so it is lifted. */
 const FASTEST_RATE = 2_000;
-/** Additive increase: so much of the rate that was last refused, each second without a refusal. */
+/** Slow growth in each second without a refusal, as a share of the rate. */
 const GROWTH_SHARE = 0.005;
-/** The same while the rate is far from any that was refused. */
+/** Fast growth, while the rate is far from a refused one. */
 const FAST_GROWTH_SHARE = 0.1;
-/** So near to a refused rate growth is slow. */
+/** From this share of a refused rate on, growth is slow. */
 const NEAR_REFUSED = 0.9;
-/** A longer quiet is idleness and proves nothing: a waking worker must not start at a multiple. */
+/** A longer quiet is idleness and proves nothing: a waking worker must not leap to a multiple. */
 const LONGEST_QUIET_MS = 5_000;
 
 function acceptedBy(pace: PaceState, newlyAccepted: number): number {
@@ -36,15 +35,15 @@ function changed({ version, burst }: PaceState, rate: number | null): PaceChange
   return { ifVersion: version, rate, burst, floorMs: 0 };
 }
 
-/** True if a rate that just fell from `before` says nothing of what is accepted. */
+/** True if a rate that just fell from `before` measures nothing. */
 function isUnmeasured(before: number | null, pace: PaceState): boolean {
   const accepted = acceptedBy(pace, 0);
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
 }
 
 /**
- * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was
- * seen, the ones beside the refusal: after a first burst they are all there is.
+ * Returns the pace after a 429 for throughput. `newlyAccepted` counts billed answers since `pace`
+ * was seen: after a first burst they are the only measure.
  */
 export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAccepted = 0): PaceChange {
   const accepted = acceptedBy(pace, newlyAccepted);
@@ -54,24 +53,24 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAcce
     ifVersion: pace.version,
     rate: isUnmeasured ? UNMEASURED_RATE : Math.max(SLOWEST_RATE, from * AFTER_REFUSAL),
     burst: 1,
-    // Without a hint one second clears a rolling one-second window.
+    // Without Retry-After, one second clears a rolling one-second window.
     floorMs: retryAfterMs ?? 1_000,
   };
 }
 
-/** Raises the guess after a first refusal to what answers that were under way then prove. */
+/** Raises the guess after a first refusal to the rate that answers under way have proven. */
 function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | null): PaceChange | null {
   if (pace.rate === null) return null;
   const rate = Math.min(acceptedBy(pace, newlyAccepted) * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
   return rate > pace.rate ? changed(pace, rate) : null;
 }
 
-/** The rate that was refused, in requests a second, or the state in {@link createPaceWatch}. */
+/** The refused rate in requests a second, or a state of {@link createPaceWatch}. */
 export type RefusedRate = number | 'guess' | 'unmeasured';
 
 /**
- * Returns the pace after `quietMs` without a refusal, or null. Growth is fast up to nine tenths of
- * the rate that was last refused, then slow: a refusal at a bad moment costs seconds, not minutes.
+ * Returns the faster pace after `quietMs` without a refusal, or null. Growth is fast up to nine
+ * tenths of the refused rate, then slow: a refusal at a bad moment costs seconds, not minutes.
  */
 export function speedUp(
   pace: PaceState,
@@ -94,27 +93,23 @@ function grown(rate: number, quietMs: number, refusedRate: RefusedRate): number 
   return Math.max(slowly, fast);
 }
 
-/** How long answers come to slots given before the rate fell: they are given 1 s ahead. */
+/** How long answers still belong to slots from before the rate fell, given up to 1 s ahead. */
 const ECHO_MS = 2_000;
-/** How long answers to the burst before a first refusal may prove more than was guessed. */
+/** How long answers to the burst before a first refusal may prove a higher rate. */
 const PROOF_MS = 3_000;
 
 export type PaceWatch = ReturnType<typeof createPaceWatch>;
 
 /**
- * What this process proposes for the shared pace, exchange by exchange: slower after a refusal,
- * faster after a while without one. It remembers since when it is quiet, that refusals of requests
- * sent before the rate fell say nothing new, and whether the rate is a guess:
+ * Proposes changes of the shared pace for this process: slower after a refusal, faster after a
+ * quiet while. Refusals of requests from before the rate fell change nothing. The states:
  *
- *   unpaced     nothing was refused. Left by the first refusal.
- *   unmeasured  next to nothing had been accepted by then: the rate grows in large steps. Left by
- *               a refusal beside which something was accepted, or when it holds no request back.
- *   guessed     the rate comes from the answers so far. It is raised at once to what requests
- *               still under way prove, then grows fast. Left by the next refusal.
- *   known       a rate was refused: growth is fast far below it and slow near it.
- *
- * A rate that was lowered before this process came is taken for a guess: this process does not know
- * how good it is.
+ *   unpaced     nothing was refused, until the first refusal
+ *   unmeasured  almost nothing was accepted before the refusal: the rate grows in large steps,
+ *               until a refusal beside accepted requests, or until it holds no request back
+ *   guessed     the rate comes from answers: it rises at once to what requests under way prove,
+ *               then fast, until the next refusal. So is a rate from before this process
+ *   known       a rate was refused: growth is fast far below it and slow near it
  */
 export function createPaceWatch(startedAt: number) {
   let rate: number | null | undefined;
@@ -125,7 +120,7 @@ export function createPaceWatch(startedAt: number) {
     refused(now: number): void {
       quietSince = now;
     },
-    /** `accepted`: billed answers since the state was seen; without one the pace stays. */
+    /** Returns a change or null. Without `accepted` billed answers since `pace`, the rate stays. */
     propose(
       pace: PaceState,
       refusal: PaceRefusal | null,
@@ -148,7 +143,7 @@ export function createPaceWatch(startedAt: number) {
       return change;
     },
     learn(pace: PaceState, now: number): void {
-      // A low rate that another process set may be an unmeasured one.
+      // Another process may have set a low rate without a measurement.
       if (rate === undefined)
         refusedRate = pace.rate !== null && pace.rate <= UNMEASURED_RATE ? 'unmeasured' : 'guess';
       else if ((pace.rate ?? Number.POSITIVE_INFINITY) < (rate ?? Number.POSITIVE_INFINITY)) {
@@ -158,8 +153,7 @@ export function createPaceWatch(startedAt: number) {
         if (!wasMeasured && isUnmeasured(rate, pace)) refusedRate = 'unmeasured';
         else refusedRate = rate ?? 'guess';
       } else if (refusedRate === 'unmeasured' && rate !== null && now - loweredAt < PROOF_MS) {
-        // More answers than the new rate lets through: those of the burst, which measure it after
-        // all.
+        // More answers than the new rate allows come from the burst, and measure it after all.
         if (raiseGuess({ ...pace, rate }, 0, null) !== null) refusedRate = 'guess';
       }
       rate = pace.rate;
@@ -167,7 +161,7 @@ export function createPaceWatch(startedAt: number) {
   };
 }
 
-/** The pace a run begins with: `--rate`, else a remote service's default, or none on loopback. */
+/** Returns a run's first pace: `--rate`, else a remote service's default, unpaced on loopback. */
 export function openingPace(rate: number | null, isLoopback: boolean) {
   if (rate !== null) return { rate: rate === 0 ? null : rate, burst: 1 };
   // Undefined keeps what earlier refusals taught.

@@ -1,7 +1,6 @@
 /**
- * Billing periods, taken from the service's own clock and never from a worker's. A period is named
- * by its first day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota
- * never renews.
+ * Billing periods, by the service's clock and never by a worker's. A period's name is its first UTC
+ * day, `YYYY-MM-DD`, so that names sort by time; `none` is a quota that never renews.
  */
 import type { LedgerState, Turn } from './ledger.js';
 import { RULES } from './rules.js';
@@ -9,7 +8,7 @@ import { RULES } from './rules.js';
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
 export type PeriodSetting = 'month' | 'none' | number;
 
-/** The answers of a second have the same date. */
+/** Answers of one second share their date. */
 let latest: { readonly time: number; readonly setting: PeriodSetting; readonly period: string } | null = null;
 
 /** Returns the name of the period of this moment. */
@@ -24,7 +23,7 @@ export function periodOf(time: number, setting: PeriodSetting): string {
   return latest.period;
 }
 
-/** When a period begins, by its name (not `none`). */
+/** Returns when a period begins; not for `none`. */
 export function periodStart(period: string): number {
   return Date.parse(`${period}T00:00:00Z`);
 }
@@ -36,16 +35,16 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** Returns null where no period ends. `now`: the store's clock. */
+/** Returns the period and its end, or null if it never ends. `now` is the store's clock. */
 export function turnOf(period: string | null, setting: PeriodSetting, now: number): Turn | null {
   const endsAt = nextPeriodAt(period, setting);
   return period === null || endsAt === null ? null : { period, endsAt, today: periodOf(now, setting) };
 }
 
 /**
- * Returns the period of an answer's `Date`; without one, that of the service's clock as the last
- * answer showed it. A date far from the store's clock names none (null), unless the account has no
- * period yet: then it is that of the store's clock.
+ * Returns the period of an answer's `Date`, or without one that of the service's clock as last
+ * seen. A date far from the store's clock names no period (null), unless the account has none yet:
+ * then the store's clock names it.
  */
 export function periodNamed(
   date: number | null,
@@ -63,7 +62,7 @@ export function serviceTime({ now, behindMs }: Pick<LedgerState, 'now' | 'behind
   return now - behindMs;
 }
 
-/** True if this moment may be in a period, clock drift allowed; also if unknown or endless. */
+/** True if the period may contain this moment, allowing clock drift; also if unknown or endless. */
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;

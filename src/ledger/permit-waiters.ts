@@ -1,32 +1,32 @@
-/** The permit waiters of this process, in order. Each leaves when answered or aborted. */
+/** The requests of this process that wait for a permit, in order, until answered or aborted. */
 import type { PermitRequest } from './ledger.js';
 import type { PeriodSetting } from './period.js';
 import type { Denial } from './policy.js';
 
-/** The limits from a run's settings; workers have no limits of their own. */
+/** A run's limits; workers have none of their own. */
 export interface AskingRun {
   readonly id: string;
   readonly period: PeriodSetting;
-  /** Requests per second that the pace may grow to; null: no ceiling. */
+  /** Requests per second that the pace may grow to; null without a ceiling. */
   readonly maxRate: number | null;
 }
 
 export type Grant =
-  /** `isFree`: the service is proven not to bill it. */
+  /** `isFree`: the service has proven not to bill it. */
   | { readonly type: 'granted'; readonly permit: string; readonly isFree?: boolean }
   /** Another worker claims the key. */
   | { readonly type: 'lost' }
-  /** Billed or perhaps billed twice in this run without a usable answer. */
+  /** In this run, the key was billed or perhaps billed twice without a usable answer. */
   | { readonly type: 'attempts_exhausted' }
   | Exclude<Denial, { type: 'wait' }>;
 
-/** A request on behalf of `run`, under the name that the permit will have. */
+/** A request for `run`, under the name of its future permit. */
 export interface PermitWaiter extends PermitRequest {
   readonly run: AskingRun;
   readonly signal: AbortSignal;
-  /** Lower ones are asked for first. */
+  /** Lower places come first. */
   readonly place: number;
-  /** Monotonic; earlier it is not asked for. */
+  /** Monotonic time before which no permit is requested. */
   notBefore: number;
   readonly resolve: (grant: Grant | Promise<Grant>) => void;
   readonly reject: (reason: unknown) => void;
@@ -39,13 +39,13 @@ interface Group {
 
 export class PermitWaiters {
   readonly #waiting = new Set<PermitWaiter>();
-  /** By signal, with one listener each: the lookups of a chunk share theirs. */
+  /** By signal, which all lookups of a chunk share, with one listener each. */
   readonly #groups = new Map<AbortSignal, Group>();
-  /** No `notBefore` is later. */
+  /** An upper bound of all `notBefore`. */
   #latest = 0;
-  /** No place so far is higher. */
+  /** The highest place so far. */
   #last = 0;
-  /** They have not come in the order of their places. */
+  /** Set once a waiter comes after one with a higher place. */
   #isMixed = false;
 
   get size(): number {
@@ -56,11 +56,11 @@ export class PermitWaiters {
     return this.#waiting.has(waiter);
   }
 
-  /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
+  /** Adds a waiter, whose signal is not aborted yet. Rejects with its reason as soon as it is. */
   enter(asked: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
     const { permit, run, key, own, signal, place } = asked;
     return new Promise((resolve, reject) => {
-      // Named one by one: a spread takes a hundredth of all time of a fast run.
+      // Named one by one: a spread would take 1 % of a fast run's time.
       const waiter = { permit, run, key, own, signal, place, notBefore: 0, resolve, reject };
       this.#waiting.add(waiter);
       this.#isMixed ||= waiter.place < this.#last;
@@ -69,18 +69,18 @@ export class PermitWaiters {
     });
   }
 
-  /** Does nothing for a waiter that has left. */
+  /** Answers a waiter, unless it has left. */
   answer(waiter: PermitWaiter, grant: Grant | Promise<Grant>): void {
     if (this.#leave(waiter)) waiter.resolve(grant);
   }
 
-  /** Delays its next request until then, or until the next settlement. */
+  /** Delays a waiter's next request until this time or the next settlement. */
   delay(waiter: PermitWaiter, until: number): void {
     waiter.notBefore = until;
     this.#latest = Math.max(this.#latest, until);
   }
 
-  /** Those to ask for now, of one run, so that its caps and policy apply. Others follow at once. */
+  /** Returns due waiters of one run, whose caps and policy apply; other runs follow at once. */
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
     for (const waiter of this.#inOrder()) {
@@ -91,7 +91,7 @@ export class PermitWaiters {
     return chosen;
   }
 
-  /** By their places, in which most have come. */
+  /** Sorts waiters by place where needed: most come in order. */
   #inOrder(): Iterable<PermitWaiter> {
     if (!this.#isMixed) return this.#waiting;
     const sorted = [...this.#waiting].sort((one, other) => one.place - other.place);
@@ -101,7 +101,7 @@ export class PermitWaiters {
     return this.#waiting;
   }
 
-  /** Time until the next waiter is due; Infinity without waiters. */
+  /** Returns the time until the next waiter is due; Infinity without waiters. */
   dueInMs(now: number): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { notBefore } of this.#waiting) {
@@ -111,7 +111,7 @@ export class PermitWaiters {
     return due;
   }
 
-  /** The latest time for the next request of permits. */
+  /** Makes all waiters due at `at` or earlier. */
   hurry(at: number): void {
     if (this.#latest <= at) return;
     for (const waiter of this.#waiting) waiter.notBefore = Math.min(waiter.notBefore, at);
@@ -139,8 +139,8 @@ export class PermitWaiters {
   }
 
   #groupOf(signal: AbortSignal): Group {
-    const known = this.#groups.get(signal);
-    if (known !== undefined) return known;
+    const existing = this.#groups.get(signal);
+    if (existing !== undefined) return existing;
     const onAbort = () => this.#rejectThose((waiter) => waiter.signal === signal, signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const group = { size: 0, onAbort };

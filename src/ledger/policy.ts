@@ -1,7 +1,5 @@
 /**
- * The governor's judgement: numbers in, verdict out. It neither waits nor stores anything.
- *
- * An account is in one of these modes; the store's numbers say which:
+ * Judges what an account may do, from the store's numbers alone. Its modes:
  *
  *   opening   no useful answer since a run began (or for 5 minutes): requests go one at a time,
  *             not counting those of dead processes, so that a wrong token or a spent quota costs
@@ -21,16 +19,16 @@ import { RULES } from './rules.js';
 
 export type Denial =
   | { readonly type: 'wait'; readonly retryInMs: number }
-  /** A wait of this run alone, which others must not wait for. */
+  /** Only this run waits; other runs do not. */
   | { readonly type: 'paused'; readonly retryInMs: number }
   | { readonly type: 'exhausted'; readonly limit: ReachedLimit }
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
-/** The limit that allows no further request, named by its setting where it is the user's. */
+/** The limit that allows no further request, named after its setting if the user set it. */
 export const REACHED_LIMITS = {
-  /** The service refuses more. */
+  /** The service refuses more requests. */
   service: {},
-  /** The quota of the account; `overage`: the requests beyond it that the budget allows. */
+  /** The quota of the account, and the requests beyond it that the budget allows. */
   account: { overage: count },
   quota: { quota: count, overage: count },
   maxRequests: { maxRequests: count },
@@ -38,25 +36,25 @@ export const REACHED_LIMITS = {
 };
 export type ReachedLimit = OneOf<'name', typeof REACHED_LIMITS>;
 
-/** `--quota`, if it is what counts: below the service's quota, or that is unknown. Else null. */
+/** Returns `--quota` if it is below the service's quota, or that is unknown; else null. */
 export function capOf({ quota, quotaCap }: Pick<LedgerState, 'quota' | 'quotaCap'>): number | null {
   return quotaCap !== null && quotaCap < (quota ?? Infinity) ? quotaCap : null;
 }
 
 type Limits = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>;
 
-/** Requests that the budget allows beyond the quota. A lower `--quota` leaves none. */
+/** Returns the requests that the budget allows beyond the quota; 0 with a lower `--quota`. */
 export function overageOf(state: Limits): number {
   return state.quota !== null && capOf(state) !== null ? 0 : state.overage;
 }
 
-/** Requests that fit; null while the quota is unknown. */
+/** Returns the most requests of the period; null while the quota is unknown. */
 export function limitOf(state: Limits): number | null {
   const quota = capOf(state) ?? state.quota;
   return quota === null ? null : quota + overageOf(state);
 }
 
-/** Requests that `--max-cost` still allows, or Infinity. Possible overage counts as overage. */
+/** Returns the overage that `--max-cost` still allows, or Infinity. What may be overage counts. */
 export function overageLeftFor(run: RunSpending | null): number {
   if (run === null || run.maxOverageRequests === null) return Infinity;
   return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);
@@ -64,26 +62,26 @@ export function overageLeftFor(run: RunSpending | null): number {
 
 type Spent = Pick<LedgerState, 'sent' | 'held' | 'probes' | 'others'>;
 
-/** Requests of the period, others' and those in flight included, without those that are free. */
+/** Returns the requests of the period, with others' and those in flight, without free ones. */
 export function spentOf({ sent, held, probes, others }: Spent): number {
   return sent + held + probes + others;
 }
 
-/** Our requests in flight, those that are free included. */
+/** Returns our requests in flight, with free ones. */
 export function inFlightOf(state: Pick<LedgerState, 'held' | 'probes' | 'freeOut'>): number {
   return state.held + state.probes + state.freeOut;
 }
 
-/** Requests that may still be taken; null while no quota is known. */
+/** Returns the requests that are left; null while no quota is known. */
 export function roomOf(state: Spent & Limits): number | null {
   const limit = limitOf(state);
   return limit === null ? null : Math.max(0, limit - spentOf(state));
 }
 
-/** Why an account may not spend, until something changes that only others can change. */
+/** Why an account may not spend until others change something. */
 export type Hold = 'paused' | 'closed' | 'used up';
 
-/** Returns null if the account may spend, or waits for what is in flight. */
+/** Returns null if the account may spend, or only waits for requests in flight. */
 export function holdOf(
   state: Limits & Pick<LedgerState, 'isPaused' | 'closedAt' | 'isTurnUnconfirmed' | 'sent' | 'others'>,
 ): Hold | null {
@@ -95,7 +93,7 @@ export function holdOf(
   return limit !== null && state.sent + state.others >= limit ? 'used up' : null;
 }
 
-/** A wait that is worth a word. */
+/** Waits from here on are worth a message. */
 export const FAR_MS = 10_000;
 
 /** Returns when a long wait that the service asked for (Retry-After) ends, or null. */
@@ -105,7 +103,7 @@ export function waitsUntil({ now, pace }: Pick<LedgerState, 'now' | 'pace'>): nu
 
 export const sayWait = (until: number) => `the service asks to wait until ${clockText(until)}`;
 
-/** True if an account at its limit sees a raised quota: by free refusals, or by proven looks. */
+/** True if an account at its limit notices a raised quota: by free refusals or by proven looks. */
 export function seesRaisedQuota(
   plan: 'free' | 'paid' | 'unspecified' | null,
   state: Pick<LedgerState, 'own'> | null,
@@ -113,7 +111,7 @@ export function seesRaisedQuota(
   return plan !== 'paid' || state?.own.isProven === true;
 }
 
-/** Returns a warning when requests for the own domain seem to be billed, or null. */
+/** Returns a warning if requests for the own domain seem to be billed, else null. */
 export function ownDomainWarning(
   state: Pick<LedgerState, 'own'> | null,
   { service, ownDomain }: { readonly service: string; readonly ownDomain: string | null },
@@ -127,7 +125,7 @@ export function ownDomainWarning(
   return phrase`${setting} ${seen}, set ${setting} to the domain of the service itself, or leave it out`;
 }
 
-/** Returns what may be wrong with the usage that the service shows, or ''. */
+/** Returns a doubt about the usage that the service shows, or ''. */
 export function doubtOf(
   state: Pick<LedgerState, 'usage' | 'lastUsage' | 'sent' | 'held' | 'probes' | 'behindMs'>,
 ): Phrase {
@@ -144,12 +142,12 @@ export function doubtOf(
   }
   if (usage <= 2 * (sent + held + probes)) return '';
   return (
-    `the usage of ${countText(usage)} is far above the ${countOf(sent, 'request')} of ours: if nobody else ` +
-    'spends, `brand-enrich ledger observe --usage N` corrects it'
+    `the usage of ${countText(usage)} is far above our ${countOf(sent, 'request')}: if nobody else uses ` +
+    'the account, `brand-enrich ledger observe --usage N` corrects it'
   );
 }
 
-/** Judges why a permit was denied, by the state that came with the denial. */
+/** Returns why a permit was denied, by the state that came with the denial. */
 export function judgeDenial(state: LedgerState): Denial {
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
@@ -163,12 +161,12 @@ export function judgeDenial(state: LedgerState): Denial {
   if (!state.isTurnUnconfirmed && roomOf(state) === 0)
     return out > 0 ? wait(100) : exhausted(state, accountLimit(state));
   const { maxRequests } = run;
-  // What its key still holds on another account does not come back here.
+  // Permits that the run's key holds on another account do not come back here.
   const held = Math.min(run.held, out);
   if (maxRequests !== null && run.requests >= maxRequests)
     return capped(held, { name: 'maxRequests', maxRequests });
-  // The service bills overage from its own quota on. What others have out may leave room in it, and
-  // decides how much of the run's may be overage.
+  // The service bills overage beyond its own quota. Permits of others may still leave room in it,
+  // so they count for how much of the run's may be overage.
   const quota = state.quota ?? state.quotaCap ?? Infinity;
   const isBeyond = state.sent + state.others >= quota && run.overageInFlight === 0;
   if (overageLeftFor(run) === 0 && state.sent + out + state.others >= quota)
@@ -181,16 +179,16 @@ function wait(retryInMs: number): Denial {
   return { type: 'wait', retryInMs };
 }
 
-/** An account whose period is over waits until the service was asked for the next. */
+/** Ends the run, or waits for a request that asks for the next period, if this one is over. */
 function exhausted({ asksAt, now, ...state }: LedgerState, limit: ReachedLimit): Denial {
   if (asksAt === null || asksAt - now > RULES.turnMarginMs) return { type: 'exhausted', limit };
-  // The request that asks goes a minute after all others: what its header shows has hardly lagged.
+  // That request goes a minute after all others, so that its usage header hardly lags.
   const aloneAt = state.closedAt === null ? state.confirmedAt + RULES.probeEveryMs : 0;
   const inMs = Math.max(asksAt, aloneAt, state.nextProbeAt) - now;
   return wait(Math.min(Math.max(inMs, 100), 5_000));
 }
 
-/** A cap counts held permits: one that is given back makes room again. */
+/** Waits while held permits count, since one that is given back makes room under a cap. */
 function capped(held: number, limit: ReachedLimit): Denial {
   return held > 0 ? wait(100) : { type: 'exhausted', limit };
 }
@@ -203,7 +201,7 @@ function accountLimit(state: LedgerState): ReachedLimit {
 
 /**
  * True for a 429 that is for the quota: by the service's code, by a usage at the limit, or by our
- * own count, because the header may lag: the refused request would have been the last of the limit.
+ * own count, since the header may lag: the refused request would have been the last one.
  */
 export function isQuotaRefusal(
   code: 'quota' | 'throughput' | null,
@@ -217,7 +215,7 @@ export function isQuotaRefusal(
   return state.sent + state.others + 1 >= (limitOf(state) ?? Infinity);
 }
 
-/** How long all may be refused as too many before the rest is deferred: 5 minutes, and one. */
+/** How long all requests may be refused as too many before the rest is deferred: 5 minutes + 1. */
 export const THROTTLED_GIVE_UP_MS = 360_000;
-/** The same if no code or header hints at a pace and too little was sent for a 5-minute window. */
+/** The same without a hint at a pace, and with too few requests for a 5-minute window. */
 export const THROTTLED_GIVE_UP_SILENT_MS = 45_000;

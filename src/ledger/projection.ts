@@ -1,4 +1,4 @@
-/** Where an account will be at its period's end, at its rate so far. */
+/** Projects an account to the end of its period, at its rate so far. */
 import { DAY_MS } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 import { nextPeriodAt, periodStart } from './period.js';
@@ -7,8 +7,9 @@ import { spentOf } from './policy.js';
 export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd>>>;
 
 /**
- * Projects the whole period so far in a straight line. Null without a period that ends, before a
- * day of it or of use, and once it is over and was not seen to turn. `limit`: null while unknown.
+ * Projects the period so far in a straight line. Returns null for a period without an end, in the
+ * first day of the period or of use, and after an end that no answer has shown. `limit` is null
+ * while unknown.
  */
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others' | 'days'>,
@@ -20,7 +21,7 @@ export function projectPeriodEnd(
   const startedAt = periodStart(period);
   const goneMs = now - startedAt;
   const used = spendingOf(spentOf(state) - state.others, state.others);
-  // The hour of the first use is not known: it may have been the last one of its day.
+  // The hour of the first use is unknown: it may have been the last of its day.
   const firstUse = days.find((each) => each.used > 0);
   const usedSince = firstUse === undefined ? startedAt : periodStart(firstUse.day) + DAY_MS;
   const isEarly = goneMs < DAY_MS || now - usedSince < DAY_MS;
@@ -29,7 +30,7 @@ export function projectPeriodEnd(
   const projected = spendingOf(Math.ceil(used.byUs * growth), Math.ceil(used.byOthers * growth));
   const reachedAt = limit === null ? endsAt : Math.max(now, startedAt + (goneMs * limit) / used.total);
   return {
-    /** First day of the period that comes next, `YYYY-MM-DD`, UTC. */
+    /** First day of the next period, `YYYY-MM-DD`, UTC. */
     endsOn: dayOf(endsAt),
     /** With fractions. */
     daysGone: goneMs / DAY_MS,
@@ -37,7 +38,7 @@ export function projectPeriodEnd(
     used,
     /** At the end of the period, rounded up. */
     projected,
-    /** Day on which `limit` is reached at this rate; null when it is not, or is not known. */
+    /** Day on which this rate reaches `limit`; null if it does not, or the limit is unknown. */
     limitReachedOn: reachedAt < endsAt ? dayOf(reachedAt) : null,
   };
 }

@@ -2,31 +2,31 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** Shared: the stack of a new reason takes longer to make than everything else here. */
+/** Shared: making a new stack takes longer than everything else here. */
 const CANCELLED = new Error('another time was set');
 
 export type Alarm = ReturnType<typeof createAlarm>;
 
-/** An alarm on the clock: it rings once, at the earliest of the times it was set to. */
+/** Creates an alarm that rings once, at the earliest of the times it was set to. */
 export function createAlarm(clock: Clock, ring: () => void) {
   let set: { readonly at: number; cancel(): void } | null = null;
 
   return {
-    /** Rings in `ms` milliseconds at the latest; 0: after this turn of the event loop. */
+    /** Rings within `ms` milliseconds; for 0, after this turn of the event loop. */
     ringWithin(ms: number): void {
       const at = clock.monotonic() + ms;
       if (set !== null && set.at <= at) return;
       set?.cancel();
       const mine = { at, cancel: (): void => undefined };
       const goOff = () => {
-        // A wait may be over and yet be cancelled before its turn comes.
+        // A wait that is over can still be cancelled before its turn comes.
         if (set !== mine) return;
         set = null;
         ring();
       };
       set = mine;
       if (ms <= 0) {
-        // A microtask would be too early: all requests of this turn of the loop belong together.
+        // A microtask would be too early: all requests of this turn belong together.
         const immediate = setImmediate(goOff);
         mine.cancel = () => clearImmediate(immediate);
       } else {
@@ -42,12 +42,12 @@ export function createAlarm(clock: Clock, ring: () => void) {
   };
 }
 
-/** Timers may be late by so much before a slot counts as missed. */
+/** Timers may be this late before a slot counts as missed. */
 const LATE_MS = 10;
 
 export type Slots = ReturnType<typeof createSlots>;
 
-/** A missed slot is timed anew: a process that was held up would send all at once. */
+/** Waits for slots. A missed slot is given anew, or a delayed process would send all at once. */
 export function createSlots(clock: Clock) {
   const storeTime = createStoreTime(clock);
   const waits = new Set<AbortController>();
@@ -59,7 +59,7 @@ export function createSlots(clock: Clock) {
     signal.addEventListener('abort', onAbort, { once: true });
     waits.add(wait);
     try {
-      // A timer counts from the last turn of the event loop, which may be some milliseconds ago.
+      // A timer counts from the last turn of the event loop, some milliseconds ago.
       while (clock.monotonic() < at) await clock.sleep(at - clock.monotonic(), wait.signal);
     } finally {
       waits.delete(wait);
@@ -69,8 +69,8 @@ export function createSlots(clock: Clock) {
 
   return {
     /**
-     * Waits for the slot that an answer of the ledger gave when it arrived: true, or false when it
-     * was missed by more than a slot's length. Rejects with the reason of the signal or of `close`.
+     * Waits for a slot that the ledger gave: true if in time, false if missed by more than its
+     * length. Rejects with the reason of the signal or of `close`.
      */
     await(
       waitMs: number,
@@ -92,15 +92,15 @@ export function createSlots(clock: Clock) {
 
 /** Two clocks drift apart by about a millisecond in this time. */
 const REMEMBERED_MS = 10_000;
-/** No answer takes so long on the way that is used for slots: the store's clock was set back. */
+/** No answer takes this long: a larger step means that the store's clock was set back. */
 const STEP_MS = 1_000;
 
 /**
- * The store's clock as this process sees it. Slots counted from the arrival of answers would be as
- * uneven as their delays. The shortest recent delay is nearest to the truth.
+ * The store's clock as this process sees it, by the shortest recent delay. Slots counted from the
+ * arrival of answers would be as uneven as their delays.
  */
 export function createStoreTime(clock: Clock) {
-  /** This process's clock minus the store's: the least in this stretch of time and the last. */
+  /** The least difference of this process's clock to the store's, in this stretch and the last. */
   let least = Number.POSITIVE_INFINITY;
   let leastBefore = Number.POSITIVE_INFINITY;
   let beganAt = clock.monotonic();
@@ -119,7 +119,7 @@ export function createStoreTime(clock: Clock) {
         beganAt = now;
       } else least = Math.min(least, seen);
     },
-    /** On this process's clock, later by no more than the shortest delay. */
+    /** Returns a time on this process's clock, late by the shortest delay at most. */
     toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),
   };
 }

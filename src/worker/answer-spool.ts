@@ -1,7 +1,7 @@
 /**
- * Where paid answers wait when the engine cannot take them: private files, synced to disk, which
- * the next start brings in. Each engine has a folder of its own under the spool, named after its
- * id, so that no other engine's answers are read. Used only while the outcome store is unavailable.
+ * Keeps paid answers that the engine cannot take in private files, synced to disk; the next start
+ * records them. Each engine has its own folder, named after its id, so that answers never reach
+ * another engine.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -13,7 +13,7 @@ import { RULES } from '../ledger/rules.js';
 
 const SUFFIX = '.answers';
 const PARTIAL = '.answers.part';
-/** The writer of an older one was killed. */
+/** The writer of an older partial file was killed. */
 const WRITTEN_WITHIN_MS = 60_000;
 const RECORD_AT_ONCE = 200;
 
@@ -23,7 +23,7 @@ export function spoolFolderOf(spool: string, engineId: string): string {
   return join(spool, engineId);
 }
 
-/** Writes the answers to a new private file in `folder`, and returns its path. */
+/** Writes answers to a new private file in `folder` and returns its path. */
 export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
   makePrivateFolder(folder);
   const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);
@@ -37,14 +37,15 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
   } finally {
     await file.close();
   }
-  // Only whole files are recorded.
+  // Only whole files get this name.
   await rename(stem + PARTIAL, stem + SUFFIX);
   return stem + SUFFIX;
 }
 
 /**
- * Hands every spooled answer to `record`, with its age, file by file, and removes a file once it is
- * recorded. Returns their number. Several processes may do so: each is recorded at least once.
+ * Passes all spooled answers to `record`, with their age, and removes each file once recorded.
+ * Returns the number of answers. Several processes may do so: each answer is recorded at least
+ * once.
  */
 export async function recordSpooled(
   folder: string,
@@ -53,7 +54,7 @@ export async function recordSpooled(
 ): Promise<number> {
   let count = 0;
   for (const { path, at } of await spooledFiles(folder, now)) {
-    // A file is written as soon as the engine has not taken its answers.
+    // Files are written as soon as the engine has refused their answers.
     const writtenAgoMs = Math.max(0, Math.round(now - at));
     const outcomes = (await readAnswers(path)).map((outcome) => ({
       ...outcome,
@@ -76,7 +77,7 @@ export interface SpooledAnswers {
   readonly since: number;
 }
 
-/** Lists what waits under `spool`, of all engines. */
+/** Lists the answers under `spool`, of all engines. */
 export async function listSpooled(spool: string, now: number): Promise<SpooledAnswers[]> {
   const found: SpooledAnswers[] = [];
   for (const { engine, folder } of await foldersOf(spool)) {
@@ -88,7 +89,7 @@ export async function listSpooled(spool: string, now: number): Promise<SpooledAn
   return found;
 }
 
-/** Removes what has waited for 30 days, the longest that answers may be stored, of all engines. */
+/** Removes files older than 30 days, the longest that answers may be stored, of all engines. */
 export async function purgeSpooled(spool: string, now: number): Promise<void> {
   for (const { folder } of await foldersOf(spool)) {
     for (const { path, at } of await spooledFiles(folder, now)) {
@@ -102,7 +103,7 @@ async function foldersOf(spool: string): Promise<Pick<SpooledAnswers, 'engine' |
   return engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) }));
 }
 
-/** Whole files of this user, and those whose writer was killed, oldest first. */
+/** Returns this user's whole files, and those of killed writers, oldest first. */
 async function spooledFiles(folder: string, now: number) {
   const found: { path: string; at: number }[] = [];
   for (const entry of (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -122,7 +123,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(() => []);
 }
 
-/** Reads nothing when another process has just recorded the file. */
+/** Returns no answers if another process has just recorded the file. */
 async function readAnswers(path: string): Promise<NewOutcome[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -131,7 +132,7 @@ async function readAnswers(path: string): Promise<NewOutcome[]> {
   return text.split('\n').flatMap(readLine);
 }
 
-/** A line that a crash cut off is not an answer, nor is the end of a file. */
+/** Skips lines that a crash cut off, and the end of a file. */
 function readLine(line: string): NewOutcome[] {
   try {
     const parsed = JSON.parse(line) as SpoolLine;

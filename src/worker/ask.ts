@@ -1,6 +1,6 @@
 /**
- * One identifier from claim to durable outcome: breaker, permit and request here, what follows from
- * the answer in `handle-answer.ts`. `resolve-chunk.ts` decides what follows for chunk and run.
+ * One identifier from claim to durable outcome: breaker, permit and request. `handle-answer.ts`
+ * acts on the answer, `resolve-chunk.ts` on the result.
  */
 import type { Identifier } from '../core/identifier.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
@@ -24,7 +24,7 @@ import type { Pass } from './breaker.js';
 import { handleAnswer } from './handle-answer.js';
 import { HOPELESS_MS } from './retry-policy.js';
 
-/** Lookups so far: a refused one asks again before later ones, so that a cap buys a file's top. */
+/** Lookups so far. A refused one asks again before later ones, so that a cap buys a file's top. */
 let begun = 0;
 
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
@@ -59,7 +59,7 @@ export function ask(
   return isAtOnce ? askUntilDone(lookup) : askInTurn(lookup, trust);
 }
 
-/** The same once it is this request's turn: until the address is trusted each is alone. */
+/** Asks when it is this lookup's turn: until the address is trusted, requests go one at a time. */
 async function askInTurn(lookup: LookupUnderWay, trust: RunTrust): Promise<Asked> {
   const turn = await trust.line(async () => {
     const asked = askUntilDone(lookup);
@@ -109,7 +109,8 @@ async function admit(lookup: LookupUnderWay): Promise<Admitted | NextStep> {
     breaker.cancel(pass);
     return withoutPermit(grant, unusable);
   }
-  // Halted, or the breaker opened, during the wait: a refused token must not be shown again.
+  // The run may have been halted, or the breaker opened, during the wait: a refused token must not
+  // be shown again.
   const halt = halts.get(run.id);
   if (!halt && (!breaker.isOpen || pass.isProbe))
     return { type: 'admitted', pass, permit: grant.permit, isFree: grant.isFree ?? false };
@@ -144,18 +145,18 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   gauge.sent += 1;
   const nth = gauge.sent;
   const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
-  // What the usage header may count after this request: ours, and those of other workers.
+  // Requests that the usage header may count after this one: ours, and those of other workers.
   const ofAll = governor.state === null ? 0 : inFlightOf(governor.state);
   const later = gauge.sent - nth + Math.max(0, ofAll - gauge.inFlight);
   gauge.inFlight -= 1;
   const { cost } = received;
-  // The ledger counts it by what it would have cost; for the run it costs nothing.
+  // The ledger counts what it would have cost; for the run it costs nothing.
   const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;
   const isBilled = answer.cost !== 'free';
   const { type } = answer.meaning;
   if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
-    // We cut it off: that says nothing of the service, and the next request counts it. Only the
-    // ledger counts it for the run, which reports it as perhaps billed.
+    // We cut it off, which says nothing of the service. The next request of the key counts for the
+    // run; this one counts in the ledger, and is reported as perhaps billed.
     if (isBilled) {
       gauge.cutOff += 1;
       context.onSent?.(run.id, 'cutOff');

@@ -1,4 +1,4 @@
-/** What asking for one identifier needs, reports, and its result. */
+/** What one lookup needs, reports and results in. */
 import type { Brand } from '../brand-api/brand.js';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
@@ -16,20 +16,20 @@ import { BUSY_RETRY_MS } from './retry-policy.js';
 export interface FetchedAnswer {
   readonly key: OutcomeKey;
   readonly status: 'matched' | 'not_found';
-  /** A "not found" that is believed for a moment only: the brand is being fetched. */
+  /** Set for a "not found" that holds only for a moment: the service is fetching the brand. */
   readonly retryLater: boolean;
-  /** The service's JSON as it came, and parsed; null for `not_found`. */
+  /** The service's JSON as text and parsed; null for `not_found`. */
   readonly profile: { readonly text: string; readonly brand: Brand } | null;
-  /** Store's clock, milliseconds: the date under which the store keeps it. */
+  /** The store's date of the answer, in milliseconds. */
   readonly fetchedAt: number;
 }
 
-/** Reports of a worker to runs of its process; the stores have it all. */
+/** Reports of a worker to runs of its own process; the stores have everything, too. */
 export interface WorkerListener {
   onChunk(): void;
   /** Called for a request that was or may have been billed, before `onAnswer`. */
   onBilled?(key: OutcomeKey): void;
-  /** Called after each answer, for any run. Must not throw. */
+  /** Called after each answer of any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;
 }
 
@@ -40,29 +40,29 @@ export interface AskContext {
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
-  /** Why nothing may be asked for a run any more, if so. */
+  /** Why a run may ask for nothing more, if so. */
   readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;
-  /** Called for each request that was sent. `cutOff`: by the stop, and perhaps billed. */
+  /** Called for each request. `cutOff`: the stop ended it, and it may have been billed. */
   readonly onSent?: ((run: string, as: 'free' | 'billed' | 'cutOff') => void) | undefined;
   /** Resolves when a failed lookup is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
-  /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
+  /** Stops asking for a run: here at once, and in all other workers when it resolves. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
   readonly gauge: {
     inFlight: number;
     sent: number;
-    /** Perhaps billed, and ended by a stop. */
+    /** Requests that a stop ended, perhaps billed. */
     cutOff: number;
     /** Why the service is unavailable, while the breaker is open. */
     outage: string | null;
-    /** When the last identifier that has to wait for long is asked for again. */
+    /** When the last identifier with a long wait is asked for again. */
     retryAt: number;
   };
 }
 
 /**
- *   again      not billed and not answered, or another worker is asking: the job asks again later
+ *   again      not answered and not billed, or claimed by another worker: the job asks again later
  *   failed     this run does not ask again; the next one may, if it is deferred
  *   halted     the whole run must stop asking
  */
@@ -78,7 +78,7 @@ export interface Asked {
     | {
         readonly type: 'again';
         readonly retryInMs: number;
-        /** Why this attempt failed; null if it counts as none. */
+        /** Why this attempt failed; null if it is no attempt. */
         readonly failedAttempt: string | null;
       }
     | { readonly type: 'halted'; readonly halt: RunHalt }
@@ -87,33 +87,33 @@ export interface Asked {
   readonly billed: number;
 }
 
-/** What one answer leads to: an end, or another request for the same identifier. */
+/** The next step after an answer: an end, or another request for the same identifier. */
 export type NextStep = Asked['result'] | { readonly type: 'repeat' };
 
-/** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
+/** `stop` ends waits before a request; `abort` also ends a request in flight. */
 export interface AskSignals {
   readonly stop: AbortSignal;
-  /** In place of `stop` for one identifier of a chunk, and aborted no later than it. */
+  /** Replaces `stop` for one identifier of a chunk; aborted no later than `stop`. */
   readonly stopOf?: ((text: string) => AbortSignal | undefined) | undefined;
   readonly abort: AbortSignal;
 }
 
-/** One identifier that is being asked for, and its requests so far. */
+/** A lookup under way, and its requests so far. */
 export interface LookupUnderWay {
   readonly context: AskContext;
   readonly run: RunRecord;
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /** Frees its place at the gate once only its answer is to be recorded. */
+  /** Leaves the gate as soon as only the answer is to be recorded. */
   readonly leaveGate: () => void;
-  /** Its number among the lookups of this process. */
+  /** Its number among all lookups of this process. */
   readonly place: number;
   requests: number;
   billed: number;
   /** Requests since the last refusal for pace or quota. */
   tries: number;
-  /** `ownOf`, where the identifier is the service's own domain. */
+  /** Its name by `ownOf`, if the identifier is the service's own domain. */
   readonly own: string | undefined;
   /** The fault of an unusable answer that may have been billed. */
   unusable: string | null;
@@ -123,11 +123,11 @@ export function withoutRequest(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
 
-/** Asks again later, which is no attempt. */
+/** Asks again later, without using up an attempt. */
 export function later(retryInMs: number): Asked['result'] & { type: 'again' } {
   return { type: 'again', retryInMs, failedAttempt: null };
 }
 
-/** The result when another worker, or another chunk of this process, has the key. */
+/** The result while another worker, or another chunk of this process, has the key. */
 export const BUSY = later(BUSY_RETRY_MS);
 export const STOPPED = later(0);

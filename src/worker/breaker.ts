@@ -1,22 +1,21 @@
 /**
- * The breaker of one process: when most answers are of no use because the service is down or
- * refuses everything as too much, asking goes on with one probe at a time, and no lookup's attempts
- * are consumed.
+ * The breaker of one process. While the service is down, or refuses everything as too much, one
+ * probe at a time replaces all requests, and lookups use up no attempts.
  *
- *   closed   all requests pass. Left when the last 8 answers or most of the last 20 were bad.
- *   open     one probe passes when its time has come; the others are rejected until then. A good
- *            answer closes; a bad probe doubles the time to the next, up to 10 s. Bad answers to
- *            requests from before change nothing: many of them come at once.
+ *   closed   all requests pass, until the last 8 answers or most of the last 20 were bad
+ *   open     one probe passes at its time; other requests are rejected. A good answer closes; a bad
+ *            probe doubles the time to the next, up to 10 s. Bad answers to earlier requests change
+ *            nothing, since many come at once
  */
 
 const WINDOW = 20;
 const ALL_BAD = 8;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LAST_MS = 10_000;
-/** Without a request for so long an outage may be over. A service may ask for a pause of 15 min. */
+/** After this time without a request an outage may be over; a service may ask for 15 minutes. */
 const UNSEEN_MS = 1_200_000;
 
-/** Handed back with the answer, which tells a probe from requests that passed before it. */
+/** Returned with the answer, to tell a probe from earlier requests. */
 export interface Pass {
   readonly type: 'pass';
   readonly isProbe: boolean;
@@ -33,12 +32,12 @@ export class Breaker {
   #awaySince: number | null = null;
   #notedAt = 0;
 
-  /** How long bad answers have come; 0 when the last was good, or long ago. */
+  /** Returns how long bad answers have come; 0 if the last was good, or long ago. */
   badForMs(now: number): number {
     return this.#lastedMs(this.#badSince, now);
   }
 
-  /** The same without any answer of the service; a refusal is one. */
+  /** Returns how long the service has not answered at all; refusals are answers. */
   awayForMs(now: number): number {
     return this.#lastedMs(this.#awaySince, now);
   }
@@ -47,7 +46,7 @@ export class Breaker {
     return since === null || now - this.#notedAt >= UNSEEN_MS ? 0 : now - since;
   }
 
-  /** Called before each request. A pass is ended by `note`, or by `cancel` if unsent. */
+  /** Asks for a pass before a request, which `note` ends, or `cancel` if nothing was sent. */
   enter(now: number): Pass | { readonly type: 'rejected'; readonly retryInMs: number } {
     if (!this.isOpen) return { type: 'pass', isProbe: false };
     if (this.#probe !== null)
@@ -57,7 +56,7 @@ export class Breaker {
     return this.#probe;
   }
 
-  /** `isThere`: the service answered, if only to refuse. */
+  /** Notes an answer. `isThere`: the service answered, if only to refuse. */
   note(pass: Pass, isGood: boolean, now: number, isThere = isGood): void {
     const isProbe = pass === this.#probe;
     if (isProbe || isGood) this.#probe = null;

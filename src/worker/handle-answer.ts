@@ -1,7 +1,7 @@
 /**
- * Does what `judge.ts` says of an answer. One that was paid for is recorded by the exchange that
- * settles its permit, or before it, and a halt that it shows is known before: a crash leaves a
- * permit that expires as sent, and no waiter takes a permit past a halt.
+ * Acts on what `judge.ts` says of an answer. A paid answer is recorded by the exchange that settles
+ * its permit, or before it, and its halt is known before: a crash leaves a permit that expires as
+ * sent, and no waiter takes a permit past a halt.
  */
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
@@ -33,17 +33,17 @@ interface Received {
   readonly permit: string;
   readonly answer: Answer;
   readonly cost: Answer['cost'];
-  /** Requests of the account, at most, that were sent after it and before its answer. */
+  /** The most requests of the account that were sent between it and its answer. */
   readonly later: number;
 }
 
 const REPEAT: NextStep = { type: 'repeat' };
 
-/** True if a run trusts the address after an answer; records what can be trusted since. */
+/** True if a run trusts the address after an answer; then records the answers kept until now. */
 async function learnTrust(answer: Answer, run: RunRecord, { addressTrust, governor }: AskContext) {
   const trust = addressTrust.of(run);
   trust.isTrusted ||= trustsBy(answer, run.tally) || (await addressTrust.hasAnswersOf(run.id));
-  // One that cannot be recorded must not take this answer with it.
+  // An earlier answer that cannot be recorded must not take this one with it.
   if (trust.isTrusted) await Promise.allSettled(trust.kept.splice(0).map((each) => governor.record(each)));
   return trust.isTrusted;
 }
@@ -53,7 +53,7 @@ export function addressOf(
   { settings, tally }: Pick<RunRecord, 'settings' | 'tally'>,
   { addressTrust, breaker, governor }: Pick<AskContext, 'addressTrust' | 'breaker' | 'governor'>,
 ): Address {
-  // An account that has a reading of its usage has had an answer.
+  // An account with a reading of its usage has had an answer.
   const earlier = governor.state?.usage == null ? null : 'account';
   return {
     service: addressTrust.service,
@@ -63,7 +63,7 @@ export function addressOf(
   };
 }
 
-/** Does what the answer asks for, and settles its permit. Throws engine errors. */
+/** Acts on an answer, and settles its permit. Throws engine errors. */
 export async function handleAnswer(lookup: LookupUnderWay, received: Received): Promise<NextStep> {
   const { context, run, key } = lookup;
   const { pass, permit, answer, cost, later } = received;
@@ -95,13 +95,13 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
     return recordOutcome(lookup, newOutcome(key, step.meaning, billed), step.meaning, spent);
   }
   const settle = () => {
-    // A service that refuses even one request in ten seconds is not asked too fast: the pace would
-    // only fall to nothing.
+    // A service that refuses even one request in ten seconds is not asked too fast, and the pace
+    // would fall to nothing.
     if (meaning.type === 'refused' && (isQuota || !pass.isProbe || meaning.retryAfterMs !== null))
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
     else governor.settle(permit, cost, observation);
   };
-  // An untrusted one was kept before it was counted.
+  // An untrusted failure was kept before it was counted.
   if (step.type === 'fail' && step.kept !== null && trust !== 'untrusted') {
     const isFinal = step.kept === 'final' && ({ isFinal: true } as const);
     await context.keepFailure(run.id, { key, reason: step.reason, billed, ...isFinal });
@@ -134,7 +134,7 @@ async function countIn(
   if (series === 'unusable') return addressTrust.noteUnusable();
   const { meaning } = answer;
   const billed = answer.cost !== 'free';
-  // Durable before it is counted: it may have been paid for.
+  // Durable before it is counted, since it may have been paid for.
   await keepFailure(run.id, { key, reason: untrustedReason(answer), billed });
   const trust = addressTrust.of(run);
   if (meaning.type === 'not_found') trust.kept.push(newOutcome(key, meaning, billed));
@@ -142,7 +142,7 @@ async function countIn(
   return trust.untrusted;
 }
 
-/** For people, while the breaker is open. A wrong address is no outage: the run ends with it. */
+/** Says why the breaker is open, or null: a wrong address is no outage, since its run ends. */
 function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, address: Address): string | null {
   const isOut = meaning.type === 'unavailable' || meaning.type === 'refused';
   const waitMs = isOut ? (meaning.retryAfterMs ?? 0) : 0;
@@ -170,7 +170,7 @@ async function recordOutcome(
     report(await recorded);
     return { type: meaning.type };
   } catch (error) {
-    // The file of a run that ends without its engine has what was paid for.
+    // The file of a run that ends without its engine still gets the paid answer.
     if (error instanceof LeftOnDisk) report(context.clock.now());
     throw error;
   }
@@ -182,7 +182,7 @@ export function newOutcome(key: OutcomeKey, meaning: Means<'matched' | 'not_foun
   return { key, status: meaning.type, packed, billed, freshMs };
 }
 
-/** Asks again at once, or later through the queue. */
+/** Asks again at once, or later from the queue. */
 async function retry(
   { context, signals, tries }: LookupUnderWay,
   { reason, retryAfterMs }: Means<'unavailable'>,
@@ -201,7 +201,7 @@ async function retry(
   return REPEAT;
 }
 
-/** The ledger's own count against the quota; null while the quota is unknown. */
+/** Returns the ledger's own count and quota; null while the quota is unknown. */
 function ownCountOf({ governor: { state } }: AskContext): UsageOfQuota | null {
   if (state === null) return null;
   const quota = limitOf({ ...state, overage: 0 });

@@ -1,6 +1,6 @@
 /**
- * What an answer leads to: one table of the answer, what is known of the address, and the answers
- * before it. Pure: `handle-answer.ts` counts, waits, and does what is judged here.
+ * Judges what an answer leads to, as one table of the answer, the address and earlier answers.
+ * Pure: `handle-answer.ts` counts, waits and acts.
  */
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
@@ -10,49 +10,49 @@ import type { UsageOfQuota } from './refusal-series.js';
 
 /** Damaged or lost answers in a row that end a run: each was, or may have been, billed. */
 const UNUSABLE_AT_MOST = 20;
-/** Untrusted answers without a good one that end a run. */
+/** Untrusted answers that end a run without a good one. */
 const UNTRUSTED_AT_MOST = 5;
-/** A service that was never reached is more likely misspelt than down. */
+/** A service that was never reached is misspelt rather than down. */
 const UNREACHABLE_MS = 60_000;
 /** Time for a service that is started alongside. */
 const REFUSED_MS = 3_000;
-/** Time for a second look at a name that was not found, or a certificate that is not trusted. */
+/** Time for a second try at an unknown name or an untrusted certificate. */
 const LASTING_MS = 500;
 
-/** By evidence and address: any web server says "not found" of an unknown path. */
+/** How far an answer is from the service: any web server says "not found" of an unknown path. */
 export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {
   readonly service: string;
-  /** An answer to its run, or this one, shows the service. */
+  /** True if this answer, or one to its run, shows the service. */
   readonly isTrusted: boolean;
-  /** The user says that it is right, whatever it does not know. */
+  /** True if the user vouches for the address, whatever it does not know. */
   readonly allowsUnknown: boolean;
-  /** The first of these that has had an answer from it. */
+  /** The first of these that has had an answer from the address. */
   readonly answered: 'process' | 'run' | 'account' | null;
 }
 
 export interface Series {
-  /** The length of the series that {@link seriesOf} names, this answer included. */
+  /** Length of the series named by {@link seriesOf}, with this answer. */
   readonly count: number;
-  /** The lookup had an unusable answer before: another one is its last. */
+  /** True if the lookup had an unusable answer before: another one is its last. */
   readonly isSecond: boolean;
-  /** As of the breaker. */
+  /** From the breaker. */
   readonly badForMs: number;
-  /** A 429 is for the quota, by its code or by the ledger's count. */
+  /** True for a 429 that is for the quota, by its code or the ledger's count. */
   readonly isQuota: boolean;
   /** The usage at which 429s in a row show that the quota is used up. */
   readonly usedUp: UsageOfQuota | null;
 }
 
-/** For a request outside of any chunk. */
+/** For requests outside of any chunk. */
 export const NO_SERIES: Series = { count: 0, isSecond: false, badForMs: 0, isQuota: false, usedUp: null };
 
 export type Step =
   | { readonly type: 'record'; readonly meaning: Means<'matched' | 'not_found'> }
   /**
-   * This run does not ask again. `kept`: durable, because it was paid for or not trusted; `final`:
-   * later starts do not ask either. `halt` ends the run too.
+   * This run does not ask again. `kept` makes it durable, because it was paid for or not trusted;
+   * with `final`, later starts do not ask either. `halt` ends the run too.
    */
   | {
       readonly type: 'fail';
@@ -60,9 +60,9 @@ export type Step =
       readonly kept: 'for_now' | 'final' | null;
       readonly halt: RunHalt | null;
     }
-  /** Another request at once. `unusable`: the fault; null for a refusal, which is no attempt. */
+  /** Another request at once. `unusable` is the fault; null for a refusal, which is no attempt. */
   | { readonly type: 'repeat'; readonly unusable: string | null }
-  /** Another request as `retry-policy.ts` says: there was no answer. */
+  /** Another request when `retry-policy.ts` says, since there was no answer. */
   | { readonly type: 'retry'; readonly meaning: Means<'unavailable'> }
   | { readonly type: 'halt'; readonly halt: RunHalt };
 
@@ -103,7 +103,7 @@ export function judge(answer: Answer, address: Address, series: Series): Step {
   }
 }
 
-/** The reason of its row until the address is trusted. */
+/** The reason that a row has until the address is trusted. */
 export function untrustedReason(answer: Answer): FailureReason {
   const saysNotFound = answer.meaning.type === 'not_found';
   return { code: 'unproven', text: textWithCost(answer), saysNotFound };
@@ -118,7 +118,7 @@ function textOf({ meaning }: Answer): string {
   return meaning.type === 'not_found' ? `the service answered ${meaning.status}` : 'the service answered';
 }
 
-/** An unusable answer says itself what it cost. */
+/** The text of an unusable answer says what it cost. */
 function textWithCost(answer: Answer): string {
   const text = textOf(answer);
   const costs = { billed: 'was billed', maybe_billed: 'may have been billed', free: 'not billed' };
@@ -129,7 +129,7 @@ function haltOr(halt: RunHalt | null, step: Step): Step {
   return halt === null ? step : { type: 'halt', halt };
 }
 
-/** Returns null for an answer that says nothing of what was asked, is lost or unusable. */
+/** Returns null for an answer that is lost or unusable, or says nothing of its sender. */
 export function trustOf(answer: Answer, address: Address): Trust | null {
   const { meaning } = answer;
   if (meaning.type === 'matched') return 'trusted';
@@ -140,20 +140,20 @@ export function trustOf(answer: Answer, address: Address): Trust | null {
   return isObject ? 'untrusted' : 'not_the_service';
 }
 
-/** True if only the service answers so: with a brand, an error code, or a usage header. */
+/** True if only the service can have answered: with a brand, an error code or a usage header. */
 function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
   return 'evidence' in meaning && meaning.evidence === 'own';
 }
 
-/** True if a run trusts the address by this answer; by any JSON if it has stored answers of it. */
+/** True if a run trusts the address by this answer; with stored answers of it, by any JSON. */
 export function trustsBy(answer: Answer, { stored }: Pick<RunRecord['tally'], 'stored'>): boolean {
   const { meaning } = answer;
   const isJson = 'evidence' in meaning && meaning.evidence === 'object';
   return showsService(answer) || (stored > 0 && isJson);
 }
 
-/** Returns the series that an answer extends: untrusted of its run, or unusable in a row. */
+/** Returns the series that an answer extends: untrusted in its run, or unusable in a row. */
 export function seriesOf(answer: Answer, address: Address): 'untrusted' | 'unusable' | null {
   const trust = trustOf(answer, address);
   if (trust === 'untrusted') return trust;
@@ -164,7 +164,7 @@ function isUnusable(meaning: Meaning): boolean {
   return meaning.type === 'unusable' || (meaning.type === 'failed' && meaning.isNoBrand === true);
 }
 
-/** Without a good answer of the address fewer of them end a run. */
+/** Fewer unusable answers end a run if the address has given no good one. */
 function haltOfUnusable(
   answer: Answer,
   reason: string,
@@ -176,7 +176,7 @@ function haltOfUnusable(
   return count < atMost ? null : { why: 'useless', useless: { how: 'unusable', answers: count, reason } };
 }
 
-/** After a refusal for quota the next permit says what is left. */
+/** After a refusal for quota, the next permit says what is left. */
 function haltOfRefusal(
   { usage }: Answer,
   { code, retryAfterMs }: Means<'refused'>,
@@ -189,7 +189,7 @@ function haltOfRefusal(
   return badForMs > patienceMs ? { why: 'throttled', forMs: patienceMs } : null;
 }
 
-/** Where waiting cannot help. */
+/** Returns a halt if waiting cannot help. */
 function haltOfSilence(meaning: Means<'unavailable'>, address: Address, { badForMs }: Series) {
   const { answered, isTrusted } = address;
   const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
@@ -200,8 +200,8 @@ function haltOfSilence(meaning: Means<'unavailable'>, address: Address, { badFor
 }
 
 /**
- * True for a name not found, a certificate not trusted or a proxy that refuses, before any answer.
- * Later it is an outage of a name server; but a proxy's password may change between runs.
+ * True for an unknown name, an untrusted certificate or a refusing proxy before any answer. Later
+ * it is an outage of a name server; only a proxy's password may change between runs.
  */
 export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'answered'>): boolean {
   if (meaning.type !== 'unavailable') return false;
@@ -209,7 +209,7 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
   return meaning.unsent === 'lasting' && answered === null;
 }
 
-/** What the ledger learns. `later`: requests that the usage header may count after this one. */
+/** Returns what the ledger learns. The usage header may count `later` requests after this one. */
 export function observe(answer: Answer, period: string | null, trust: Trust | null, later: number) {
   const { quota, usage, date, meaning } = answer;
   return {

@@ -1,4 +1,4 @@
-/** Requests outside of any run: a reading of the usage, and the check that a person ordered. */
+/** Requests outside of any run: looks at the usage, and the check that a person ordered. */
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { NO_TALLY, type RunRecord } from '../engine/stores/run-store.js';
@@ -11,14 +11,14 @@ import { addressOf, newOutcome } from './handle-answer.js';
 import { judge, NO_SERIES, observe, trustOf, trustsBy } from './judge.js';
 import type { ChunkContext } from './resolve-chunk.js';
 
-/** How long a caller waits for the ledger to have what this process knows. */
+/** How long callers wait for the ledger to know what this process knows. */
 export const FLUSHED_WITHIN_MS = 5_000;
 
-/** The looks of one worker. `stop`: no new request; `abort`: cuts off a check. */
+/** Creates the looks of one worker. `stop` prevents new requests; `abort` cuts off a check. */
 export function createLooks(context: ChunkContext, account: string, { stop, abort }: AskSignals) {
   const { engine, client, governor, gauge, worker } = context;
 
-  /** Sends a look; its permit is the caller's to settle. Returns null without a permit. */
+  /** Sends a look, whose permit the caller settles. Returns null without a permit. */
   async function send(
     look: Omit<LookRequest, 'permit'>,
     identifier: Identifier,

@@ -1,6 +1,6 @@
 /**
- * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and
- * stops so that nothing paid is lost. The queue's at-least-once and our own signals meet here.
+ * The BullMQ worker around `resolveChunk`: takes chunks, parks the rest of them, and stops without
+ * losing a paid answer.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -34,24 +34,24 @@ const PROMOTED = 'the clock was set back, or the clock of another worker is ahea
 export interface LookupWorkerOptions {
   readonly engine: Engine;
   readonly queueName: string;
-  /** Asks `service`: no run decides where the token goes. */
+  /** Asks `service` only: no run decides where the token goes. */
   readonly client: Client;
-  /** Runs that name another service or account are left alone. */
+  /** The worker leaves runs of another service or account alone. */
   readonly service: string;
   readonly account: string;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
-  /** Where paid answers wait when the engine cannot take them, in a folder for each engine. */
+  /** Folder of paid answers that the engine cannot take, with a folder for each engine. */
   readonly spoolFolder: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly listener?: WorkerListener | undefined;
-  /** False for a worker that only resolves what it is given. */
+  /** False for a worker that takes no chunks from the queue. Default true. */
   readonly takesChunks?: boolean;
 }
 
-/** A run looks for its halt three times a second, and goes on no sooner than this after it. */
+/** A run looks for its halt three times a second, and resumes no sooner than this after it. */
 export const HALT_REMEMBERED_MS = 10_000;
 
 export type LookupWorker = ReturnType<typeof createLookupWorker>;
@@ -76,7 +76,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     usageLagMs,
   });
   const halts = createHalts(clock);
-  /** `requests` without those cut off; `billed` includes the perhaps billed. */
+  /** `requests` without those cut off; `billed` with the perhaps billed. */
   const sent = createRecentRuns(() => ({ requests: 0, billed: 0, cutOff: 0 }));
   const context = {
     engine,
@@ -110,11 +110,11 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const looks = createLooks(context, account, signals);
   const chunks = createChunkWork(context, { service, account, log, ...signals });
 
-  // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
+  // Twice what the slots need, so that the end of one chunk never leaves slots empty.
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
   const worker =
     options.takesChunks === false ? null : engine.openWorker(options.queueName, chunks.process, chunksAtOnce);
-  /** Work that did not come from the queue. */
+  /** Work from outside the queue. */
   const given = new Set<Promise<unknown>>();
   function untilDone<T>(work: Promise<T>): Promise<T> {
     given.add(work);
@@ -132,20 +132,20 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     get inFlight(): number {
       return context.gauge.inFlight;
     },
-    /** Why the service is unavailable: the breaker is open, or a far Retry-After holds. */
+    /** Why the service is unavailable, or null. The breaker is open, or a far Retry-After holds. */
     get outage(): string | null {
       const until = governor.state && waitsUntil(governor.state);
       return context.gauge.outage ?? (until !== null && until > clock.now() ? sayWait(until) : null);
     },
-    /** When it asks again for what has to wait for long; in the past if nothing has to. */
+    /** When the longest wait of an identifier ends; in the past without one. */
     get retryAt(): number {
       return context.gauge.retryAt;
     },
-    /** The account as this worker last saw it; null before its first exchange. */
+    /** The account as last seen; null before the first exchange. */
     ledgerState: () => governor.state,
-    /** By its own count. */
+    /** What this worker sent for a run. */
     sentFor: sent.of,
-    /** Paid answers that are on disk for the next worker. */
+    /** Number of paid answers on disk for the next worker. */
     get leftOnDisk(): number {
       return governor.left;
     },
@@ -168,7 +168,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     /**
-     * One round over a chunk that is in no queue. The caller gives what is left again, after the
+     * Works once over a chunk from outside the queue; the caller gives the rest again after its
      * wait. `stop` ends it before its next request. Throws engine errors.
      */
     resolve(
@@ -179,21 +179,21 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     ): Promise<ChunkResult> {
       return untilDone(chunks.resolve(data, stop, isRepeat, stopOf));
     },
-    /** Reads quota and usage by a look. `halt`: what ends each run. Null if none is permitted. */
+    /** Reads quota and usage by a look; null without a permit. `halt` is what would end a run. */
     readUsage: looks.readUsage,
     /** Sends the one request beyond the limit that a person ordered, and keeps its answer. */
     check: (...asked: Parameters<typeof looks.check>) => untilDone(looks.check(...asked)),
-    /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
+    /** Resolves when every ended request is settled, or after a while. Never rejects. */
     settled: () => governor.flushed(FLUSHED_WITHIN_MS),
     resumeRun: (run: string): void => halts.forget(run),
     /**
-     * Sends nothing more; resolves when what is in flight has ended and is recorded, or after
-     * `deadlineMs`. Called again it is the same stop, with the deadline of the first call.
+     * Sends nothing more; resolves when requests in flight have ended and are recorded, or after
+     * `deadlineMs`. A second call returns the stop of the first.
      */
     stop(deadlineMs: number): Promise<void> {
       ending ??= endWorker(context, log, deadlineMs, {
         stop: () => stopping.abort(new Error('stopping')),
-        // Chunks end on their own once their requests have; the queue's own close waits for that.
+        // Chunks end once their requests have, and the queue's own close waits for that.
         closed: () => Promise.allSettled([worker?.close(), ...given]),
         abort: () => aborting.abort(new Error('stopping')),
       }).then(releasers.releaseAll);
@@ -203,9 +203,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 }
 
 /**
- * Runs that this process must not ask for any more. A halt is remembered while the run's own
- * process takes its chunks back; a later chunk is of a run that was resumed (`--on-limit wait`) by
- * a process that cannot notify this one.
+ * Remembers halted runs for a while, in which the run's own process takes its chunks back. Later
+ * chunks are of a run that another process has resumed (`--on-limit wait`).
  */
 export function createHalts(clock: Clock) {
   const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();

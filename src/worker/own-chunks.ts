@@ -1,7 +1,7 @@
 /**
- * Which jobs of the queue a worker takes up. Another program with access to the engine can put
- * anything there: a run of another service or account, or a job that is no chunk. Those are left as
- * they are, and neither the token nor a request goes anywhere for them.
+ * Chooses the jobs that a worker takes. Other programs with access to the engine can queue
+ * anything, such as a run of another service or a job that is no chunk: those stay as they are, and
+ * neither the token nor a request goes out for them.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../core/clock.js';
@@ -28,13 +28,13 @@ import { maskAddress } from '../settings/address-values.js';
 import type { AskSignals } from './asked.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
-/** The wait of a chunk that belongs to another worker. */
+/** Wait of a chunk that belongs to another worker. */
 const NOT_OURS_MS = 5_000;
-/** The wait of a chunk of a paused run, which sets it aside meanwhile. */
+/** Wait of a chunk of a paused run, which sets it aside meanwhile. */
 const PAUSED_MS = 1_000;
-/** Far above those of a run of ours. */
+/** Far more than a run of ours has. */
 const IDENTIFIERS_AT_MOST = 10_000;
-/** A domain has 253 characters at most; the longest value of a row is far shorter than this. */
+/** A domain has at most 253 characters; the longest value of a row is far shorter than this. */
 const LONGEST_TEXT = 2_048;
 
 function isIdentifierText(text: unknown): boolean {
@@ -69,7 +69,7 @@ export interface ChunkWorkOptions extends AskSignals {
   readonly log: Log;
 }
 
-/** The work of one worker on chunks: those of the queue, and those that a caller has. */
+/** Returns the work of one worker on chunks, from the queue and from callers. */
 export function createChunkWork(context: ChunkContext, options: ChunkWorkOptions) {
   const { engine, clock, listener } = context;
   const own = createOwnChunks(options, clock);
@@ -83,19 +83,19 @@ export function createChunkWork(context: ChunkContext, options: ChunkWorkOptions
     const run = await engine.runs.get(data.run);
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
     if (!own.isOf(run)) return { type: 'parked', data, waitMs: NOT_OURS_MS };
-    // Where the run has died or was halted since, the chunk is ended below.
+    // A run that has died or was halted meanwhile is ended below.
     const isPaused = run.paused && (await engine.ledger.show(run.settings.account, run.id)).run;
     if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
     const stop = signal ? AbortSignal.any([options.stop, signal]) : options.stop;
-    // Every identifier of the chunk listens to it.
+    // Every identifier of the chunk adds a listener.
     setMaxListeners(0, stop);
     return resolveChunk(context, run, data, { stop, stopOf, abort: options.abort }, isRepeat);
   }
 
   return {
-    /** One round over a chunk. `signal` ends it before its next request. Throws engine errors. */
+    /** Works once over a chunk. `signal` ends it before its next request. Throws engine errors. */
     resolve,
-    /** The same for a job of the queue, which is parked with what is left of it. */
+    /** Works on a job of the queue, and parks the rest of its chunk. */
     async process(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
       const data = own.read(job.data);
       const result: ChunkResult =
@@ -106,7 +106,7 @@ export function createChunkWork(context: ChunkContext, options: ChunkWorkOptions
         listener?.onChunk();
         return;
       }
-      // A lost lock means that another worker has the job and parks it.
+      // With a lost lock, another worker has the job and parks it.
       if (signal?.aborted) throw new Error('the lock of this chunk was lost');
       await job.updateData(result.data);
       await job.moveToDelayed(clock.now() + result.waitMs, token);
@@ -124,7 +124,7 @@ function createOwnChunks({ service, account, log }: ChunkWorkOptions, clock: Clo
   const warnOfAccount = warnOf('a run on this queue names another account; its chunks are left alone');
 
   return {
-    /** Returns null for anything but a chunk. */
+    /** Returns the chunk of a job; null for any other job. */
     read(data: unknown): ChunkData | null {
       const chunk = attempt(() => chunkShape(data), null);
       if (chunk === null) warnOfJob({});

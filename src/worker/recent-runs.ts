@@ -1,7 +1,7 @@
-/** A long-lived worker forgets the oldest beyond these. */
+/** Beyond these, a long-lived worker forgets its oldest run. */
 const RUNS_AT_MOST = 1_000;
 
-/** What a worker knows of each of its latest runs; `make` begins it. */
+/** Keeps a value for each of a worker's latest runs; `make` begins it. */
 export function createRecentRuns<T>(make: (run: string) => T) {
   const runs = new Map<string, T>();
   return {

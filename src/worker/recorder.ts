@@ -1,7 +1,7 @@
 /**
- * Records answers whose exchange has failed, dated when they were fetched. All since the last call
- * travel in one, and the next starts when that is acknowledged. When the store refuses, they go to
- * disk first and are offered again until it takes them.
+ * Records answers whose exchange has failed, dated when they were fetched. One call takes all
+ * answers since the last, and the next starts when it is acknowledged. Answers that the store
+ * refuses go to disk first, and are offered again until it takes them.
  */
 import { rm } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -20,9 +20,9 @@ export interface RecorderOptions {
   readonly store: Pick<OutcomeStore, 'record'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where answers wait when the store refuses. */
+  /** Where answers wait if the store refuses them. */
   readonly spoolFolder: string;
-  /** Once aborted, what the store refuses stays on disk. */
+  /** Once aborted, refused answers stay on disk. */
   readonly stop: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
       const outcomes = answers.map(withAge);
       try {
         const now = await store.record(outcomes);
-        // Brought in a second time it changes nothing that was paid for.
+        // Recorded a second time, it would change no paid answer.
         if (spooled !== null)
           await rm(spooled, { force: true }).catch((error) =>
             log.warn({ err: error }, 'a spooled file could not be removed; the next start stores it again'),
@@ -85,9 +85,9 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
 }
 
 /**
- * Keeps failed lookups for their runs as they come: what was paid for and will not be asked for
- * again is not bought again by the worker that gets the chunk of a killed one. Those that come
- * together travel together; an unavailable engine is waited for.
+ * Keeps failed lookups for their runs at once, so that the next worker of a killed worker's chunk
+ * does not buy final ones again. Failures that come together travel together, and wait for the
+ * engine.
  */
 export function createFailureKeeper(
   runs: Pick<RunStore, 'fail'>,
@@ -112,7 +112,7 @@ export function createFailureKeeper(
   return (run: string, failure: LookupFailure): Promise<void> => batches.of(run)(failure).sent;
 }
 
-/** Sends what comes while a batch is under way as the next one. Returns its place in its batch. */
+/** Collects items while a batch is under way into the next one. Returns each item's place in it. */
 function createBatches<T, R>(send: (items: readonly T[]) => Promise<R>, atMost = Number.POSITIVE_INFINITY) {
   let next: { readonly items: T[]; readonly sent: Promise<R> } | null = null;
   let last: Promise<unknown> = Promise.resolve();

@@ -1,14 +1,13 @@
 /**
- * Refusals that name neither quota nor pace, in a row: whether it is the quota after all, because
- * budget or plan were said too high. A single refusal cannot tell: usage over the quota is legal
- * where the plan bills overage, and a usage header may lag. No pace is too fast once requests go
- * one at a time.
+ * Detects a used-up quota in refusals that name neither quota nor pace, when budget or plan are set
+ * too high. One refusal proves nothing: a plan with overage allows usage over the quota, and a
+ * usage header may lag. But no pace is too fast once requests go one at a time.
  */
 import type { Answer } from '../brand-api/read-answer.js';
 
 const REFUSALS_AT_LEAST = 5;
 const LASTING_MS = 5_000;
-/** Slower than this a request is not refused for its pace. */
+/** At this rate a request is not refused for its pace. */
 export const SLOW_RATE = 1;
 
 export interface UsageOfQuota {
@@ -21,7 +20,7 @@ export class RefusalSeries {
 
   /**
    * Notes an answer; returns the usage at which the service refuses for quota, or null. `isSlow`:
-   * no more than one a second was sent. `own`: the ledger's count, where the answer shows no usage.
+   * at most one request a second was sent. `own`: the ledger's count, for answers without usage.
    */
   note({ meaning, usage, quota }: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null) {
     const stated = usage !== null && quota !== null ? { usage, quota } : null;

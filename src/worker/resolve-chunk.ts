@@ -1,10 +1,7 @@
 /**
- * One chunk through claim, permit, lookup, record: the heart. Whatever is left to do afterwards
- * comes back as a shorter chunk and a wait; nothing is waited for in here except permits and
- * answers.
- *
- * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice,
- * and every report to the run's store is idempotent or says what was just done.
+ * One chunk through claim, permit, lookup and record. It waits for permits and answers alone: the
+ * rest comes back as a shorter chunk and a wait. A chunk may run twice, even at the same time:
+ * claims keep it from paying twice, and reports to the run's store may be repeated.
  */
 import { RETRY_AFTER_AT_MOST_MS } from '../brand-api/protocol.js';
 import { parseIdentifierText } from '../core/identifier.js';
@@ -24,18 +21,18 @@ import {
 import { parkMs } from './retry-policy.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
-/** Due within this time counts as due. */
+/** Identifiers due within this time count as due. */
 const DUE_SOON_MS = 50;
 
 export interface ChunkContext extends AskContext {
   readonly engine: Engine;
   readonly worker: string;
   readonly listener?: WorkerListener | undefined;
-  /** The one gate of the process: so many lookups at once, over all chunks. */
+  /** The gate of the process: limits the lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
-  /** Chunks pass the gate in their order, so that a cap buys the top of a file. */
+  /** Chunks pass the gate in order, so that a cap buys the top of a file. */
   readonly turns: { last: Promise<unknown> };
-  /** Keys that some chunk of this process is at work on. */
+  /** Keys that a chunk of this process is working on. */
   readonly underWay: Set<string>;
   readonly tallies: RunTallies;
 }
@@ -45,8 +42,8 @@ export type ChunkResult =
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
 /**
- * Works on `data` for a run that is running; the ledger notices a dead one. A stop parks the rest.
- * `isRepeat`: a worker had it before and was killed.
+ * Works on a chunk of a live run; the ledger notices a dead one. A stop parks the rest. `isRepeat`:
+ * a worker had the chunk before and was killed.
  */
 export async function resolveChunk(
   context: ChunkContext,
@@ -60,8 +57,7 @@ export async function resolveChunk(
   const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
   const mayHaveFailed = isRepeat || run.hasEarlierFailures;
   const data = mayHaveFailed ? await withoutFailed(context.engine, chunk, keyOf) : chunk;
-  // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its
-  // claim is dropped.
+  // A claim cannot tell two chunks of one worker apart, so only one may have a key at a time.
   const { underWay } = context;
   const now = context.clock.now();
   const asked: [string, Asked][] = [];
@@ -76,7 +72,7 @@ export async function resolveChunk(
   const tally = context.tallies.of(run.id);
   try {
     const ours = await claimAndAsk(context, run, free, keyOf, signals, tally);
-    // Recording drops a claim; every other end gives it back.
+    // Recording drops a claim; every other end must give it back.
     const isAnswered = ({ result: { type } }: Asked) => type === 'matched' || type === 'not_found';
     const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [keyOf(text)]));
     if (keys.length > 0) await context.engine.outcomes.release(context.worker, keys);
@@ -86,7 +82,7 @@ export async function resolveChunk(
   }
   const failures = failuresOf(data, asked, keyOf);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
-  // A repeated chunk finds answers that were counted the first time.
+  // A repeated chunk finds answers that its first time has counted.
   if (!isRepeat) tally.add('stored', chunk.identifiers.length - asked.length);
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
@@ -102,7 +98,7 @@ async function withoutFailed(engine: Engine, data: ChunkData, keyOf: OutcomeKeyO
   return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
 
-/** The results, except for fresh answers. Throws only when nothing is under way. */
+/** Returns the results, without fresh answers. Throws only when no lookup is under way. */
 async function claimAndAsk(
   context: ChunkContext,
   run: RunRecord,
@@ -149,14 +145,14 @@ async function claimAndAsk(
   return texts.flatMap((text, at) => (results[at] === undefined ? [] : [[text, results[at]]]));
 }
 
-/** Resolves with the way out once a place is free: waiting lookups would outlive the young heap. */
+/** Resolves with the way out once a place is free: waiting tasks would outlive the young heap. */
 function enterGate(limit: ChunkContext['limit']): Promise<() => void> {
   return new Promise((enter) => {
     void limit(() => new Promise<void>((leave) => enter(leave)));
   });
 }
 
-/** Ends a chunk of which nothing is left, or for which no run waits. */
+/** Ends a chunk without a rest, or one that no run waits for. */
 export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };
@@ -178,17 +174,17 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, keyOf: OutcomeKey
 }
 
 /**
- * Returns the rest of an identifier's wait; 0 or less when it is due. Never more than when the
- * chunk was parked: the clock may have been set back.
+ * Returns an identifier's remaining wait; 0 or less if it is due. It never exceeds the wait at
+ * parking time, since the clock may have been set back.
  */
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;
-  // Nothing is parked for longer than the longest Retry-After that is believed.
+  // No wait exceeds the longest Retry-After that is believed.
   return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
 }
 
-/** Returns the chunk to park and the wait for its first identifier; null if none is left. */
+/** Returns the chunk to park and the wait for its first identifier; null without a rest. */
 export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];
   const attempts: Record<string, number> = {};

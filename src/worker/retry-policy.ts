@@ -1,24 +1,24 @@
 /**
- * How often and when an identifier is asked again after an answer that was not billed. A blip is
- * retried inside the job; what lasts goes back to the queue, so that a crash forgets nothing. Pure.
+ * When to ask again after an answer that was not billed. A blip is retried inside the job; a longer
+ * fault goes back to the queue, so that a crash forgets nothing. Pure.
  */
 
-/** Waiting for the service ends after this outage. */
+/** After an outage of this length, waiting for the service ends. */
 export const HOPELESS_MS = 1_800_000;
 
 /** Requests in a row for one identifier before its job is parked. */
 export const QUICK_TRIES = 3;
 
-/** Waits before the second and third request, in ms; a random half is added to spread workers. */
+/** Waits before the second and third request, in ms; random halves are added to spread workers. */
 const QUICK_WAITS_MS = [100, 500] as const;
 
-/** Waits before each later attempt, milliseconds. After the last the lookup has failed. */
+/** Waits before each later attempt, in ms. After the last one the lookup has failed. */
 const PARK_MS = [2_000, 5_000, 15_000, 30_000, 60_000] as const;
 
-/** The longest Retry-After to wait for inside a job. */
+/** The longest Retry-After that a job waits for. */
 const HOLD_AT_MOST_MS = 1_500;
 
-/** The wait before the next quick try; null: park instead. `tries` requests have been made. */
+/** Returns the wait before the next quick try; null to park. `tries` requests have been made. */
 export function quickRetryMs(tries: number, retryAfterMs: number | null, random: number): number | null {
   if (tries >= QUICK_TRIES) return null;
   if (retryAfterMs !== null && retryAfterMs > HOLD_AT_MOST_MS) return null;
@@ -26,11 +26,11 @@ export function quickRetryMs(tries: number, retryAfterMs: number | null, random:
   return Math.max(base * (1 + random / 2), retryAfterMs ?? 0);
 }
 
-/** How long to park after `attempts` rounds without an answer; null: give up. */
+/** Returns how long to park after `attempts` rounds without an answer; null to give up. */
 export function parkMs(attempts: number, retryAfterMs: number | null): number | null {
   const wait = PARK_MS[attempts - 1];
   return wait === undefined ? null : Math.max(wait, retryAfterMs ?? 0);
 }
 
-/** For what another worker claims: soon enough to be prompt, seldom enough not to poll. */
+/** For keys that others claim: soon enough to be prompt, seldom enough not to poll. */
 export const BUSY_RETRY_MS = 400;

@@ -1,7 +1,7 @@
 /**
- * Reports to each run how far this worker is with it, also within a chunk, which a slow service
- * answers in minutes. A report is the sum so far under a name of its own: repeated it counts once,
- * and one that failed is part of the next.
+ * Reports to each run how far this worker is, also within a chunk, which a slow service answers in
+ * minutes. A report is the sum so far under a name of its own: repeated it counts once, and a
+ * failed one is part of the next.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -15,7 +15,7 @@ const REPORT_EVERY_MS = 1_000;
 export type RunTallies = ReturnType<typeof createRunTallies>;
 export type RunTally = ReturnType<typeof createTally>;
 
-/** A run that was forgotten gets a sum with a new name. */
+/** Keeps a sum for each recent run; a forgotten run gets one with a new name. */
 export function createRunTallies(runs: Pick<RunStore, 'addTally'>, clock: Clock) {
   return createRecentRuns((run) => createTally(runs, run, clock));
 }
@@ -51,8 +51,8 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
     add,
     flush,
     /**
-     * Adds one identifier's result. Reports its first answer, for workers that trust the address by
-     * it, and when the last report is a second old. Never throws.
+     * Adds an identifier's result. Reports the first answer, by which other workers trust the
+     * address, and when the last report is a second old. Never throws.
      */
     addAsked({ result: { type }, requests, billed }: Asked): void {
       const before = sum.matched + sum.notFound;

@@ -205,7 +205,7 @@ describe('the own domain', () => {
 test.each<[Partial<LedgerState>, RegExp]>([
   [{ usage: 100, lastUsage: 100, sent: 50, held: 1 }, /^$/],
   [{ usage: 180, lastUsage: 20, sent: 100 }, /fell from 180 to 20 .* another day, set --period DAY$/],
-  [{ usage: 95_000, lastUsage: 95_000, sent: 9 }, /95,000 is far above the 9 requests .* observe --usage N/],
+  [{ usage: 95_000, lastUsage: 95_000, sent: 9 }, /95,000 is far above our 9 requests: .* observe --usage N/],
   [{ usage: 100, lastUsage: 20, behindMs: 31 * 86_400_000 }, /^the engine's clock is 31.days ahead of the/],
   [{ usage: null, lastUsage: null, behindMs: 86_400_000 }, /^$/],
 ])('of a service that shows %j it is said what may be wrong', (some, words) => {
