@@ -10,14 +10,14 @@ const OUTSIDE = /["{}[\],\n]/g;
 const INSIDE = /["\\\n]/g;
 
 interface Around {
-  /** The text around the array begins so; empty for an array alone. */
+  /** The text before the array; empty for an array alone. */
   readonly head: string;
-  /** Keys down to it, between dots. */
+  /** Keys down to the array, joined by dots. */
   readonly path: string;
   readonly isKeyed: boolean;
 }
 
-/** Where the array, or the object of columns, begins in the text of the input. */
+/** The place of the array, or of the object of columns, in the input. */
 export interface Begin {
   readonly chars: number;
   readonly line: number;
@@ -44,12 +44,12 @@ export class ElementSplitter {
     this.#line = line;
   }
 
-  /** The text behind the array; null: it has not ended yet. */
+  /** Returns the text after the array, or null before its end. */
   tail(): string | null {
     return this.#hasEnded ? this.#tail : null;
   }
 
-  /** Throws `input-binary` if the array does not end, or the text around it is damaged. */
+  /** Returns complete elements. Throws `input-binary` for a cut array or damaged text around it. */
   push(chunk: string, isLast: boolean): SplitRecord[] {
     const records: SplitRecord[] = [];
     let at = Math.min(chunk.length, this.#charsToDrop);
@@ -121,7 +121,7 @@ export class ElementSplitter {
     if (this.#isTooLong) this.#element = cutText(this.#element, MAX_RECORD_BYTES);
   }
 
-  /** Some programs write a comma after the last element. */
+  /** Adds the element, but no empty last one: some programs write a comma before the end. */
   #finish(records: SplitRecord[], isEnd: boolean): void {
     const raw = this.#element.trimEnd();
     if (raw !== '' || !isEnd) {

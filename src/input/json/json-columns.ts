@@ -1,5 +1,4 @@
-/** Columns of JSON rows without keys: arrays (`[[1]]`), and values by column (`{"a": [1, 3]}`). */
-
+/** Reads JSON rows without keys: arrays (`[[1]]`), and values by column (`{"a": [1, 3]}`). */
 import { commonest, countEach } from '../../core/counter.js';
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import { attempt } from '../../core/lifecycle.js';
@@ -13,7 +12,7 @@ import { COLUMNS_KEY, damagedJson, type JsonTable, type TableText } from './json
 
 const ROWS_SEEN = 100;
 
-/** Names the columns, each once, by a member around the rows, by the first row, or by neither. */
+/** Finds distinct names of columns around the rows or in the first row, or else numbers them. */
 export function nameArrays(
   { name, text, isWhole }: TableText,
   { head, depth }: Pick<JsonTable, 'head' | 'depth'>,
@@ -31,7 +30,7 @@ export function nameArrays(
   if (around.names !== null) return { names: withBlank(around.names), from: 'around' as const };
   const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
   const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);
-  // Names may stand behind rows that are cut, or beside them for another table.
+  // The names may follow in the part that was cut off, or those around may be of another table.
   const isOpen = !isWhole || around.isMisfit;
   const isNamed = isOpen ? first.some(isHeaderLike) : isData === null;
   const isHeader = mayHaveHeader && areTexts && isData === null && isNamed;
@@ -39,34 +38,34 @@ export function nameArrays(
   return { names: withBlank(isHeader ? first : []), from };
 }
 
-/** Names for so many columns in the objects around the rows. `isMisfit`: others are there. */
+/** Finds `width` names in the objects around the rows. `isMisfit`: true for more or fewer names. */
 function findNames(json: string, width: number): { names: string[] | null; isMisfit: boolean } {
-  const found: { names: string[] | null; isMisfit: boolean } = { names: null, isMisfit: false };
+  const result: { names: string[] | null; isMisfit: boolean } = { names: null, isMisfit: false };
   const look = (value: unknown, key: string): void => {
     if (typeof value !== 'object' || value === null) return;
     if (!Array.isArray(value)) for (const [name, inner] of Object.entries(value)) look(inner, name);
     else if (value.length > 0 && COLUMNS_KEY.test(key)) {
       const names = value.map(nameOf);
       if (names.some((each) => each === '')) return;
-      if (names.length === width) found.names = names;
-      else found.isMisfit = true;
+      if (names.length === width) result.names = names;
+      else result.isMisfit = true;
     }
   };
   look(
     attempt(() => JSON.parse(json), null),
     '',
   );
-  return found;
+  return result;
 }
 
-/** `"a"`, `{"name": "a", "type": "text"}` */
+/** Returns `a` of `"a"` and of `{"name": "a", "type": "text"}`. */
 function nameOf(column: unknown): string {
   if (typeof column !== 'object' || column === null) return typeof column === 'string' ? column : '';
   const { name, title, label, field } = column as Record<string, unknown>;
   return String(name ?? title ?? label ?? field ?? '');
 }
 
-/** Keys of an object: blank and repeated names are those of their place. */
+/** Replaces blank and repeated names by their position, because keys must differ. */
 function unique(names: readonly string[]): string[] {
   const given = new Set(names);
   const seen = new Set<string>();
@@ -79,7 +78,7 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/** Turns the columns of an object into rows; holds the whole text. */
+/** Turns the columns of an object into rows; keeps the whole text in memory. */
 export class ColumnsSplitter {
   #text = '';
   #tail: string | null = null;
@@ -126,7 +125,7 @@ export class ColumnsSplitter {
   }
 }
 
-/** By the number of the row. */
+/** Returns the values of a column by the number of the row. */
 function valuesOf(column: string): ReadonlyMap<string, string> {
   const elements = elementsOf(column);
   if (elements !== null) return new Map(elements.map((value, at) => [String(at), value]));

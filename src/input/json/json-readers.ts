@@ -1,4 +1,4 @@
-/** Rows of JSON, with their keys as columns in the order in which they are first seen. */
+/** Reads JSON rows; their keys are columns, in the order of their first appearance. */
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { KEY_COLUMN } from '../../core/table.js';
@@ -6,24 +6,24 @@ import { type Content, RowReader, type Splitter, unread } from '../row-readers.j
 import type { SplitRecord } from '../text/record-splitter.js';
 import { isLongerThan, MAX_COLUMNS, MAX_FIELD_BYTES } from '../text/record-splitter.js';
 
-/** Rows whose inner objects are looked at for columns: no more than the choice of columns sees. */
+/** Later rows add no inner columns, because the choice of columns does not see them. */
 const INNER_ROWS = 1000;
 /** `a.b.c.website` stands in three objects. */
 const INNER_DEPTH = 3;
-/** Objects of more members are maps whose keys are data. */
+/** An object with more members is a map whose keys are data. */
 const INNER_MEMBERS = 100;
 const INNER_COLUMNS = 500;
 
 interface JsonColumn {
   readonly position: number;
-  /** Columns of the object that it holds, by their keys; null: none were seen. */
+  /** Columns of its inner object by key; null before one is read. */
   members: Map<string, JsonColumn> | null;
 }
 
-/** Makes the object of a row from a record, or says what is wrong with the record. */
+/** Makes an object of a record, or returns the problem of the record. */
 type ToObject = (raw: string) => string | RowReason;
 
-/** Reads objects. Members of inner objects are columns to choose from (`company.website`). */
+/** Reads objects. Members of inner objects are columns too (`company.website`). */
 export class JsonReader extends RowReader {
   readonly #names: string[] = [];
   readonly #keys = new Map<string, JsonColumn>();
@@ -83,7 +83,7 @@ export class JsonReader extends RowReader {
     }
   }
 
-  /** null: there are too many columns already. */
+  /** Returns null if there are too many columns. */
   #addKey(key: string): JsonColumn | null {
     this.#isFull ||= this.#keys.size === MAX_COLUMNS;
     return this.#isFull ? null : this.#add(this.#keys, key, key);
@@ -120,7 +120,7 @@ function setCell(cells: string[], { position }: JsonColumn, text: string): void 
   cells[position] = text;
 }
 
-/** Why a text is not one JSON object; null when it is. */
+/** Returns why a text is not one JSON object, or null. */
 export function findJsonProblem(text: string, place: 'line' | 'element'): RowReason | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -133,7 +133,7 @@ export function findJsonProblem(text: string, place: 'line' | 'element'): RowRea
 
 const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
 
-/** `"0": {...}`: the name becomes the first member, and of a map the value the second. */
+/** Makes an object of `"0": {...}`, or of `"0": 1.5` in a map; the name is its first member. */
 export const objectOfMember =
   (isMap: boolean): ToObject =>
   (raw) => {
@@ -144,11 +144,11 @@ export const objectOfMember =
     return `{"${KEY_COLUMN}":${key}${members.startsWith('}') ? '' : ','}${members}`;
   };
 
-/** A text or number gets the name that the column of a list without a header has. */
+/** Makes an object of a text or number, in the column of a list without a header. */
 export const objectOfScalar: ToObject = (raw) =>
   /^[[{]/.test(raw) && isJsonText(raw) ? { code: 'not_scalar' } : `{"column_1":${raw}}`;
 
-/** An array gets the names of its columns. */
+/** Makes an object of an array, with the names of its columns. */
 export const objectOfArray =
   (names: readonly string[]): ToObject =>
   (raw) => {
@@ -159,7 +159,7 @@ export const objectOfArray =
     return { code: 'cell_count', cells: values.length, columns: names.length };
   };
 
-/** `values`: as many as names, or fewer, as JSON. */
+/** Makes an object of values in JSON, at most as many as names. */
 export function objectOf(names: readonly string[], values: readonly string[]): string {
   return `{${values.map((value, at) => `${JSON.stringify(names[at])}:${value}`).join(',')}}`;
 }

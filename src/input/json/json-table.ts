@@ -8,19 +8,19 @@ import { isHeaderLike } from '../identify/header-words.js';
 
 /**
  * `arrays`: arrays with a text among them. `bare`: texts or numbers. `keyed`: an object of objects.
- * `map`: an object of texts or numbers, each a company's. `columns`: an object of columns.
+ * `map`: an object of texts or numbers, one for each company. `columns`: an object of columns.
  */
 type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'map' | 'columns';
 
 export interface JsonTable {
-  /** Keys down to the rows, between dots; empty for those at the top. */
+  /** Keys down to the rows, joined by dots; empty for rows at the top. */
   readonly path: string;
-  /** The text before them; the output begins with it too. */
+  /** The text before the rows, with which the output begins too. */
   readonly head: string;
   readonly depth: number;
   readonly rows: JsonRows;
   readonly others: readonly string[];
-  /** Whether tables are most of the text. */
+  /** True if most of the text is tables. */
   readonly isMost: boolean;
 }
 
@@ -28,27 +28,27 @@ export interface JsonTable {
 export interface TableText {
   readonly name: string;
   readonly text: string;
-  /** False: it goes on. */
+  /** False if the input continues after the text. */
   readonly isWhole: boolean;
 }
 
-interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
+interface Candidate extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
   readonly at: number;
-  /** Length as text; infinite where that is cut. */
+  /** Length of its text; infinite if the text is cut. */
   readonly chars: number;
-  /** Whether it is a table only when the user says so: an object with one member. */
+  /** True if it is a table only when the user says so, like an object with one member. */
   readonly isDoubtful?: boolean;
 }
 
 class Frame {
-  /** The key whose value comes, or stands there. */
+  /** The last key. */
   key = '';
   readonly keys: string[] = [];
-  /** Keys of its first members, where these are whole objects. */
+  /** Keys of the first members that are whole objects. */
   readonly inner: string[][] = [];
   isMixed = false;
   hasColumns = false;
-  /** Elements of each member, where all are arrays of texts or numbers. */
+  /** Number of elements of each member that is an array of texts or numbers. */
   readonly lengths: number[] = [];
   /** Members of the outermost object with an identifier as key or value. */
   identifiers = 0;
@@ -70,14 +70,14 @@ const MOST_OBJECTS = 64;
 const COMMENT = /^\/[/*]/;
 const MOST_NAMED = 10;
 const MEMBERS_COMPARED = 20;
-/** Fewer are a row. */
+/** An object with fewer members is a row. */
 const LEAST_MEMBERS = 3;
 /** Keys whose values describe the columns of a table. */
 export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:column|field)_?names)$/i;
 
 /**
- * Returns the table at `records`, else the only or longest one, else a list, else null. Throws
- * `input-binary` for an unknown path and for JSON with comments.
+ * Returns the table at the path `records`; without a path the longest one, or else a list, or null.
+ * Throws `input-binary` for an unknown path and for JSON with comments.
  */
 export function findJsonTable({ name, text, isWhole }: TableText, records: string | null): JsonTable | null {
   const tables = findTables(name, text);
@@ -98,11 +98,11 @@ export function findJsonTable({ name, text, isWhole }: TableText, records: strin
 }
 
 /**
- * Whether the rows of this cut text may begin behind its end. An open object of objects that is not
- * the whole may stand before them, and a list of texts may be one of their columns.
+ * True if the rows may begin after the end of a cut text. An unfinished inner object may precede
+ * them, and an unfinished list may be one of their columns.
  */
 export function isCutBeforeRows({ name, text }: Omit<TableText, 'isWhole'>, records: string | null): boolean {
-  const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
+  const isIt = ({ path, rows, chars, isDoubtful }: Candidate) =>
     chars === Number.POSITIVE_INFINITY &&
     rows !== 'columns' &&
     (rows !== 'bare' || records !== null) &&
@@ -110,20 +110,20 @@ export function isCutBeforeRows({ name, text }: Omit<TableText, 'isWhole'>, reco
   return !findTables(name, text).some(isIt);
 }
 
-/** Rows with keys first, and last what is about columns. */
-function rankOf(table: Found): number {
+/** Ranks rows with keys first, and descriptions of columns last. */
+function rankOf(table: Candidate): number {
   if (isAboutColumns(table)) return 2;
   return table.rows === 'objects' || table.rows === 'keyed' ? 0 : 1;
 }
 
-/** `{"fields": [{"name": ...}], "data": [...]}` */
-function isAboutColumns({ path }: Found): boolean {
+/** True for `fields` in `{"fields": [{"name": ...}], "data": [...]}`. */
+function isAboutColumns({ path }: Candidate): boolean {
   return COLUMNS_KEY.test(path.slice(path.lastIndexOf('.') + 1));
 }
 
-/** None within another one. */
-function findTables(name: string, text: string): Found[] {
-  const found: Found[] = [];
+/** Finds the tables that are not inside another one. */
+function findTables(name: string, text: string): Candidate[] {
+  const found: Candidate[] = [];
   const frames: Frame[] = [];
   let array: OpenArray | null = null;
   let depth = 0;
@@ -153,7 +153,8 @@ function findTables(name: string, text: string): Found[] {
     if (!isByColumn && (isMixed || inner.length === 0)) return;
     const inside = found.slice(found.findLastIndex((each) => each.at < at) + 1);
     const until = end ?? text.length;
-    const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
+    const lengthOf = (each: Candidate) =>
+      each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0;
     const charsInside = inside.reduce((sum, each) => sum + lengthOf(each), 0);
     const isDoubtful = !isByColumn && (!areAlike(inner) || charsInside > (until - at) / 2);
     if (!isDoubtful) found.length -= inside.length;
@@ -198,13 +199,13 @@ function findTables(name: string, text: string): Found[] {
     }
     last = token;
   }
-  // The text that was looked at is only the beginning, and what is open goes on.
+  // The input may continue after this text, so close whatever is open.
   closeArray(Number.POSITIVE_INFINITY);
   while (frames.length > 0) closeObject(null);
   return found;
 }
 
-/** Tokens and their positions; looks at each character once, even of a string that is cut. */
+/** Yields tokens and their positions; reads each character once, even of a cut string. */
 function* tokensOf(text: string): Generator<readonly [token: string, index: number]> {
   const pattern = new RegExp(TOKEN);
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
@@ -213,14 +214,14 @@ function* tokensOf(text: string): Generator<readonly [token: string, index: numb
   }
 }
 
-/** Whether these have equally many elements, more than one; of a cut text the last may go on. */
+/** True for columns of one length above 1; at the end of a cut text the last may be shorter. */
 function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
   const [first = 0, ...others] = lengths;
-  const goesOn = (length: number, at: number) => isCut && at === others.length - 1 && length < first;
-  return first > 1 && others.every((length, at) => length === first || goesOn(length, at));
+  const isLastCut = (length: number, at: number) => isCut && at === others.length - 1 && length < first;
+  return first > 1 && others.every((length, at) => length === first || isLastCut(length, at));
 }
 
-/** Whether these are numbers of rows, not years: from the first row on, or more than columns. */
+/** True for numbers of rows, unlike years: they begin with 0 or 1, or are more than the columns. */
 function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
   const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));
   const isRow = (column: string) => /^\d+$/.test(column) || isIdentifying(column);
@@ -228,7 +229,7 @@ function areRowNumbers(numbers: readonly string[], columns: readonly string[]): 
   return /^[01]$/.test(numbers[0] ?? '') || numbers.length > columns.length;
 }
 
-/** Whether each member is a row. An object whose keys are mostly names of columns is one itself. */
+/** True if each member is a row; false if most keys are names of columns. */
 function isMap({ identifiers, keys }: Frame, isCut: boolean): boolean {
   if (identifiers < Math.max(LEAST_MEMBERS, keys.length - (isCut ? 1 : 0))) return false;
   return keys.filter((key) => isHeaderLike(key) && !isIdentifying(key)).length < keys.length / 2;
@@ -243,7 +244,7 @@ function areAlike([first = [], ...others]: readonly string[][]): boolean {
   return others.length > 0 && others.every(isLikeFirst);
 }
 
-/** Whether this is JSON up to a table in so many objects: lines of JSON have brackets too. */
+/** True if the text before a table is JSON with `depth` open objects; in JSONL it may not be. */
 function isBeginning(head: string, depth: number): boolean {
   return isJsonText(`${head}[]${'}'.repeat(depth)}`);
 }
@@ -256,7 +257,7 @@ function keyOf(token: string): string {
   }
 }
 
-/** The command that writes the rows at this path as lines; null: the path is not known. */
+/** Returns the command that writes the rows at a path as lines; null for an unknown path. */
 export function jqFor(name: string, path: string | null): string {
   const keys = path === null ? ['PATH'] : path.split('.').filter((key) => key !== '');
   const steps = keys.map((key) => (/^[a-z_]\w*$/i.test(key) ? `.${key}` : `.[${JSON.stringify(key)}]`));
@@ -270,23 +271,23 @@ export function badJson(what: string, subject: Phrase, todo: Phrase): RunError {
 export const damagedJson = (part: string, subject: string) =>
   badJson(`the JSON ${part} is damaged`, subject, 'write it again, or write one object per line');
 
-function unknownPath(name: string, records: string, tables: readonly Found[]): RunError {
+function unknownPath(name: string, records: string, tables: readonly Candidate[]): RunError {
   const paths = tables.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
   const todo = paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`;
   return badJson('the input has no such array', phrase`${name}, ${{ set: { records } }}`, todo);
 }
 
-/** The error of a text that was looked at for so many characters. */
+/** Returns the error for rows that do not begin in the first characters, `chars` of them. */
 export function noTableYet(name: string, chars: number, records: string | null): RunError {
   const looked = `its first ${Math.floor(chars / 1024 / 1024)} MB`;
   const what = records === null ? 'no array of objects was found' : 'the array was not found';
   const subject = phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`;
-  return badJson(what, subject, `write its rows as lines and give those: ${jqFor(name, records)}`);
+  return badJson(what, subject, `write its rows as lines and read that file: ${jqFor(name, records)}`);
 }
 
-/** The error of a text by column that is longer than what is looked at. */
+/** Returns the error for values by column in a text that is too long. */
 export function tooLongByColumn(name: string): RunError {
-  const what = 'the values stand by column, and the file is too long to be turned into rows';
+  const what = 'the values are stored by column, and the file is too large to be turned into rows';
   const todo = "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV";
   return badJson(what, name, todo);
 }

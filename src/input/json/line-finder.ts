@@ -1,12 +1,12 @@
-/** Finds characters and line ends in a window of text without searching any stretch twice. */
+/** Finds characters and line ends in a window of text without searching any part twice. */
 
-/** `lf`: LF or CRLF ends a line. `cr`: CR does too, as in files of old Macs. */
+/** `lf`: LF or CRLF ends a line. `cr`: a lone CR ends one too, as on old Macs. */
 export type LineMode = 'lf' | 'cr';
 
 const LF = 10;
 const CR = 13;
 
-/** Remembers the last hit, so that asking again for a nearby place costs nothing. */
+/** Finds a character, and remembers the last hit for the next search. */
 export class CharFinder {
   #from = 0;
   #at = -1;
@@ -16,12 +16,12 @@ export class CharFinder {
     private readonly char: string,
   ) {}
 
-  /** Index of the first such character at or after `from`; `Infinity` when there is none. */
+  /** Returns the first index of the character at or after `from`, or `Infinity`. */
   next(from: number): number {
     if (from >= this.#from && from <= this.#at) return this.#at;
-    const found = this.text.indexOf(this.char, from);
+    const index = this.text.indexOf(this.char, from);
     this.#from = from;
-    this.#at = found < 0 ? Number.POSITIVE_INFINITY : found;
+    this.#at = index < 0 ? Number.POSITIVE_INFINITY : index;
     return this.#at;
   }
 }
@@ -40,7 +40,7 @@ export class LineFinder {
     this.#cr = mode === 'cr' ? new CharFinder(text, '\r') : null;
   }
 
-  /** Index of the end of the line that `from` is in; `Infinity` when the window ends before. */
+  /** Returns the index of the end of the line at `from`; `Infinity` if the window ends first. */
   next(from: number): number {
     const lf = this.#lf.next(from);
     if (this.#cr === null) return lf;
@@ -49,18 +49,18 @@ export class LineFinder {
     return cr === this.text.length - 1 && !this.isLast ? Number.POSITIVE_INFINITY : cr;
   }
 
-  /** Where the line's own text stops, given the end that `next` found and where the line begins. */
+  /** Returns where the text of a line stops, for the end that `next` found and the line's begin. */
   stop(end: number, begin: number): number {
     return this.#cr === null && end > begin && this.text.charCodeAt(end - 1) === CR ? end - 1 : end;
   }
 
-  /** Where the next line begins, given the end that `next` found. */
+  /** Returns where the next line begins, for the end that `next` found. */
   after(end: number): number {
     const isPair = this.text.charCodeAt(end) === CR && this.text.charCodeAt(end + 1) === LF;
     return isPair ? end + 2 : end + 1;
   }
 
-  /** Line ends that begin in `from` to `to`, counted no further than `max`. */
+  /** Counts the line ends between `from` and `to`, up to `max`. */
   count(from: number, to: number, max = Number.POSITIVE_INFINITY): number {
     let count = 0;
     for (let end = this.next(from); end < to && count < max; end = this.next(this.after(end))) count += 1;
@@ -68,7 +68,7 @@ export class LineFinder {
   }
 }
 
-/** Judges how lines end: by LF where both occur, unless lone CRs outside of quotes prevail. */
+/** Detects how lines end: by LF, unless there are more lone CRs outside of quotes. */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';
   if (!text.includes('\n')) return 'cr';
@@ -80,7 +80,7 @@ export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   return loneCr > lf ? 'cr' : 'lf';
 }
 
-/** The line end that stands at `index`, or null when none does. */
+/** Returns the line end at `index`, or null. */
 export function lineEndAt(text: string, index: number): '\n' | '\r\n' | '\r' | null {
   if (text.startsWith('\r\n', index)) return '\r\n';
   const char = text[index];

@@ -1,4 +1,4 @@
-/** Cells of a sheet, by their types (ECMA-376, 18.18.11), and the texts that they share. */
+/** Reads cells of a sheet by their types (ECMA-376, 18.18.11), and the texts that they share. */
 import { cutText } from '../../core/terminal-text.js';
 import {
   momentShown,
@@ -11,17 +11,17 @@ import { OverBounds } from '../binary-table.js';
 import type { Workbook } from './workbook.js';
 import { readXml } from './xml-feed.js';
 
-/** In a cell (Excel specifications and limits). */
+/** Characters in a cell (Excel specifications and limits). */
 export const MOST_CELL_CHARS = 32_767;
-/** Each of them may be an escape of 7. */
+/** Each character may be written as an escape of 7. */
 const MOST_ESCAPED = MOST_CELL_CHARS * 7;
 
 export const SPLIT = 'save the table as CSV, or as several workbooks';
-/** A workbook with more distinct text is a database: Excel itself takes minutes to open it. */
+/** Bytes of distinct text; Excel itself takes minutes to open a workbook with more. */
 const MOST_BYTES = 512 * 1024 * 1024;
 const FIRST_BYTES = 1024 * 1024;
 
-/** A text of several runs, no longer than is needed to see that it is too long for a cell. Pure. */
+/** Joins runs of a text, up to the length that shows it to be too long for a cell. Pure. */
 export function addText(text: string, more: string): string {
   if (text === '' && more.length <= MOST_ESCAPED) return more;
   return text.length > MOST_ESCAPED ? text : text + more.slice(0, MOST_ESCAPED + 1 - text.length);
@@ -33,13 +33,13 @@ function unescapeXstring(text: string): string {
   return text.replace(/_x([0-9a-fA-F]{4})_/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Numbered texts, outside of JavaScript's heap: in UTF-8, escaped as JSON. */
+/** Numbered texts, kept outside of JavaScript's heap as JSON in UTF-8. */
 export class SharedStrings {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #ends = new Uint32Array(4096);
   #count = 0;
 
-  /** Returns null if no text has this number. One too long for a cell has one character more. */
+  /** Returns a text, cut after one character too many for a cell; null for an unknown number. */
   text(index: number): string | null {
     if (!Number.isInteger(index) || index < 0 || index >= this.#count) return null;
     const json = this.#bytes.toString('utf8', this.#start(index), this.#ends[index]);
@@ -69,7 +69,7 @@ export class SharedStrings {
     this.#count += 1;
   }
 
-  /** Throws Error for broken XML and too much text. */
+  /** Reads the part with the texts. Throws Error for broken XML and too much text. */
   static async read(chunks: AsyncIterable<Buffer>): Promise<SharedStrings> {
     const strings = new SharedStrings();
     let text = '';
@@ -96,11 +96,11 @@ export class SharedStrings {
 
 interface Cell {
   readonly cell: TypedCell;
-  /** Characters of the whole text, which is cut where it is too long for a cell. */
+  /** Characters of the text before it was cut to fit into a cell. */
   readonly chars: number;
 }
 
-/** `value` is the text of the element; null: an empty cell. */
+/** Returns a function that makes a cell of its type, text and number format; null if empty. */
 export function createCells({ formats }: Workbook, strings: SharedStrings | null) {
   const { codes, is1904 } = formats;
 
@@ -112,7 +112,7 @@ export function createCells({ formats }: Workbook, strings: SharedStrings | null
 
   function ofShared(value: string, format: number): Cell | null {
     const text = strings?.text(Number(value)) ?? null;
-    if (text === null) throw new Error(`a cell refers to a text ${value.slice(0, 20)} that is missing`);
+    if (text === null) throw new Error(`a cell refers to text ${value.slice(0, 20)}, which is missing`);
     return ofText(text, format);
   }
 
@@ -134,7 +134,7 @@ export function createCells({ formats }: Workbook, strings: SharedStrings | null
     return ofNumber(isDouble ? number : digits, format);
   }
 
-  /** A date or time as ISO text, as its serial number where its number format can show that. */
+  /** Makes a serial number of an ISO date or time if the number format can show it. */
   function ofIso(iso: string, format: number): Cell {
     const time = timeOfDay(iso);
     const shown = momentShown(codes[format] ?? '');
@@ -167,7 +167,7 @@ export function createCells({ formats }: Workbook, strings: SharedStrings | null
 
 const TIMES = { codes: ['General', 'hh:mm:ss'], is1904: false };
 
-/** `10:30`, `T10:30:15.25`: as part of a day; null: another text. Pure. */
+/** Returns `10:30` or `T10:30:15.25` as a fraction of a day; null for another text. Pure. */
 function timeOfDay(iso: string): number | null {
   const [, hours, minutes, seconds = 0] = /^T?(\d\d):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?$/.exec(iso) ?? [];
   if (hours === undefined || Number(hours) > 23) return null;

@@ -1,4 +1,4 @@
-/** The cells of a sheet, row by row: values, number formats, positions. */
+/** Reads the rows of a sheet. */
 import type { RowReason } from '../../core/row-reason.js';
 import { cutText, shortName } from '../../core/terminal-text.js';
 import { type TypedCell, textOfCell } from '../../core/typed-cell.js';
@@ -19,11 +19,11 @@ import { parseXml } from './xml-feed.js';
 export const LAST_SHEET_ROW = 1_048_576;
 /** `XFD`, from the same source. */
 export const LAST_SHEET_COLUMN = 16_384;
-/** Characters of the rows that are made at once: many large ones may be made of few texts. */
+/** Characters of a batch; a few shared texts can make many large rows. */
 const BATCH_CHARS = 512 * 1024;
-/** The most empty cells in a row between two filled ones: a sheet can claim any width. */
+/** A wider gap between two filled cells counts: a sheet can claim any width. */
 const WIDE_GAP = 256;
-/** The most such empty cells in all rows together. */
+/** The most empty cells in wide gaps of all rows together. */
 const MOST_GAPS = 20_000_000;
 
 const FEWER_COLUMNS = 'delete the cells to the right of the table, and save the workbook again';
@@ -34,18 +34,18 @@ export interface SheetRow {
   readonly raw: string;
   /** Columns up to the last filled one. */
   readonly width: number;
-  /** By column, of those that are wanted; the others are blank. */
+  /** By column; blank for a column that is not wanted. */
   readonly texts: readonly string[];
   readonly isBlank: boolean;
-  /** A formula has no stored result: the program that wrote it does not calculate. */
+  /** True if a formula has no stored result, because its program does not calculate. */
   readonly lacksResult: boolean;
-  /** Why it is not a row: a cell or all of them are too long; its cells are the first ones, cut. */
+  /** Set if a cell, or all together, are too long; `raw` is then cut. */
   readonly problem: RowReason | null;
 }
 
 const OVER_CELL: RowReason = { code: 'long_cell', most: MOST_CELL_CHARS };
 
-/** Reads rows with any cell. `wanted`: columns whose texts are needed. Throws for broken XML. */
+/** Reads rows with cells. `wanted`: columns whose texts are needed. Throws Error for broken XML. */
 export async function* readSheetRows(
   chunks: AsyncIterable<Buffer>,
   book: Workbook,
@@ -62,7 +62,7 @@ export async function* readSheetRows(
   let gaps = 0;
   let line = 0;
   let cells: TypedCell[] = [];
-  /** Characters of all cells of the row, replaced ones included. */
+  /** Characters of the row, with cells that a later one of the same place replaced. */
   let rowChars = 0;
   let column = -1;
   let lacksResult = false;
@@ -79,7 +79,7 @@ export async function* readSheetRows(
 
   const place = () => {
     const placed = cellOf(type, value, format);
-    // Colour alone does not make a cell: headers are often coloured to the sheet's last column.
+    // Colour alone makes no cell: headers are often coloured to the sheet's last column.
     if (placed === null) return;
     if (column >= MAX_COLUMNS) {
       const where = `row ${line} has a cell beyond the first ${MAX_COLUMNS} columns`;
@@ -116,7 +116,7 @@ export async function* readSheetRows(
           const reference = attributes.r?.value;
           column = reference === undefined ? column + 1 : columnOf(reference);
           type = attributes.t?.value ?? 'n';
-          // The first style is that of cells without one.
+          // A cell without a style has the first one.
           format = formatOfStyle[Number(attributes.s?.value ?? 0)] ?? 0;
           value = '';
           isFormula = false;
@@ -146,7 +146,7 @@ export async function* readSheetRows(
           line = Number(number ?? line + 1);
           if (line > LAST_SHEET_ROW)
             throw new OverBounds(`row ${line} is beyond the last row of a sheet, ${LAST_SHEET_ROW}`, SPLIT);
-          if (!(line >= 1)) throw new Error(`it has a row ${shortName(String(number))}`);
+          if (!(line >= 1)) throw new Error(`it has a row with the number ${shortName(String(number))}`);
           cells = [];
           rowChars = 0;
           column = -1;
@@ -182,7 +182,7 @@ export async function* readSheetRows(
   }
 }
 
-/** Position from 0 of the column of `AB12`. */
+/** Returns the position, from 0, of the column of `AB12`. */
 function columnOf(reference: string): number {
   let column = 0;
   for (let at = 0; column <= LAST_SHEET_COLUMN; at += 1) {
@@ -195,15 +195,15 @@ function columnOf(reference: string): number {
       `cell ${shortName(reference)} is beyond the last column of a sheet, XFD`,
       FEWER_COLUMNS,
     );
-  if (column === 0) throw new Error(`it has a cell ${shortName(reference)}`);
+  if (column === 0) throw new Error(`it has a cell with the reference ${shortName(reference)}`);
   return column - 1;
 }
 
 const ROWS_COUNTED_AT_ONCE = 20_000;
 
-/** Counts the rows of a sheet of ours, independent of `readSheetRows`: numbers to be added. */
+/** Counts the rows of a sheet that we wrote, without `readSheetRows`. Yields numbers to add up. */
 export async function* countSheetRows(archive: ZipArchive, part: string): AsyncGenerator<number> {
-  // The texts of cells escape `<`, so this is always a row.
+  // Texts of cells escape `<`, so this is always a row.
   const mark = '<row ';
   let rest = '';
   let rows = 0;

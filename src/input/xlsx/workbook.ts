@@ -1,4 +1,4 @@
-/** The parts of a workbook: sheets, number formats, first day. */
+/** Reads the parts of a workbook: sheets, number formats, date system. */
 import { posix } from 'node:path';
 import { RunError } from '../../core/errors.js';
 import { phrase } from '../../core/phrase.js';
@@ -21,7 +21,7 @@ export interface Workbook {
   readonly sharedStrings: string | null;
 }
 
-/** Throws Error if it is not a workbook. */
+/** Reads what is common to all sheets. Throws Error if the archive is not a workbook. */
 export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
   const { sheets, is1904, partOf } = await readSheets(archive);
   const styles = partOf('styles');
@@ -29,7 +29,7 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
   return { sheets, formats: { codes, is1904 }, formatOfStyle, sharedStrings: partOf('sharedStrings') };
 }
 
-/** The sheets, and the names of other parts by their kind. Throws as `readWorkbook`. */
+/** Returns the sheets, and a function that finds a part of a kind. Throws like `readWorkbook`. */
 export async function readSheets(archive: ZipArchive) {
   const roots = await readRelations(archive, '/');
   const path = [...roots.values()].find(({ kind }) => kind === 'officeDocument')?.part;
@@ -42,20 +42,20 @@ export async function readSheets(archive: ZipArchive) {
       if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.date1904?.value ?? '');
       if (name !== 'sheet') return;
       const relation = relations.get(relationOf(attributes));
-      // Charts and macros have their own sheets.
+      // A chart or a macro may be a sheet too.
       if (relation?.kind !== 'worksheet') return;
       const isHidden = (attributes.state?.value ?? 'visible') !== 'visible';
       sheets.push({ name: attributes.name?.value ?? '', part: relation.part, isHidden });
     },
   });
   const partOf = (wanted: string) => {
-    const found = [...relations.values()].find(({ kind }) => kind === wanted)?.part;
-    return found !== undefined && archive.has(found) ? found : null;
+    const part = [...relations.values()].find(({ kind }) => kind === wanted)?.part;
+    return part !== undefined && archive.has(part) ? part : null;
   };
   return { sheets: sheets as readonly SheetPart[], is1904, partOf };
 }
 
-/** The id of a relation of the part: `r:id`; names of both editions of the standard end so. */
+/** Returns the attribute `r:id`, whose namespace ends alike in both editions of the standard. */
 const relationOf = (attributes: Parameters<XmlHandler['open']>[1]) =>
   Object.values(attributes).find(({ local, uri }) => local === 'id' && uri.endsWith('/relationships'))
     ?.value ?? '';
@@ -66,7 +66,7 @@ const RELATION = new RegExp(
     '/relationships/(\\w+)$',
 );
 
-/** Targets by id, of the standard's own kinds. */
+/** Reads relations of the standard's kinds, by id. */
 async function readRelations(archive: ZipArchive, source: string) {
   const { dir: folder, base } = posix.parse(source);
   const relations = new Map<string, { readonly kind: string; readonly part: string }>();
@@ -83,7 +83,7 @@ async function readRelations(archive: ZipArchive, source: string) {
 
 const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
-/** Of a number format (Excel specifications and limits); longer ones take minutes to look at. */
+/** The longest number format in Excel; longer ones would take minutes to interpret. */
 const MOST_CODE_CHARS = 255;
 
 async function readStyles(chunks: AsyncIterable<Buffer> | null) {
@@ -114,7 +114,7 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
   return { codes: [...positions.keys()], formatOfStyle };
 }
 
-/** The sheet of `--sheet`, a name or a position from 1; by default the first visible one. */
+/** Returns the sheet `asked`, a name or a position from 1; by default the first visible one. */
 export function chooseSheet(
   name: string,
   sheets: readonly SheetPart[],

@@ -1,4 +1,4 @@
-/** Writes a workbook of one sheet (ECMA-376, 18); shared texts would fill the memory. */
+/** Writes a workbook of one sheet (ECMA-376, 18), without shared texts, which would fill memory. */
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
@@ -19,7 +19,7 @@ import { LAST_SHEET_COLUMN, LAST_SHEET_ROW } from './sheet-rows.js';
 
 export interface SheetPlan {
   readonly formats: CellFormats;
-  /** The input is a sheet: its numbers stay as they are. */
+  /** True if the input is a sheet, whose numbers stay as they are. */
   readonly isFromSheet: boolean;
   readonly sheetName: string;
   readonly hasHeader: boolean;
@@ -32,14 +32,14 @@ const ROWS_MEASURED = 200;
 /** Fixed, so that the same rows give the same bytes. */
 const MTIME = new Date(2000, 0, 1);
 
-/** The longest text in a cell in Excel. */
+/** Characters in a cell (Excel specifications and limits). */
 export const LONGEST_TEXT = 32_767;
 
 interface SheetSize {
-  /** The header included. */
+  /** With the header. */
   readonly rows: number;
   readonly columns: number;
-  /** The first of the user's cells that is longer than {@link LONGEST_TEXT}; null: none is. */
+  /** The first of the user's cells with more than {@link LONGEST_TEXT}, or null. */
   readonly longCell: { readonly line: number; readonly column: string; readonly length: number } | null;
 }
 
@@ -62,10 +62,11 @@ export function assertFitsSheet(path: string, { rows, columns, longCell }: Sheet
   if (longCell === null) return;
   const { line, column, length } = longCell;
   const size = `"${shortName(column)}" in line ${line} has ${countText(length)}`;
-  throw refuse(`cell of a sheet has at most ${countText(LONGEST_TEXT)} characters`, size, 'shorten the cell');
+  const most = countText(LONGEST_TEXT);
+  throw refuse(`cell of a sheet has at most ${most} characters`, size, 'shorten the cell');
 }
 
-/** Takes records of `TypedCell`s, and sends its bytes. Rejects with what `output` rejects with. */
+/** Writes records of `TypedCell`s as bytes to `output`. Rejects with the errors of `output`. */
 export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: SheetPlan) {
   const styles = createStyles(plan);
   const sheet = new PassThrough({ highWaterMark: 1 << 18 });
@@ -93,7 +94,7 @@ export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: S
     throw error;
   });
   pumping.catch(() => undefined);
-  // The archive waits for its parts in any case.
+  // After an error the archive would wait for its parts forever.
   zip.on('error', (error) => bytes.destroy(error));
   sheet.on('error', () => undefined);
 
@@ -103,7 +104,7 @@ export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: S
   let count = 0;
   let widest = 1;
 
-  /** Each piece is a task of the compressor: few large ones take half the time. */
+  /** Sends large pieces: each is a task of the compressor, and few tasks take half the time. */
   async function send(xml: string, isLast = false): Promise<void> {
     gathered += xml;
     if (gathered.length < GATHER && !isLast) return;
@@ -135,7 +136,7 @@ export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: S
       first.push(cells);
       if (first.length === ROWS_MEASURED) await begin();
     },
-    /** Sends the rest; nothing may be written after it. */
+    /** Sends the rest. Nothing may be written afterwards. */
     async finish(): Promise<void> {
       if (!hasBegun) await begin();
       const filter = plan.hasHeader ? `<autoFilter ref="A1:${letters(widest - 1)}${count}"/>` : '';
@@ -143,7 +144,7 @@ export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: S
       sheet.end();
       await pumping;
     },
-    /** Ends without the rest; after `finish` it does nothing. */
+    /** Stops without sending the rest; does nothing after `finish`. */
     async discard(): Promise<void> {
       sheet.destroy();
       bytes.destroy();
@@ -174,7 +175,7 @@ function relationships(parts: readonly (readonly [kind: string, target: string])
 
 function workbookXml({ formats, sheetName }: SheetPlan): string {
   const first = formats.is1904 ? '<workbookPr date1904="1"/>' : '';
-  // Excel refuses other names; that of an input is valid.
+  // Excel refuses other names.
   const name =
     sheetName
       .replace(/[[\]:*?/\\]|^'|'$/g, ' ')
@@ -193,7 +194,7 @@ function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHead
   const widths: number[] = [];
   for (const cells of first) {
     for (const [at, cell] of cells.entries()) {
-      // Two more, for the filter arrow and the padding.
+      // Room for the filter arrow and the padding.
       const length =
         Math.max(
           ...textOfCell(cell, formats)
@@ -215,7 +216,7 @@ function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHead
 const MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss';
 const DAY_FORMAT = 'yyyy-mm-dd';
 const LONGEST_LINK = 255;
-/** Cell styles: one for each number format of the input, then those of our cells. */
+/** Makes cell styles: one for each number format of the input, then those of our cells. */
 function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const all = [...codes, MOMENT_FORMAT, DAY_FORMAT];
   const moment = codes.length;
@@ -252,7 +253,7 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const element = (ref: string, style: number, content: string, type = '') =>
     `<c r="${ref}"${style === 0 ? '' : ` s="${style}"`}${type && ` t="${type}"`}>${content}</c>`;
   const text = (ref: string, value: string, style: number) => {
-    // One of ours: the user's are shorter.
+    // Only a cell of ours can be too long: `assertFitsSheet` checks the user's.
     const short = value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value;
     return element(ref, style, `<is><t xml:space="preserve">${escapeText(short)}</t></is>`, 'inlineStr');
   };
@@ -270,7 +271,7 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
       if ('n' in cell) return element(ref, cell.f ?? 0, `<v>${escapeXml(String(cell.n))}</v>`);
       if ('u' in cell) {
         if (cell.u.length > LONGEST_LINK) return text(ref, cell.u, 0);
-        // A sheet can have 65,530 other links, but a formula in every cell.
+        // A sheet can have only 65,530 links of another kind, but a formula in every cell.
         const formula = `HYPERLINK("${cell.u.replaceAll('"', '""')}")`;
         return element(ref, link, `<f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v>`, 'str');
       }
@@ -283,7 +284,7 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   };
 }
 
-/** Excel keeps 15 digits of a number; an integer with more is an identifier. */
+/** True for an integer of more than 15 digits, which Excel would round: an identifier. */
 function isLongInteger(cell: TypedCell): boolean {
   if (typeof cell === 'number') return /^-?\d{16,}$/.test(String(cell));
   return typeof cell === 'object' && cell !== null && 'n' in cell && /^-?\d{16,}$/.test(String(cell.n));
@@ -297,7 +298,7 @@ function escapeXml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Characters that XML does not allow, and text like their escape (ECMA-376, 22.9.2). */
+/** Characters that XML does not allow, and texts like their escape (ECMA-376, 22.9.2). */
 const UNWRITABLE = /(?![\t\n\x7f-\x9f])\p{Cc}|\p{Surrogate}|[\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)/gu;
 
 function escapeText(text: string): string {
@@ -311,7 +312,7 @@ function escapeText(text: string): string {
 
 const LETTERS: string[] = [];
 
-/** `A` for 0, `AB` for 27. */
+/** Returns `A` for 0, `AB` for 27. */
 function letters(column: number): string {
   for (let at = LETTERS.length; at <= column; at += 1) {
     LETTERS.push((at < 26 ? '' : letters(Math.floor(at / 26) - 1)) + String.fromCharCode(65 + (at % 26)));

@@ -1,4 +1,4 @@
-/** The table on a sheet of a workbook: its beginning, columns and rows. */
+/** Finds the table on a sheet of a workbook, and reads its rows. */
 import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, padded, type Row } from '../../core/table.js';
@@ -13,12 +13,12 @@ import { SharedStrings } from './sheet-cells.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 
-/** Filled rows that are used to find the table, at most of so many characters. */
+/** Limits of the filled rows in which the table is found. */
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
 const SHEETS_NAMED = 100;
 
-/** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
+/** Opens a table. Throws `input-empty`, `input-preamble`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
   const { name } = archive;
   const { header: mayHaveHeader, skipLines } = opening;
@@ -58,21 +58,19 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const texts = head.map((row) => padded(row.texts, width));
   const warnings: Phrase[] = [];
   if (book.sheets.length > 1 && opening.sheet === null) {
-    const setting = { setting: 'sheet' };
-    warnings.push(
-      phrase`${shownSheet} is read, of ${listSheets(book.sheets)}: choose another with ${setting}`,
-    );
+    const sheets = listSheets(book.sheets);
+    warnings.push(phrase`reading ${shownSheet} of ${sheets}; choose another with ${{ setting: 'sheet' }}`);
   }
   const unsolved = head.find(({ lacksResult }) => lacksResult);
   if (unsolved !== undefined) {
-    const todo = 'to have the results, open the file in a spreadsheet program and save it';
+    const todo = 'to get the results, open the file in a spreadsheet program and save it';
     warnings.push(
       `formulas without a stored result are read as blank (first in row ${unsolved.line}): ${todo}`,
     );
   }
-  const found = judgeTable([top, ...rest], texts, mayHaveHeader, `${name}, ${shownSheet}`);
-  const { first, columns, hasHeader } = found;
-  warnings.push(...found.warnings);
+  const table = judgeTable([top, ...rest], texts, mayHaveHeader, `${name}, ${shownSheet}`);
+  const { first, columns, hasHeader } = table;
+  warnings.push(...table.warnings);
   const rawHeader = hasHeader ? first.raw : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...book.formats, sheet: sheet.name };
@@ -108,7 +106,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   };
 }
 
-/** Finds where the table on a sheet begins, and its columns. `texts`: of `head`, equally wide. */
+/** Finds where the table begins, and its columns. `texts`: those of `head`, padded to one width. */
 function judgeTable(
   head: readonly [SheetRow, ...SheetRow[]],
   texts: readonly (readonly string[])[],
@@ -116,14 +114,14 @@ function judgeTable(
   name: string,
 ) {
   const warnings: Phrase[] = [];
-  const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
-  // A row that cannot be read is not a header below a title.
-  const at = head[found]?.problem === null ? found : 0;
+  const headerAt = mayHaveHeader ? findSheetHeader(head, texts) : 0;
+  // An unreadable row is not a header below a title.
+  const at = head[headerAt]?.problem === null ? headerAt : 0;
   const first = head[at] ?? head[0];
   const [header = [], ...others] = texts.slice(at);
   const isBare = isBareList([header, ...others]);
   const hasHeader = mayHaveHeader && !isBare;
-  if (at > 0) warnings.push(`rows above the table ignored: it begins in row ${first.line}`);
+  if (at > 0) warnings.push(`the table begins in row ${first.line}: the rows above it are ignored`);
   if (mayHaveHeader && isBare) {
     warnings.push('no header: the first row is data like the others; the column is named column_1');
   }
@@ -134,7 +132,7 @@ function judgeTable(
   if (!hasHeader) return withoutHeader();
   const recordOf = (cells: readonly string[], index: number) => {
     const { line = 1, problem = null } = head[at + index] ?? {};
-    // Only that of the header is looked at.
+    // Only the text of the header is checked.
     return { line, raw: index === 0 ? cells.join(' ') : '', cells, problem };
   };
   const records = others.map((cells, index) => recordOf(cells, index + 1));
@@ -149,10 +147,9 @@ function judgeTable(
 const MOST_TITLE_ROWS = 30;
 
 /**
- * Returns the index of the header: 0 unless the first row is a title, with one filled cell (two
- * above six columns), and only short rows stand between it and a row that names nearly every
- * column. With two columns a blank row must mark the title, because a header may name just one.
- * Pure.
+ * Returns the index of the header: 0 unless the first row is a title with one filled cell (two
+ * above six columns), and all rows before one that names nearly every column are short. In a table
+ * of two columns a blank row must follow the title, because a header may name just one. Pure.
  */
 export function findSheetHeader(
   rows: readonly { readonly line: number }[],
@@ -164,7 +161,7 @@ export function findSheetHeader(
   );
   const least = Math.max(2, Math.ceil(used.size * 0.8));
   const at = filled.findIndex((count) => count >= least);
-  // `Ticker Symbol: | XLK` above a wide table is no header either.
+  // A title above a wide table may have two cells (`Ticker Symbol: | XLK`).
   const isNamed = (texts[at] ?? []).every((cell) => valueKind(cell) !== 'number');
   const isTitle =
     (filled[0] ?? 0) <= (used.size < 6 || !isNamed ? 1 : 2) &&

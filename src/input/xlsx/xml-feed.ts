@@ -1,30 +1,30 @@
-/** Reads the XML of a workbook with bounds: no document type, no deep nesting, no endless text. */
+/** Parses the XML of a workbook; refuses a document type, deep nesting and endless text. */
 import { TextDecoder } from 'node:util';
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 
-/** Sees elements of the root's namespace, under any prefix, and nothing of other namespaces. */
+/** Receives the elements of the root's namespace, under any prefix. */
 export interface XmlHandler {
-  /** The name is without prefix, those of attributes are as written. */
+  /** `name` has no prefix; the keys of `attributes` are as written. */
   open(name: string, attributes: Readonly<Record<string, SaxesAttributeNS>>): void;
   /** A text may come in pieces. */
   text?(text: string): void;
   close?(name: string): void;
-  /** Asked after each piece of the XML; the parser pauses. */
+  /** Called after each piece of the XML; true pauses the parser. */
   isFull?(): boolean;
 }
 
 const DEEPEST = 64;
-/** Characters without a tag: a cell has 32,767 at most, each perhaps an escape of 7. */
+/** Characters without a tag; a cell has at most 32,767, each perhaps an escape of 7. */
 const LONGEST_RUN = 4 * 1024 * 1024;
 /** Attributes of an element. Programs write up to 50; the parser keeps those of open elements. */
 const MOST_ATTRIBUTES = 256;
-/** Characters that are read at once: a handler may make 32,767 out of each 20. */
+/** Characters that are parsed at once; 20 of them may make a handler add 32,767. */
 const PIECE_CHARS = 2048;
 
-/** ECMA-376, part 3: of a choice, what a program takes that knows none of the newer namespaces. */
+/** Namespace of alternatives, whose fallback is read (ECMA-376, part 3). */
 const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/2006';
 
-/** Parts are in UTF-8 or UTF-16 (ECMA-376, part 2), by the first two bytes: a mark, or a `<`. */
+/** UTF-16 by its first two bytes, a mark or a `<`; other parts are UTF-8 (ECMA-376, part 2). */
 const UTF16: Readonly<Record<string, string>> = {
   fffe: 'utf-16le',
   '3c00': 'utf-16le',
@@ -32,13 +32,13 @@ const UTF16: Readonly<Record<string, string>> = {
   '003c': 'utf-16be',
 };
 
-/** Reads a part; pauses when the handler is full. Throws Error for broken XML, and the stream's. */
+/** Parses a part; yields when the handler is full. Throws Error for broken XML and bad streams. */
 export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: true, fileName: 'its XML' });
   let run = 0;
   let depth = 0;
   let rootSpace = '';
-  /** The depth of the element whose content the handler does not see; 0: none. */
+  /** Depth of the element that is hidden from the handler, or 0. */
   let foreignDepth = 0;
   const giveText = (text: string) => {
     if (foreignDepth === 0) handler.text?.(text);
@@ -50,7 +50,7 @@ export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandl
   parser.on('opentag', ({ uri, local, attributes }) => {
     depth += 1;
     if (depth > DEEPEST) throw new Error(`it nests more than ${DEEPEST} elements`);
-    // Counting those of each short element takes a tenth of the time.
+    // Counting them in short elements too would take a tenth of the time.
     if (run > 0 && Object.keys(attributes).length > MOST_ATTRIBUTES)
       throw new Error(`it has an element of more than ${MOST_ATTRIBUTES} attributes`);
     run = 0;
@@ -88,7 +88,7 @@ async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   yield decoder?.decode() ?? '';
 }
 
-/** Reads a whole part with `handler`, which is never full. Throws the errors of `parseXml`. */
+/** Parses a whole part with a handler that is never full. Throws the errors of `parseXml`. */
 export async function readXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
   for await (const _ of parseXml(chunks, handler));
 }

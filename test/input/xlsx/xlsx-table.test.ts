@@ -45,7 +45,7 @@ describe('a workbook of other software', () => {
     const { input, rows } = await readBook(await bookOf({ name: 'S', rows: [...title, ...data] }));
     expect(input.shape.columns).toEqual(['id', 'website', 'city']);
     expect(rows.map(({ line, number }) => `${line} ${number}`)).toEqual(['4 1', '6 2']);
-    expect(input.warnings).toContain('rows above the table ignored: it begins in row 3');
+    expect(input.warnings).toContain('the table begins in row 3: the rows above it are ignored');
     expect(input.shape.leftOut).toEqual({ linesAbove: 2, sheets: [] });
     expect(input.warnings).toContain('blank rows ignored: 1');
   });
@@ -160,8 +160,13 @@ describe('the XML of a workbook', () => {
     ['many attributes', `<row ${manyAttributes}/>`, {}, 'more than 256 attributes'],
     ['a text without end', `<row><c t="str"><v>${'x'.repeat(9e6)}`, {}, 'a text that is too long'],
     ['XML that breaks off', '<row><c', {}, 'damaged'],
-    ['a text that is missing', '<row><c t="s"><v>7</v></c></row>', parts, 'a text 7 that is missing'],
-    ['a reference that is none', '<row><c r="1A"><v>1</v></c></row>', {}, 'a cell 1A'],
+    ['a text that is missing', '<row><c t="s"><v>7</v></c></row>', parts, 'text 7, which is missing'],
+    [
+      'a reference without letters first',
+      '<row><c r="1A"><v>1</v></c></row>',
+      {},
+      'a cell with the reference 1A',
+    ],
   ])('%s is refused', async (_, sheet, some, words) => {
     const reading = readBook(await workbookOf(sheet, some));
     await expect(reading).rejects.toMatchObject({ code: 'input-binary' });
