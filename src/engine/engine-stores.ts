@@ -1,6 +1,6 @@
 /**
- * The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. The
- * Lua and SQL files judge.
+ * The stores of an engine and its id, the same on Redis and PostgreSQL. Each method calls a
+ * function in Lua or SQL, which makes the decisions.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS, isMoment } from '../core/clock.js';
@@ -24,8 +24,8 @@ export function createStores(calls: StoreCalls) {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * Returns the engine's random id, so that files for one engine are not taken for another's. The
- * first caller gives the engine its id; with `isReadOnly`, returns an empty text instead.
+ * Returns the engine's random id, by which folders of different engines are told apart. The first
+ * caller creates the id; with `isReadOnly`, returns an empty text instead.
  */
 export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Promise<string> {
   const known = await readEngineId(keyValues);
@@ -36,11 +36,11 @@ export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Pr
   throw unreadable('its id');
 }
 
-/** The id; null before the first use of the engine. */
+/** Returns the engine's id; null before the first use of the engine. */
 export async function readEngineId(keyValues: Pick<KeyValueStore, 'list'>): Promise<string | null> {
   const entry = (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name);
   if (entry === undefined || /^[0-9a-f]{16}$/.test(entry.text)) return entry?.text ?? null;
-  // Folders are named by it: another program that wrote one does not choose a path.
+  // Folders are named by the id: another program that writes one must not choose their path.
   return createHash('sha256').update(entry.text).digest('hex').slice(0, 16);
 }
 
@@ -50,10 +50,10 @@ function dayUseOf(given: string): DayUse {
   return { day: new Date(isMoment(at) ? at : 0).toISOString().slice(0, 10), used };
 }
 
-/** Reads `DAY:USED DAY:USED`, oldest first. */
+/** `DAY:USED DAY:USED`, oldest first; days since 1970. */
 const daysShape: Shape<DayUse[]> = (value) => (text(value).match(/\S+/g) ?? []).map(dayUseOf);
 
-/** The wait of a granted permit (`12`, `12 free`), else why there is none. */
+/** The wait of a granted permit in milliseconds (`12`, `12 free`), else why it was refused. */
 const permitText = textLike(/^(?:lost|attempts_exhausted|denied|queued|\d+(?:\.\d+)?(?:e-\d+)?(?: free)?)$/);
 
 function permitAnswer(permit: string, answer: string): PermitAnswer {

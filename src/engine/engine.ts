@@ -1,4 +1,4 @@
-/** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
+/** The interface of an engine, which holds queue, ledger, outcomes and runs. */
 import type { Job, Processor, Queue, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
 import type { RunError } from '../core/errors.js';
@@ -11,15 +11,15 @@ import type { ScheduledJobData, ScheduledJobs } from './stores/scheduled-jobs.js
 
 export interface EngineOptions {
   readonly log: Log;
-  /** For looking: opening engine and queues writes nothing where it need not. Default false. */
+  /** True for commands that only show: opening writes nothing it can avoid. Default false. */
   readonly isReadOnly?: boolean | undefined;
-  /** After it, calls hardly wait for an unavailable engine. */
+  /** Once aborted, calls wait 3 s instead of 2 minutes for an unavailable engine. */
   readonly stop?: AbortSignal | undefined;
-  /** Empties the database first. Default false. */
+  /** True to empty the database first. Default false. */
   readonly forgets?: boolean;
-  /** Tests only: added to the store's clock, in whole milliseconds. */
+  /** Tests only: whole milliseconds to add to the store's clock. */
   readonly clockOffsetMs?: () => number;
-  /** Tests only: what the daily purge waits with. */
+  /** Tests only: the clock of the daily purge. */
   readonly upkeepClock?: Clock;
 }
 
@@ -34,46 +34,46 @@ export interface ChunkData {
   readonly attempts: Readonly<Record<string, number>>;
   /** Earliest time of the next request (ms since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
-  /** When `due` was written, by the same clock: no wait is longer than it was then. */
+  /** When `due` was written, by the same clock: caps the wait if the clock is set back. */
   readonly parkedAt?: number;
-  /** True if a worker had it before and was killed; absent where only the job says so. */
+  /** True if a killed worker had the chunk before; absent if only the BullMQ job knows. */
   readonly isRepeat?: boolean;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;
 export type BullChunkQueue = Queue<ChunkData, void, 'chunk'>;
 export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
-/** With three parameters BullMQ hands over the signal that a lost lock aborts. */
+/** A processor with three parameters gets a signal from BullMQ, aborted when the lock is lost. */
 export type ChunkProcessor = Processor<ChunkData, void, 'chunk'>;
 
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
-/** A queue for a run: adds chunks, lists them, takes them back. Workers process them. */
+/** The queue as a run uses it. Workers take the chunks. */
 export interface ChunkQueue {
   /**
    * Adds chunks of one run, which has `ahead` unfinished chunks in the queue. Runs take turns, one
-   * chunk each. Keeps those that exist. After an error some may exist: adding again is safe.
+   * chunk each. Existing chunks stay as they are, so the call can be repeated after an error.
    */
   add(chunks: readonly ChunkData[], ahead: number): Promise<void>;
-  /** Numbers of a run's chunks that wait, are parked or are being worked on. */
+  /** Returns the numbers of a run's chunks that wait, are parked or have a worker. */
   chunksOf(run: string): Promise<number[]>;
-  /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
+  /** Returns waiting and parked chunks of all runs: the first 20,000 of each state. */
   idleChunks(): Promise<ChunkPlace[]>;
-  /** Takes a chunk back as its last worker left it, to be added again. Null if a worker has it. */
+  /** Removes a chunk and returns it as its last worker left it; null while a worker has it. */
   setAside(place: ChunkPlace): Promise<ChunkData | null>;
-  /** Takes a chunk back. False if a worker has it. */
+  /** Removes a chunk. Returns false while a worker has it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;
   close(): Promise<void>;
 }
 
-/** How many chunks wait, are being worked on, and are parked until a time. */
+/** Numbers of chunks; `delayed`: parked. */
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
-/** Of all clients and programs that use the server or database. */
+/** Facts about the whole server or database, other programs' sessions and data included. */
 type ServerFacts = Readonly<{ version: string; sessions: number; bytes: number }>;
 
-/** `code`: the same while the text changes with its figures. `text`: a sentence. */
+/** `code` stays the same when figures in `text`, a sentence, change. */
 export interface EngineWarning {
   readonly code: string;
   readonly text: string;
@@ -81,24 +81,24 @@ export interface EngineWarning {
 
 export interface Engine {
   readonly kind: 'embedded' | 'redis' | 'postgres';
-  /** Where it is, for people; never with credentials. */
+  /** For people, without credentials. */
   readonly address: string;
-  /** The queue of this name, to add chunks to. The caller closes it. */
+  /** Opens the queue of this name to add chunks to. The caller closes it. */
   openChunkQueue(name: string): ChunkQueue;
-  /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
+  /** Returns the free share of the engine's memory, 0 to 1; null if it has no limit. */
   freeMemory(): Promise<number | null>;
-  /** Random, kept in the engine, and the same for all. Empty where only `isReadOnly` opened it. */
+  /** Random and stored in the engine. Empty until a process opens it without `isReadOnly`. */
   readonly id: string;
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
   readonly keyValues: KeyValueStore;
   readonly scheduledJobs: ScheduledJobs;
-  /** What a loss of power could cost, if anything, and other warnings at start. */
+  /** Found on opening: for instance, that a loss of power could lose data. */
   readonly warnings: readonly EngineWarning[];
-  /** The caller closes it, and the workers. */
+  /** Opens a queue; the caller closes it, as well as the workers below. */
   openQueue(name: string): BullChunkQueue;
-  /** A worker that takes `concurrency` chunks at once, from `run()` on. */
+  /** Opens a worker that takes `concurrency` chunks at once, after `run()` is called. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
   openScheduledJobWorker(
     name: string,
@@ -106,9 +106,9 @@ export interface Engine {
     concurrency: number,
   ): Worker<ScheduledJobData, void, 'tick'>;
   facts(): Promise<ServerFacts>;
-  /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
+  /** Calls to the stores since the engine was opened, for measurements. */
   readonly roundTrips: { readonly count: number };
-  /** Returns why it can never work again, or null; absent where that cannot be known. */
+  /** Returns why the engine can never work again, or null; absent if it cannot be known. */
   readonly loss?: () => RunError | null;
   close(): Promise<void>;
 }

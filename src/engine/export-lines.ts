@@ -1,6 +1,6 @@
 /**
- * An export of an engine as lines of JSON. What the service sent stays as it came, so that numbers
- * that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
+ * An export of an engine as lines of JSON. The service's answers are copied as text, so that large
+ * numbers keep their digits; an answer that does not fit on a line is written as base64.
  */
 import { z } from 'zod';
 import { isMoment } from '../core/clock.js';
@@ -38,7 +38,7 @@ export function cancelLine({ job, by, at }: Cancel): string {
   return line({ type: 'cancel', job, by, at: iso(at) });
 }
 
-/** Throws when the stored bytes are not an answer. */
+/** Returns the line of a stored answer. Throws if its bytes cannot be unpacked. */
 export function answerLine({ key, status, packed, fetchedAt, billed, freshUntil }: StoredOutcome): string {
   const until = freshUntil === null ? null : iso(freshUntil);
   const known = { type: 'answer', key, status, fetchedAt: iso(fetchedAt), billed, freshUntil: until };
@@ -59,14 +59,14 @@ function line(value: object): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns a JSON object as text on one line, or null. */
+/** Returns the body as text if it is a JSON object on one line, else null. */
 function textOnOneLine(body: Buffer): string | null {
   const text = attempt(() => UTF8.decode(body), '');
   const isObject = /^\{[^\r\n]*\}$/.test(text) && attempt(() => [JSON.parse(text)], null) !== null;
   return isObject ? text : null;
 }
 
-/** Returns the header, or a sentence about any other line. */
+/** Returns the header of an export, or the reason why the line is no header. */
 export function readHeader(bytes: Buffer): ExportHeader | string {
   const given = readObject(bytes);
   if (typeof given === 'string' || given.type !== TYPE)
@@ -83,7 +83,7 @@ function readObject(bytes: Buffer): Readonly<Record<string, unknown>> | string {
   return isObject ? { ...value } : 'it is not a JSON object';
 }
 
-/** Neither store takes NUL; our names contain no other control characters either. */
+/** No engine stores NUL, and our names contain no other control characters either. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,4000}$/u;
 const NO_NAME = 'the name of the account is missing';
 const NO_PERIOD = 'the period is not a date';
@@ -99,7 +99,7 @@ const date = z.unknown().transform((text, context) => {
 
 const NO_ORDER = 'the order has an unknown form';
 const name = z.string(NO_ORDER).regex(NAME, NO_ORDER);
-/** Names of files may contain anything. */
+/** Any text, because names of files may contain anything. */
 const words = z.string(NO_ORDER);
 
 const lineSchema = z.discriminatedUnion(
@@ -138,9 +138,10 @@ const lineSchema = z.discriminatedUnion(
 type ExportLine =
   | Exclude<z.infer<typeof lineSchema>, { readonly type: 'answer' }>
   | { readonly type: 'answer'; readonly outcome: StoredOutcome }
-  /** The fault of the line, as part of a sentence. */
+  /** `reason` is part of a sentence. */
   | { readonly type: 'broken'; readonly reason: string };
 
+/** Reads a line after the header. */
 export function readLine(bytes: Buffer): ExportLine {
   const given = readObject(bytes);
   if (typeof given === 'string') return { type: 'broken', reason: given };
@@ -156,7 +157,7 @@ export function readLine(bytes: Buffer): ExportLine {
   return { type, outcome: { ...known, packed: body && packProfile(body) } };
 }
 
-/** Returns the body as the service sent it, or null. */
+/** Returns the body as the service sent it; null if the line has none. */
 function bodyOf({ answer, base64 }: Readonly<Record<string, unknown>>, bytes: Buffer): Buffer | null {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   if (typeof answer !== 'object' || answer === null) return null;

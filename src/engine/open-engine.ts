@@ -1,4 +1,4 @@
-/** Opens the engine that an address names, and loads no other. */
+/** Opens the engine at an address, and loads the code of no other engine. */
 import type { ClientCertificate } from '../core/connector.js';
 import { ConfigError, usageProblem } from '../core/errors.js';
 import { assertOwnState } from '../core/folders.js';
@@ -6,23 +6,23 @@ import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
 export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 'isReadOnly'> {
-  /** `embedded`, or an address of which each part is used. */
+  /** `embedded`, or the address of a Redis or PostgreSQL server. */
   readonly engine: string;
-  /** Where the embedded engine keeps its files, and workers of any engine paid answers. */
+  /** Folder for the embedded engine's files, and for paid answers that no engine has yet. */
   readonly stateFolder: string;
-  /** Embedded: sets unusable data aside. Default false. */
+  /** Embedded only: true to set unusable data aside and start empty. Default false. */
   readonly startsEmpty?: boolean | undefined;
-  /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
+  /** Redis 7.2 or later: calls return when permits and answers are on disk. Default false. */
   readonly waitsForDisk?: boolean;
-  /** Certificates in PEM that `rediss://` and `sslmode` trust besides Node's own. Default: none. */
+  /** PEM certificates that `rediss://` and `sslmode` trust besides Node's own. Default: none. */
   readonly extraCa?: string | null;
-  /** Shown to a Redis that asks for a certificate. */
+  /** The certificate for a Redis that asks for one. */
   readonly client?: ClientCertificate | null;
 }
 
 /**
- * Opens the engine, patient with one that is unavailable for a moment. Throws `ConfigError` for
- * an unknown address, `RunError` when engine or state folder cannot be used.
+ * Opens the engine; its calls wait through short outages. Throws `ConfigError` for an unknown
+ * address, `RunError` if engine or state folder cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;
@@ -46,7 +46,7 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
     return openPostgresEngine({ url: engine, extraCa, ...rest });
   }
-  // An address may hold a password: only what stands before it is shown.
+  // The rest of the address may hold a password.
   const [scheme = ''] = engine.split(/[:/@]/, 1);
   const todo = 'use embedded, redis://..., rediss://..., redis+sentinel://... or postgres://...';
   throw new ConfigError(usageProblem('unknown engine', scheme, todo));

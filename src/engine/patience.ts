@@ -1,6 +1,6 @@
 /**
- * Patience with an engine that is unavailable for a moment: a restart ends no run. Calls that may
- * be made twice are repeated, but for those whose callers go on without an answer.
+ * Waits through short outages of the engine, so that its restart ends no run. Only calls that may
+ * be made twice are repeated, except where the caller can continue without an answer.
  */
 import { type Clock, systemClock } from '../core/clock.js';
 import { errorText, RunError } from '../core/errors.js';
@@ -8,14 +8,14 @@ import { untilAborted } from '../core/lifecycle.js';
 import type { ChunkQueue, Engine, EngineOptions } from './engine.js';
 
 const PATIENCE_MS = 120_000;
-/** After a stop signal the wait is shorter. */
+/** The wait after a stop signal. */
 const PATIENCE_STOPPED_MS = 3_000;
 const TRY_AGAIN_MS = 1_000;
 
-/** Repeats a call while the engine is unavailable. Throws at once what does not pass with time. */
+/** Repeats a call while the engine is unavailable. Throws other errors at once. */
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Shared by all calls to an engine: logs one line when an outage begins and one when it ends. */
+/** Returns the patience that all calls to an engine share: it logs each outage's start and end. */
 export function createPatience(
   { log, stop = new AbortController().signal }: Pick<EngineOptions, 'log' | 'stop'>,
   clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
@@ -45,7 +45,7 @@ export function createPatience(
           log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
         unreachableSince ??= now();
         if (isOver(unreachableSince)) throw error;
-        // Ends early at a stop, once.
+        // The stop signal cuts one pause short; later pauses run without it.
         const signal = stop.aborted ? undefined : stop;
         await clock.sleep(TRY_AGAIN_MS, signal).catch(() => undefined);
       }
@@ -53,7 +53,7 @@ export function createPatience(
   };
 }
 
-/** Calls that may be made twice. */
+/** Calls that may be made twice, of each store. */
 const REPEATABLE = {
   ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset'],
   outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],
@@ -62,10 +62,10 @@ const REPEATABLE = {
   scheduledJobs: ['list', 'set'],
 } as const satisfies { readonly [S in keyof Engine]?: 'all' | readonly (keyof Engine[S & keyof Engine])[] };
 
-/** The second call for the same chunk would report that a worker has it. */
+/** Without `setAside` and `withdraw`: a second call would report that a worker has the chunk. */
 const REPEATABLE_OF_QUEUE: readonly (keyof ChunkQueue)[] = ['add', 'chunksOf', 'idleChunks', 'counts'];
 
-/** The same engine, or as much of one as there is, with patience in every call that allows it. */
+/** Returns a copy of an engine, or of some of its stores, that repeats every repeatable call. */
 export function withPatience<E extends object>(engine: E, patience: Patience): E {
   const patient = { ...engine } as Record<string, unknown>;
   for (const [store, methods] of Object.entries(REPEATABLE)) {

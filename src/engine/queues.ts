@@ -1,7 +1,4 @@
-/**
- * BullMQ as an engine uses it, with the options that its documentation asks for. What differs
- * between Redis and PostgreSQL is a `QueueBackend`.
- */
+/** The queues and workers of BullMQ, over the connections of a `QueueBackend`. */
 import { hostname } from 'node:os';
 import type { JobsOptions, Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import { errorText } from '../core/errors.js';
@@ -19,36 +16,36 @@ import { translated } from './stores/store-calls.js';
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
 export interface QueueBackend {
-  /** Loads them at its first call. */
+  /** Loads BullMQ at the first call. */
   classes(): { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
-  /** Where only `isReadOnly` opened the engine: brings BullMQ's own schema up to date. */
+  /** Brings BullMQ's own schema up to date, which opening with `isReadOnly` leaves undone. */
   prepare(): Promise<void>;
   queueConnection(): Connection;
-  /** The connection of one worker, and its release after the worker has closed. */
+  /** Returns a worker's connection, to be released after the worker has closed. */
   workerConnection(): { readonly connection: Connection; release(): Promise<void> };
   close(): Promise<void>;
 }
 
-/** Results are in the stores. */
+/** Finished jobs are removed at once: results are in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-/** No process listens to the events of a queue. */
+/** Few, because no process reads the events of a queue. */
 const EVENTS_KEPT = 1_000;
 const CLOSE_DEADLINE_MS = 1_000;
 
 const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
   autorun: false,
-  // A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s.
+  // A killed worker's chunks return once its lock ends and up to two checks pass: 10 to 20 s.
   lockDuration: 15_000,
   stalledInterval: 5_000,
-  // BullMQ fails a job finally after so many kills, despite `attempts`. Its default is 1.
+  // After more kills a job fails for good, whatever `attempts` says. BullMQ's default is 1.
   maxStalledCount: 10,
-  // While a worker sits out a rate limit it promotes no delayed jobs.
+  // A worker that waits for a rate limit promotes no delayed jobs.
   maximumRateLimitDelay: 10_000,
   removeOnComplete: { count: 0 },
   removeOnFail: { count: 0 },
 };
 
-/** `isReadOnly`: queues are for looking, and BullMQ writes nothing on opening one. */
+/** Returns functions that open queues and workers. `isReadOnly`: opening a queue writes nothing. */
 export function createQueues(
   backend: QueueBackend,
   options: {
@@ -67,7 +64,7 @@ export function createQueues(
       streams: { events: { maxLen: EVENTS_KEPT } },
       skipMetasUpdate,
     });
-    // An error of the connection is worth a line; without a listener it would end the process.
+    // Without a listener, an error of the connection would end the process.
     queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue error'));
     return queue;
   }
@@ -86,7 +83,7 @@ export function createQueues(
     });
     workers.set(worker, release);
     worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker error'));
-    // Another worker may have the job already.
+    // The job may be another worker's by now.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'the lock on this job was lost');
     });
@@ -110,7 +107,7 @@ export function createQueues(
     openWorker: openWorker<ChunkData, 'chunk'>,
     openScheduledJobWorker: openWorker<ScheduledJobData, 'tick'>,
     scheduledJobs: createScheduledJobs(on),
-    /** Lets go of what was opened and not closed, whether the engine answers or not. */
+    /** Closes workers and connections that are still open, even if the engine does not answer. */
     async close() {
       const closing = [...workers].map(async ([worker, release]) => {
         await inTime(worker.close(true));
@@ -127,13 +124,13 @@ async function inTime(closing: Promise<unknown>): Promise<void> {
   await withinDeadline(closed, CLOSE_DEADLINE_MS);
 }
 
-/** Who a worker is, and since when. PostgreSQL cuts names after 63 bytes: the machine is last. */
+/** Returns start, process and host. The host is last: PostgreSQL cuts names after 63 bytes. */
 function workerName(now: number): string {
   const host = hostname().replace(/[^\w.-]/g, '_');
   return `${Math.floor(now / 1_000).toString(36)}.${process.pid}.${host}`;
 }
 
-/** Returns null where the server does not list its sessions. Throws as BullMQ does. */
+/** Lists the workers of a queue; null if the server hides its sessions. Throws as BullMQ does. */
 export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
   const sessions = await queue.getWorkers();
   const workers = sessions.flatMap(({ rawname = '' }) => {
@@ -141,6 +138,6 @@ export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
     if (since === undefined || pid === undefined || host === undefined) return [];
     return [{ host, pid, since: Number.parseInt(since, 36) * 1_000 }];
   });
-  // BullMQ answers with a remark where the list is forbidden.
+  // BullMQ returns a remark instead of sessions if the server forbids the list.
   return sessions.length > 0 && workers.length === 0 ? null : workers;
 }

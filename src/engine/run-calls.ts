@@ -1,6 +1,6 @@
 /**
- * The `RunStore` as operations of an engine: workers learn whether a process still waits, and the
- * run how far they are. A run that is damaged counts as not there.
+ * The `RunStore`: tells workers whether a process still waits for them, and the process how far
+ * they are. A damaged record counts as missing.
  */
 import { count, flag, inJson, list, nullOr, object, orElse } from '../core/shapes.js';
 import {
@@ -40,7 +40,7 @@ import {
   unreadable,
 } from './stores/store-calls.js';
 
-// What is JSON in a run travels as text: an empty list stays a list, an empty object an object.
+// JSON inside a run travels as text, because Lua cannot tell an empty list from an empty object.
 const recordShape = orElse(
   object({
     ...RUN_RECORD,
@@ -55,9 +55,9 @@ const progressShape = orElse(object({ ...RUN_PROGRESS, halt: nullOr(inJson(runHa
 
 const failuresShape = some(
   object({
-    /** In the list of keys, from 1. */
+    /** Place in the list of keys, from 1. */
     position: count,
-    // The lookup has failed, whatever became of its reason: it is not bought again.
+    // A lookup with a damaged reason still counts as failed: it is not bought again.
     reason: orElse(inJson(failureReasonShape), { code: 'unknown' }),
     billed: flag,
     isDeferred: flag,
@@ -66,11 +66,11 @@ const failuresShape = some(
 
 export type RunStore = ReturnType<typeof createRuns>;
 
-/** Each call is atomic and on the store's own clock. */
+/** Returns the calls; each is atomic and uses the store's own clock. */
 export function createRuns({ call, address }: StoreCalls) {
   const change = (operation: string, ...params: StoreParam[]) => call(nothing, operation, ...params);
   return {
-    /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
+    /** Starts a run, cancelled at once if its job is. Starting it again changes nothing. */
     async start({ id, key, label, settings, job = id, owner = key }: NewRun): Promise<RunRecord> {
       const given = [id, key, storableJson(label), JSON.stringify(settings), job, owner];
       const record = await call(recordShape, 'start_run', ...given);
@@ -78,10 +78,10 @@ export function createRuns({ call, address }: StoreCalls) {
       throw unreadable(address);
     },
     get: (id: string) => call(recordShape, 'get_run', id),
-    /** All that are alive, then the newest others until there are `limit`; a file is one entry. */
+    /** Lists all live runs, then the newest others up to `limit`, with one entry for each file. */
     list: async (limit: number): Promise<RunRecord[]> =>
       whole(await call(orElse(list(recordShape), []), 'list_runs', limit)),
-    /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
+    /** Renews the heartbeat and returns the workers' progress. A waiting run only repeats this. */
     async heartbeat(id: string): Promise<RunProgress> {
       const progress = await call(nullOr(progressShape), 'heartbeat_run', id);
       if (progress === 'damaged') throw unreadable(address);
@@ -91,17 +91,17 @@ export function createRuns({ call, address }: StoreCalls) {
     },
     setSize: (id: string, { rows, identifiers }: { rows: number; identifiers: number }) =>
       change('set_run_size', id, rows, identifiers),
-    /** Takes the sum so far of the reporter `part`; an earlier one changes nothing. */
+    /** Sets the total so far of the reporter `part`. A total that arrives late changes nothing. */
     addTally: (id: string, part: string, sum: Tally) => change('add_tally', id, part, JSON.stringify(sum)),
     /** Counts a chunk as finished, once, however often it is reported. */
     finishChunk: (id: string, chunk: number) => change('finish_chunk', id, chunk),
-    /** Records failed lookups. Each key counts once, and its last report is kept. */
+    /** Records failed lookups. Each key counts once, with its last report. */
     async fail(id: string, failures: readonly LookupFailure[]): Promise<void> {
       if (failures.length === 0) return;
       const storable = failures.map((failure) => ({ ...failure, reason: storableJson(failure.reason) }));
       await change('add_failures', id, JSON.stringify(storable));
     },
-    /** In the order of the keys, final ones of earlier starts included, and null for others. */
+    /** Returns one entry per key: its failure, also a final one of an earlier start, or null. */
     async failures(id: string, keys: readonly string[]) {
       const found = new Array<LookupFailure | null>(keys.length).fill(null);
       if (keys.length === 0) return found;
@@ -115,37 +115,38 @@ export function createRuns({ call, address }: StoreCalls) {
     halt: (id: string, halt: RunHalt) => change('halt_run', id, storableJson(halt)),
     clearHalt: (id: string) => change('clear_halt', id),
     /**
-     * Ends a run. Without a `stop` it is complete: caps and `--refresh` of its key begin anew,
-     * except under a `keyOfDay`.
+     * Ends a run. Without a `stop` it is complete, and the next run of its key begins with new
+     * caps and a new `--refresh`, except under a `keyOfDay`.
      */
     end: (id: string, stop: RunStop | null) =>
       change('end_run', id, stop === null ? 'completed' : 'stopped', stop && storableJson(stop)),
     /**
-     * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the
-     * job. For a run that stopped it is the job of its owner's latest run. A pause of it ends.
+     * Cancels the job of a run for good: no run sends another request for it. If the run stopped,
+     * cancels the job of its owner's latest run. A pause of the owner ends.
      */
     cancel: (id: string, by: string) => call(orderEndShape, 'cancel_run', id, storableText(by)),
-    /** Pauses the owner of a run that has not ended for good. The first pause stays. */
+    /** Pauses the owner of a run that has not ended for good. An earlier pause stays as it is. */
     pause: (id: string, by: string) => call(orderEndShape, 'pause_run', id, storableText(by)),
-    /** The same for an owner that may have no run. `label`: for people. `at`: default now. */
+    /** Pauses an owner, with or without a run. `label`: for people. `at`: default now. */
     pauseOwner: ({ owner, label, by, run, at = null }: Given<Pause>) =>
       change('pause_owner', owner, storableJson(label), storableText(by), run, at),
-    /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
+    /** Cancels a job, with or without a run. `at`: default now; ignored if over 90 days ago. */
     cancelJob: ({ job, by, at = null }: Given<Cancel>) => change('cancel_job', job, storableText(by), at),
-    /** Takes back the cancel of a job for later runs; those that it ended stay cancelled. */
+    /** Allows later runs of a cancelled job. Runs that the cancel ended stay cancelled. */
     uncancelJob: (job: string) => change('uncancel_job', job),
-    /** False if it was not paused. */
+    /** Ends a pause. Returns false if the owner was not paused. */
     resume: (owner: string) => call(flag, 'resume_owner', owner),
-    /** All of them, the oldest first. */
+    /** Returns all pauses, the oldest first. */
     async pauses(): Promise<Pause[]> {
       const pauses = await call(orElse(list(orElse(storedPauseShape, null)), []), 'list_pauses');
       return whole(pauses).sort((one, other) => one.at - other.at);
     },
+    /** Returns all cancels, the oldest first. */
     async cancels(): Promise<Cancel[]> {
       const cancels = await call(orElse(list(orElse(cancelShape, null)), []), 'list_cancels');
       return whole(cancels).sort((one, other) => one.at - other.at);
     },
-    /** The orders for each of these jobs. */
+    /** Returns cancel and pause of each of these jobs, in their order. */
     async orders(jobs: readonly RunOwner[]): Promise<Orders[]> {
       if (jobs.length === 0) return [];
       const orders = await call(some(ordersShape), 'get_orders', JSON.stringify(jobs));

@@ -1,7 +1,7 @@
 /**
- * The preset dictionary of stored answers, written for this purpose: what brands have in common.
- * What may follow a value stands behind it, because a reference costs three bytes at any length.
- * Its bytes never change, since stored answers refer to them: a better one gets an id of its own.
+ * The preset dictionary for compressing answers: text that many brands have in common, each value
+ * with its likely successors, because a reference costs three bytes at any length. Its bytes never
+ * change, since stored answers need them. An improved dictionary gets a new id.
  */
 
 /** Names and codes of the countries, by region and subregion (ISO 3166, UN M49). */
@@ -56,7 +56,7 @@ const KINDS = [
 ];
 const EMPLOYEES = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
 
-/** How companies are described. */
+/** Typical descriptions of companies. */
 const PROSE = `
 The company was founded in 19 by two brothers and is headquartered in the city of its founders. It was \
 founded in 20 and has offices around the world.
@@ -123,7 +123,7 @@ pour les particuliers et les professionnels dans le monde entier.
 La empresa fue fundada en 19 y tiene su sede en Madrid. Ofrece productos y servicios para particulares y \
 empresas en todo el mundo.`;
 
-/** Opens the addresses of a logo or of an image. */
+/** The start of the list of a logo's or an image's addresses. */
 const ASSET = '"formats":[{"src":"https://';
 const BACKGROUNDS = ['"transparent"', 'null'];
 const TAGS = ['"photographic","portrait"', '"portrait"', '"photographic"', ''];
@@ -133,7 +133,7 @@ function each<T>(values: readonly T[], write: (value: T) => string): string {
 }
 const lines = (text: string) => text.trim().split('\n');
 
-/** By their codes, the United States last: what is near the end is found first. */
+/** Sorted by code, with the United States last: the compressor tries the end first. */
 function countries() {
   const all = Object.entries(COUNTRIES).flatMap(([place, names]) => {
     const [region, subregion] = place.split('/');
@@ -243,7 +243,7 @@ function makeFrame(): string {
   ].join('');
 }
 
-/** The bytes of dictionary 1; made anew by each call. */
+/** Builds the bytes of dictionary 1. */
 export function makeDictionary(): Buffer {
   return Buffer.from(makeTexts() + makeAssets() + makeFrame());
 }

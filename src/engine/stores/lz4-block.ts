@@ -1,26 +1,26 @@
 /**
- * The LZ4 block format (lz4_Block_format.md) with a preset dictionary that is indexed once: native
- * libraries index it anew for each block, which takes longer than to pack 2 kB.
+ * The LZ4 block format (lz4_Block_format.md) with a preset dictionary that is indexed once. Native
+ * libraries index the dictionary for each block, which takes longer than to pack 2 kB.
  */
 
-/** By the format: the shortest match, and how far from the end the last one may begin and end. */
+/** Set by the format: the shortest match, and the bytes between the last match and the end. */
 const MIN_MATCH = 4;
 const LAST_BEGINS = 12;
 const LAST_ENDS = 5;
 const FARTHEST = 65_535;
-/** A length from here on has further bytes. */
+/** The format writes a length from 15 on with further bytes. */
 const LONG = 15;
 
-/** Longer input gets buffers of its own. */
+/** The size of the shared buffers. A longer input gets new ones. */
 const USUAL_LENGTH = 65_536;
-/** The dictionary's index: places by a hash of five bytes, of which the last so many are tried. */
+/** The dictionary's index: places by a hash of five bytes, of which the last `TRIES` are tried. */
 const HASH_BITS = 15;
 const TRIES = 8;
 /** The input's own index: the last place by a hash of four bytes. */
 const OWN_HASH_BITS = 12;
-/** After 32 misses in a row steps grow by one: what does not repeat is passed quickly. */
+/** After each 32 misses in a row steps grow by one byte, to pass incompressible data quickly. */
 const MISSES_BITS = 5;
-/** From here on places are counted anew. */
+/** The count of places starts again at this number. */
 const LAST_PLACE = 2 ** 24;
 
 const longestBlock = (length: number) => length + Math.ceil(length / 255) + 16;
@@ -30,14 +30,14 @@ export class Lz4Block {
   /** The dictionary, and from `#start` the input of `compress` or the output of `decompress`. */
   readonly #usual: Uint8Array;
   readonly #block = new Uint8Array(longestBlock(USUAL_LENGTH));
-  /** One more than the last place of a hash, and than the one before a place; 0: none. */
+  /** By hash, the last place plus 1; by place plus 1, the place before plus 1. 0 ends a chain. */
   readonly #last = new Uint16Array(2 ** HASH_BITS);
   readonly #before: Uint16Array;
-  /** Places go on counting from input to input, so that those of earlier ones lie below `#from`. */
+  /** Each input continues the count of places, so places of earlier inputs are below `#from`. */
   readonly #own = new Int32Array(2 ** OWN_HASH_BITS);
   #from = 1;
 
-  /** Throws `RangeError` when the dictionary is longer than an offset reaches, 65,535 bytes. */
+  /** Throws `RangeError` if the dictionary is longer than an offset reaches, 65,535 bytes. */
   constructor(dictionary: Uint8Array) {
     this.#start = dictionary.length;
     if (this.#start > FARTHEST) throw new RangeError(`a dictionary of ${this.#start} bytes is too long`);
@@ -52,7 +52,7 @@ export class Lz4Block {
     }
   }
 
-  /** `head`: so many bytes are left free before the block, for the caller to write. */
+  /** Packs `input` behind `head` bytes that the caller fills. */
   compress(input: Uint8Array, head = 0): Buffer {
     const start = this.#start;
     const end = start + input.length;
@@ -66,7 +66,7 @@ export class Lz4Block {
 
     let size = 0;
     let literals = start;
-    // A match waits for the next one, which may reach back over it.
+    // A match is written once the next one is found, which may reach back and shorten it.
     let match = start;
     let source = 0;
     let matchEnd = start;
@@ -84,7 +84,7 @@ export class Lz4Block {
       for (let tries = TRIES; next !== 0 && tries > 0; tries -= 1) {
         const place = next - 1;
         next = before[next] ?? 0;
-        // No longer than what was found, most of the time.
+        // Most candidates are no longer than the best match so far: this byte shows it quickly.
         if (view.getUint8(place + length) !== view.getUint8(at + length)) continue;
         if (view.getInt32(place, true) !== bytes) continue;
         const reached = matchLength(view, place, at, end - LAST_ENDS);
@@ -107,7 +107,7 @@ export class Lz4Block {
         let back = 0;
         const most = Math.min(at - match, from);
         while (back < most && view.getUint8(at - back - 1) === view.getUint8(from - back - 1)) back += 1;
-        // What is left of the match is cheaper as literals.
+        // The rest of the earlier match is too short to be one: write it as literals.
         if (at - back - match < MIN_MATCH) {
           at -= back;
           from -= back;
@@ -134,11 +134,11 @@ export class Lz4Block {
     return packed;
   }
 
-  /** `length`: of the output. Throws when the block does not give exactly so much. */
+  /** Unpacks a block to exactly `length` bytes. Throws for a block of any other length. */
   decompress(block: Uint8Array, length: number): Buffer {
     const start = this.#start;
     const end = start + length;
-    // A byte of a block gives at most 255: a damaged length takes no memory.
+    // A byte of a block gives at most 255 bytes; checked before a damaged length takes memory.
     if (length > block.length * 255) throw damaged();
     const work = this.#workFor(length);
     let read = 0;
@@ -180,7 +180,7 @@ export class Lz4Block {
     return work;
   }
 
-  /** The first of so many places that no input had. */
+  /** Returns the first of `length` places that no earlier input used. */
   #placesFor(length: number): number {
     if (this.#from + length > LAST_PLACE) {
       this.#own.fill(0);
@@ -232,7 +232,7 @@ function putLength(block: Uint8Array, size: number, length: number): number {
   return at + 1;
 }
 
-/** `short`: the token's half for the match. */
+/** Writes a token and its literals. `short`: the token's half for the match. */
 function putLiterals(
   block: Uint8Array,
   size: number,
@@ -249,7 +249,7 @@ function putLiterals(
   return at;
 }
 
-/** The literals up to `match`, and the match, which is copied from `source`. */
+/** Writes the literals up to `match`, and the match as a reference to `source`. */
 function putSequence(
   block: Uint8Array,
   size: number,

@@ -1,4 +1,4 @@
-/** The key of an outcome, short, as Redis holds one for each. Equal keys are one purchase. */
+/** The key of an outcome, short because Redis stores one for each. Equal keys are one purchase. */
 import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../../brand-api/protocol.js';
 import type { IdentifierKind } from '../../core/identifier.js';
@@ -24,15 +24,15 @@ const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(KIND_LETTER)
 const lettersOf = (letters: object) => `[${Object.values(letters).join('')}]`;
 const KEY = new RegExp(`^[\\w-]{7}:${lettersOf(NSFW_LETTER)}${lettersOf(KIND_LETTER)}:.`);
 
-/** True for a text in the form of the key of an identifier. */
+/** True if a text has the form of an identifier's key. */
 export const isOutcomeKey = (text: string): boolean => KEY.test(text);
 
 /** Returns the key for the text form of an identifier, `kind:value`. */
 export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
 
 /**
- * Makes keys like `QNOY4ew:ud:acme.com` of normalised values. What is not an identifier, from a
- * queue that somebody else wrote to, gets a key that no identifier has.
+ * Returns a function that makes keys like `QNOY4ew:ud:acme.com`. A text that is no identifier (a
+ * foreign program wrote to the queue) gets a key that no identifier has.
  */
 export function outcomeKeys(service: string, allowNsfw: AllowNsfw): OutcomeKeyOf {
   const prefix = `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}`;

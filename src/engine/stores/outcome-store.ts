@@ -1,7 +1,7 @@
 /**
- * The `OutcomeStore`: durable answers, never bought again while fresh, and claims that keep two
- * workers from asking for one identifier at once. Each call is atomic per key and on the store's
- * own clock; bodies travel as one value with their places.
+ * The `OutcomeStore`: durable answers, never bought again while fresh, and claims, which stop two
+ * workers from asking for one identifier at once. Each call is atomic per key and uses the store's
+ * own clock. The bodies of a call travel as one binary value.
  */
 import { isMoment } from '../../core/clock.js';
 import type { Freshness, NewOutcome, OutcomeKey, StoredOutcome } from '../../core/outcome.js';
@@ -21,7 +21,7 @@ import {
 } from '../../core/shapes.js';
 import { nothing, type StoreCalls, some, unreadable } from './store-calls.js';
 
-/** `fresh`: nothing to buy. `busy`: a live worker is asking. `ours`: this worker may ask. */
+/** `fresh`: nothing to buy. `busy`: another live worker asks. `ours`: this worker may ask. */
 export type ClaimAnswer = 'fresh' | 'busy' | 'ours';
 
 const outcomeStatsShape = object({
@@ -32,15 +32,15 @@ const outcomeStatsShape = object({
 });
 export type OutcomeStats = Shaped<typeof outcomeStatsShape>;
 
-/** The result of `restore`; answers in neither count were stored already. */
+/** The result of `restore`. Answers in neither count were in the store already. */
 const restoreCountsShape = object({ taken: count, expired: count });
 
-/** Answers of a walk that are in memory at once; on Redis, keys that are looked at for them. */
+/** Answers on a page of a walk; on Redis, keys to look at for a page. */
 const PAGE_OUTCOMES = 200;
 
 const CLAIM_LETTERS: Readonly<Record<string, ClaimAnswer>> = { f: 'fresh', b: 'busy', o: 'ours' };
 
-/** Since when matched answers are fresh, since when others are, and the start of the run. */
+/** Returns from when on matched answers are fresh, from when on others, and the run's start. */
 function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
   const since = (maxAgeMs: number) =>
     Math.max(0, Math.ceil(Math.max(freshness.asOf - maxAgeMs, freshness.notBefore)));
@@ -48,8 +48,8 @@ function freshSince(freshness: Freshness): [matched: number, missing: number, as
 }
 
 /**
- * Packs answers: of each its key, is matched, is billed, the first byte of its body (from 1), its
- * length, and what `dates` gives; then all bodies.
+ * Packs answers: a list for each with its key, whether it is matched and billed, the first byte of
+ * its body (from 1), its length, and two numbers from `dates`; then all bodies.
  */
 function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed'>>(
   outcomes: readonly O[],
@@ -66,7 +66,7 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
   return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
 }
 
-/** Answers, each with its place or key; then all bodies. */
+/** Answers of a reply, each with its place in the request or its key. */
 const found = <At>(at: Shape<At>) =>
   some(
     tuple(
@@ -82,14 +82,14 @@ const bodies = nullOr(bytes);
 const readShape = object({ meta: found(count), bytes: bodies });
 const pageShape = object({ meta: object({ next: nullOr(text), answers: found(text) }), bytes: bodies });
 
-/** The answers of a reply, null: damaged; `keyOf` gives the key for what stands in its place. */
+/** Returns the answers of a reply; null if it is damaged. `keyOf` turns a place into a key. */
 function unpacked<At>(
   meta: Shaped<ReturnType<typeof found<At>>>,
   bytes: Uint8Array | null,
   keyOf: (at: At) => OutcomeKey,
 ): StoredOutcome[] | null {
   const total = meta.reduce((sum, [, , , , , length]) => sum + (length ?? 0), 0);
-  // Behind the bodies is memory of this process.
+  // A wrong length would read other memory of this process.
   if (!Number.isSafeInteger(total) || total > (bytes?.length ?? 0)) return null;
   let offset = bytes?.byteOffset ?? 0;
   return meta.map(([at, isMatched, billed, fetchedAt, freshUntil, length]) => {
@@ -106,10 +106,10 @@ function unpacked<At>(
   });
 }
 
-/** What cannot be a date is as old as can be. */
+/** A number that is no date counts as the oldest one. */
 const momentOf = (at: number | null) => (isMoment(at) ? at : 0);
 
-/** New answers, as `record_outcomes` and `exchange` take them. */
+/** Packs new answers for `record_outcomes` and `exchange`. */
 export function packedNew(outcomes: readonly NewOutcome[]): [meta: string, bytes: Buffer] {
   return packed(outcomes, ({ freshMs, ageMs }) => [freshMs, Math.round(ageMs ?? 0)]);
 }
@@ -119,9 +119,9 @@ export type OutcomeStore = ReturnType<typeof createOutcomes>;
 export function createOutcomes({ call, walk, address }: StoreCalls) {
   return {
     /**
-     * One answer per key, in order. A claim is taken over when its worker's last heartbeat is older
-     * than 15 s: a permit granted under it and never settled then counts one unusable answer for
-     * its run and key. One's own claim is `ours` again.
+     * Claims keys; returns one answer per key, `ours` also for a claim of this worker. A claim
+     * whose worker has sent no heartbeat for 15 s is taken over, and its permit that was never
+     * settled counts as one unusable answer for its run and key.
      */
     async claim(worker: string, keys: readonly OutcomeKey[], freshness: Freshness): Promise<ClaimAnswer[]> {
       if (keys.length === 0) return [];
@@ -131,19 +131,19 @@ export function createOutcomes({ call, walk, address }: StoreCalls) {
       if (answers.length !== keys.length) throw unreadable(address);
       return answers;
     },
-    /** Keeps answers and drops claims on them; gives `fetchedAt` of those without an age, or 0. */
+    /** Stores answers and drops their claims. Returns `fetchedAt` of those without an age, or 0. */
     async record(outcomes: readonly NewOutcome[]): Promise<number> {
       return outcomes.length === 0 ? 0 : call(integer, 'record_outcomes', ...packedNew(outcomes));
     },
-    /** Drops this worker's claims on these keys; others' claims are left alone. */
+    /** Drops this worker's claims on these keys. */
     async release(worker: string, keys: readonly OutcomeKey[]): Promise<void> {
       if (keys.length > 0) await call(nothing, 'release_keys', worker, JSON.stringify(keys));
     },
     /** Renews the worker's heartbeat (every 5 s; dead after 15 s). */
     heartbeat: (worker: string) => call(nothing, 'heartbeat_worker', worker),
-    /** Ends the worker's heartbeat: its claims are free at once. */
+    /** Ends the worker's heartbeat, which frees its claims at once. */
     deregister: (worker: string) => call(nothing, 'deregister_worker', worker),
-    /** The stored answers, in the order of the keys, null where there is none or it is stale. */
+    /** Returns one entry per key: its fresh answer, or null. */
     async read(keys: readonly OutcomeKey[], freshness: Freshness): Promise<(StoredOutcome | null)[]> {
       if (keys.length === 0) return [];
       const given = [JSON.stringify(keys), ...freshSince(freshness)] as const;
@@ -168,16 +168,17 @@ export function createOutcomes({ call, walk, address }: StoreCalls) {
       }
       return sum;
     },
-    /** Returns how many there were, as `purge` does, which is for answers older than this. */
+    /** Deletes answers, and returns their number. */
     async forget(keys: readonly OutcomeKey[]): Promise<number> {
       return keys.length === 0 ? 0 : call(integer, 'forget_outcomes', JSON.stringify(keys));
     },
+    /** Deletes answers that are older, and returns their number. */
     async purge(olderThanMs: number): Promise<number> {
       let count = 0;
       for await (const gone of walk(integer, 'purge_outcomes', Math.round(olderThanMs))) count += gone;
       return count;
     },
-    /** Walks all answers: null, then `next`. Each comes at least once; Redis may repeat one. */
+    /** Returns the first page of all answers, or the one at `next`. Redis may repeat answers. */
     async page(after: string | null) {
       const { meta, bytes } = await call(pageShape, 'page_outcomes', after ?? '', PAGE_OUTCOMES);
       const outcomes = unpacked(meta.answers, bytes, (key) => key);
@@ -185,8 +186,8 @@ export function createOutcomes({ call, walk, address }: StoreCalls) {
       return { outcomes, next: meta.next };
     },
     /**
-     * Keeps answers of another store with their dates, none later than now, but for those that are
-     * too old. Later answers and claims stay.
+     * Stores answers from an export with their dates, none later than now. Answers that are too old
+     * are dropped; a later answer that is stored, and claims, stay.
      */
     async restore(outcomes: readonly StoredOutcome[]): Promise<Shaped<typeof restoreCountsShape>> {
       if (outcomes.length === 0) return { taken: 0, expired: 0 };
@@ -199,7 +200,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls) {
   };
 }
 
-/** A "retry later" 404 (the service fetches the brand within 1 to 2 minutes) is fresh this long. */
+/** How long a "retry later" 404 is fresh: the service fetches the brand within 1 to 2 minutes. */
 export const RETRY_LATER_FRESH_MS = 120_000;
 
 export const RETRY_LATER_REASON =

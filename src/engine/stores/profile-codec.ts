@@ -1,6 +1,6 @@
 /**
- * How a brand is stored: the dictionary's id (one byte), the length of the service's JSON (three
- * bytes, the lowest first), and that as an LZ4 block.
+ * The format of stored brands: the dictionary's id (one byte), the length of the service's JSON
+ * (three bytes, the lowest first), then the JSON as an LZ4 block.
  */
 import type { Brand } from '../../brand-api/brand.js';
 import { attempt } from '../../core/lifecycle.js';
@@ -8,17 +8,17 @@ import { makeDictionary } from './dictionary.js';
 import { Lz4Block } from './lz4-block.js';
 import type { FailureReason } from './run-reasons.js';
 
-/** Answers of the service are at most 1 MiB long. What unpacks to more is not one of them. */
+/** Most bytes of an unpacked answer; the service sends at most 1 MiB. */
 export const LONGEST_PROFILE = 4 * 1_048_576;
 
 const LENGTH_BYTES = 3;
 const HEAD_BYTES = 1 + LENGTH_BYTES;
 
-/** The dictionary that packs. A better one gets the next id, and this one stays for reading. */
+/** The id of the dictionary for packing. An improved one gets the next id; this one stays. */
 const DICTIONARY = 1;
 
 let codec: Lz4Block | null = null;
-/** Made when it is first needed: it takes some milliseconds. */
+/** Returns the codec, which takes some milliseconds to make at the first call. */
 function codecOf(dictionary: number | undefined): Lz4Block {
   if (dictionary !== DICTIONARY) throw new Error(`a stored answer has the unknown dictionary ${dictionary}`);
   codec ??= new Lz4Block(makeDictionary());
@@ -34,7 +34,7 @@ export function packProfile(json: Buffer): Buffer {
   return packed;
 }
 
-/** Returns the JSON as the service sent it. Throws for other bytes. */
+/** Returns the JSON as the service sent it. Throws if the bytes are damaged. */
 export function unpackProfile(packed: Buffer): Buffer {
   const codec = codecOf(packed[0]);
   const length = packed.readUIntLE(1, LENGTH_BYTES);
@@ -42,7 +42,7 @@ export function unpackProfile(packed: Buffer): Buffer {
   return codec.decompress(packed.subarray(HEAD_BYTES), length);
 }
 
-/** A stored profile as text and object; null when it cannot be read, see `whyUnreadable`. */
+/** Returns a stored brand as text and object; null if it cannot be read (`whyUnreadable`). */
 export function readProfile(packed: Buffer): { readonly text: string; readonly brand: Brand } | null {
   const text = attempt(() => unpackProfile(packed).toString('utf8'), null);
   const brand: unknown = text === null ? null : attempt(() => JSON.parse(text), null);
@@ -50,7 +50,7 @@ export function readProfile(packed: Buffer): { readonly text: string; readonly b
   return text !== null && isObject ? { text, brand: brand as Brand } : null;
 }
 
-/** Why a stored profile cannot be read. It counts as stored, so it is not bought again. */
+/** Returns why a stored brand cannot be read. It still counts as stored: it is not bought again. */
 export function whyUnreadable(packed: Buffer): FailureReason {
   const [dictionary = DICTIONARY] = packed;
   return dictionary === DICTIONARY ? { code: 'damaged' } : { code: 'unknown_dictionary', dictionary };

@@ -1,47 +1,46 @@
 /**
- * Why a run stopped, and why a lookup failed, as facts with codes that keep their spelling.
- * `worker/judge.ts` concludes them, `words/say-reason.ts` says them to each reader. An `unproven`
- * answer is untrusted, a `foreign` one is not the service's.
+ * Why a run stopped and why a lookup failed, as codes whose spelling never changes, since scripts
+ * read them. `worker/judge.ts` decides on them, and `words/say-reason.ts` puts them into words.
  */
 import { count, flag, list, oneOf, type Shaped, text, word } from '../../core/shapes.js';
 import { REACHED_LIMITS } from '../../ledger/policy.js';
 
-/** `lasting`: a wrong host or certificate. `unanswered`: nothing listens there, and never did. */
+/** `lasting`: a wrong host or certificate. `unanswered`: nothing has ever listened there. */
 const unreached = word('minute', 'lasting', 'unanswered');
 export type Unreached = Shaped<typeof unreached>;
 
 const unusableAnswers = oneOf('how', {
-  /** In a row: a login page or a proxy answers everything with 200, say. */
+  /** Unusable answers in a row, for instance from a login page that answers everything with 200. */
   unusable: { answers: count, reason: text },
-  /** The address is not trusted, and this answer is not the service's. */
+  /** The address is not trusted yet, and this answer is not the service's. */
   foreign: { service: text, answer: text },
-  /** The address is not trusted, and refused every request without evidence of the service. */
+  /** The address is not trusted yet, and refused every request without evidence of the service. */
   unproven: { service: text },
 });
 export type UnusableAnswers = Shaped<typeof unusableAnswers>;
 
 const reached = oneOf('name', {
   ...REACHED_LIMITS,
-  /** The service refuses for quota where plan and overage budget of the run would allow more. */
+  /** The service refuses for its quota, although the run's plan and overage budget allow more. */
   overstated: { usage: count, quota: count },
 });
 
 /**
- * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `reason`
- * and `answer` are words of the service, the network or the system.
+ * Why workers stopped asking for a run. The first report stays until `clearHalt`. `reason` and
+ * `answer` are words of the service, the network or the system.
  */
 export const runHaltShape = oneOf('why', {
   credentials: { reason: text, status: count },
   limit: { reached },
   throttled: { forMs: count },
   unreachable: { how: unreached, reason: text },
-  /** The answers are unusable or untrusted, and may be billed: asking again would cost again. */
+  /** The answers are unusable or untrusted and may be billed, so asking again would cost again. */
   useless: { useless: unusableAnswers },
-  /** All is asked, and for some lookups two requests were maybe billed, without an answer. */
+  /** All are asked, but some lookups have no answer after two requests that may be billed. */
   doubtful: { identifiers: count },
-  /** The queue lost its chunks. */
+  /** The queue lost the run's chunks. */
   lost: {},
-  /** Too few of the first answers are matches: a person decides about the rest. */
+  /** Too few of the first answers are matches; a person decides about the rest. */
   unmatched: { matched: count, answered: count, columns: list(text) },
 });
 export type RunHalt = Shaped<typeof runHaltShape>;
@@ -49,23 +48,24 @@ export type RunHalt = Shaped<typeof runHaltShape>;
 export const runStopShape = oneOf('type', {
   halted: { halt: runHaltShape },
   stopped: {},
-  /** Its file changed, say, or an output cannot be written. */
+  /** For instance, the input changed or an output cannot be written. */
   failed: { reason: text },
   cancelled: {},
   paused: {},
-  /** After its trial; `spending_declined` is before anything was spent. */
+  /** A person declined after the trial. */
   declined: {},
+  /** A person declined before anything was spent. */
   spending_declined: {},
   too_many_failures: {},
-  /** Its process, before the next start of the command. */
+  /** The run's process was killed; found by the next start of the command. */
   killed: {},
-  /** The program was closed, or another run of it goes on. */
+  /** The program was closed, or another of its runs continues. */
   closed: {},
   renewed: {},
 });
 export type RunStop = Shaped<typeof runStopShape>;
 
-/** Why a lookup failed. `text`: what the answer said, and what it cost where that is unclear. */
+/** Why a lookup failed. `text`: the answer's words, and its cost if that is unclear. */
 export const failureReasonShape = oneOf('code', {
   answer: { text },
   /** The stored answer cannot be read. */
@@ -78,8 +78,9 @@ export const failureReasonShape = oneOf('code', {
   unavailable: {},
   /** Two requests may have been billed, and neither got an answer. */
   lost: {},
-  /** Untrusted until the address is; with `saysNotFound` it then becomes a "not found". */
+  /** The address is not trusted yet; once it is, `saysNotFound` makes this a "not found". */
   unproven: { text, saysNotFound: flag },
+  /** The answer is not the service's. */
   foreign: { text },
 });
 export type FailureReason = Shaped<typeof failureReasonShape>;

@@ -1,29 +1,29 @@
-/** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
+/** The calls under an engine's stores: named operations in Lua or SQL. */
 import { RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { list, type Shape, text, tuple } from '../../core/shapes.js';
 
-/** Objects and lists travel as JSON text, the bodies of answers as bytes. */
+/** A parameter: objects and lists as JSON text, bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
 
 export interface StoreCalls {
-  /** Where the store is, for messages. */
+  /** For messages. */
   readonly address: string;
   /**
-   * Runs one operation, atomic and on the store's own clock, and gives its answer: JSON that was
-   * read, or `{meta, bytes}`. It is sent once: a caller repeats what was lost. Throws
-   * `engine-unfit` for an answer of another shape, since other programs can write there.
+   * Runs one operation, atomic and on the store's own clock. Returns its answer, from JSON or as
+   * `{meta, bytes}`. Sends it once; the caller repeats a lost call. Throws `engine-unfit` for an
+   * answer of another shape, since other programs can write to the store.
    */
   call<T>(answer: Shape<T>, operation: string, ...params: readonly StoreParam[]): Promise<T>;
   /**
-   * An operation over everything, one answer per page: it takes a cursor and how much to look at,
-   * and answers the next cursor and the page. The first cursor and the one behind the end are `0`.
+   * Runs an operation page by page. Its first parameters are a cursor and a page size, and it
+   * answers the next cursor and a page. The first cursor is `0`, and `0` is also the end.
    */
   walk<T>(page: Shape<T>, operation: string, ...params: readonly StoreParam[]): AsyncIterable<T>;
   readonly roundTrips: { count: number };
 }
 
-/** `walk` by `call`, which looks at so much in each. */
+/** Returns a `walk` that repeats `call` with pages of this size. */
 export const walkBy = (call: StoreCalls['call'], size: number): StoreCalls['walk'] =>
   async function* walk(page, operation, ...params) {
     for (let cursor = '0'; ; ) {
@@ -34,16 +34,16 @@ export const walkBy = (call: StoreCalls['call'], size: number): StoreCalls['walk
     }
   };
 
-/** Of an operation that answers nothing. */
+/** The shape of an operation without an answer. */
 export const nothing: Shape<void> = () => undefined;
 
-/** A list; of nothing it is null, since an empty table of Lua would be an object. */
+/** The shape of a list, null if empty: an empty Lua table would become an object. */
 export const some =
   <T>(shape: Shape<T>): Shape<readonly T[]> =>
   (value) =>
     list(shape)(value ?? []);
 
-/** What the engine at `address` answered, if it is of this shape. */
+/** Returns an answer of this shape. Throws `engine-unfit` for any other. */
 export function checked<T>(answer: Shape<T>, answered: unknown, address: string): T {
   try {
     return answer(answered);
@@ -52,7 +52,7 @@ export function checked<T>(answer: Shape<T>, answered: unknown, address: string)
   }
 }
 
-/** For sentences and names: U+FFFD for NUL and lone surrogates, which not every store can keep. */
+/** Returns a text that every store can keep: with U+FFFD for NUL and lone surrogates. */
 export function storableText(given: string): string {
   return given.replace(
     /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g,
@@ -60,19 +60,19 @@ export function storableText(given: string): string {
   );
 }
 
-/** The same of each text in a value, as JSON. */
+/** Returns a value as JSON, each text in it as `storableText`. */
 export function storableJson(value: object): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? storableText(each) : each));
 }
 
-/** `engine-unfit`: what the server, the machine or the folder lacks, and the way out. */
+/** Returns the error `engine-unfit`: a server, machine or folder that cannot be used, and why. */
 export function unfit(what: string, subject: string, todo: Phrase, cause?: unknown): RunError {
   return new RunError({ code: 'engine-unfit', what, subject, todo, cause });
 }
 
-/** Tables or keys of another build, which this one neither reads nor changes. `engine-unfit`. */
+/** Error `engine-unfit`: another build wrote the tables or keys, which this build leaves alone. */
 export class ForeignSchemaError extends RunError {
-  /** `found`: what the engine has as the version of its schema; `known`: ours. */
+  /** `found`: the version in the engine; `known`: the version of this build. */
   constructor(found: unknown, known: number | string, address: string) {
     const version = String(found ?? 'without a version').slice(0, 20);
     const schemas = `schema ${version}; this build has ${known}`;
@@ -85,17 +85,17 @@ export class ForeignSchemaError extends RunError {
   }
 }
 
-/** The setting of the engine's address. */
+/** The setting with the engine's address. */
 export const ADDRESS = { setting: 'engine' };
 
 export const FIND_WRITER = 'find out who else writes to it, then run the same command again';
 
-/** The error of an answer that is not ours. */
+/** Returns the error for an answer that is damaged or of another program. */
 export function unreadable(subject: string, cause?: unknown): RunError {
   return unfit('the engine gave an answer that this build cannot read', subject, FIND_WRITER, cause);
 }
 
-/** The answer; `failure` translates errors of a client to ours. */
+/** Returns the answer. `failure` translates errors of a client to ours. */
 export async function translated<T>(answer: Promise<T>, failure: (error: unknown) => unknown): Promise<T> {
   try {
     return await answer;
