@@ -1,6 +1,6 @@
 /**
- * The files of the private server: `postgres/` in the state folder. An empty ledger and an empty
- * store would buy everything again, so nothing here begins empty where something was before.
+ * The files of the private server, `postgres/` in the state folder. An empty database would buy
+ * every answer again, so a folder that had one never starts empty unasked.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -31,47 +31,46 @@ import {
 } from './server-user.js';
 
 const run = promisify(execFile);
-/** The first letters of what a start has not finished. */
+/** Prefix of unfinished files and folders. */
 export const DRAFT = 'new-';
 export const LOG_FILE = 'server.log';
 const REMOVAL = { recursive: true, force: true, maxRetries: 3 } as const;
 const INITDB_DEADLINE_MS = 120_000;
 
-/** The role that owns everything; the socket's folder decides who may be it. */
+/** The role that owns everything. Whoever may enter the socket's folder may use it. */
 export const SERVER_ROLE = 'brand_enrich';
 
 export type ServerFolders = Readonly<ReturnType<typeof serverFolders>>;
 
-/** `home` is this user's. In root's case its server's user owns data, log and heartbeat in it. */
+/** Returns the paths. This user owns `home`; for root, the server's user owns the files in it. */
 export function serverFolders(folder: string) {
-  // The server, and what tries the folder in its name, would resolve a relative path elsewhere.
+  // Absolute, because the server has another working folder.
   const state = resolve(folder);
   const home = join(state, 'postgres');
   return { state, home, data: join(home, 'data'), log: join(home, LOG_FILE) };
 }
 
-/** A state folder with a file of this name has a database that starts empty each time. */
+/** With a file of this name in the state folder the database starts empty each time. */
 export const FORGETFUL = '.forgets';
 
-/** What runs on another engine leave in a state folder, which they made for their user alone. */
+/** Files in the state folder from runs on other engines, which made it for their user alone. */
 const MADE_BY_RUNS: ReadonlySet<string> = new Set(['runs', 'spool', 'notified', FORGETFUL]);
 
-/** Where root keeps its state when no folder is named: every user may enter it. */
+/** Root's default state folder, which every user may enter. */
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
- * Makes the folders, closed to other users; returns them under their own names. Throws {@link
- * unfit} for a folder that cannot be made or entered, or is another user's or a network's.
+ * Makes the folders, closed to other users, and returns their real paths. Throws {@link unfit} for
+ * a folder that cannot be made or entered, that another user owns or that is on a network.
  */
 export async function prepareServerFolders(named: string, user: ServerUser | null): Promise<ServerFolders> {
   assertOwnState(named);
   let folders = serverFolders(named);
   try {
-    // Root's server has no account, and its database is made by a user that has: both pass through.
-    // What is inside stays closed.
+    // Root's server and the maker of its database run as other users, who must pass through.
     const mode = user !== null ? 0o711 : 0o700;
     const isNew = makeFolder(folders.state, mode);
-    // One folder has one name for its socket, whatever links lead to it.
+    // The socket's path comes from the real path, whatever links lead to the folder.
     folders = serverFolders(await realpath(folders.state));
     const { state, home } = folders;
     const names = await readdir(state);
@@ -80,7 +79,7 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
     if (isOurs) closeToOthers(state, mode);
     makeFolder(home, mode);
     assertOwnHome(folders);
-    // Left by a release whose server owned it.
+    // In an earlier release the server owned it.
     if (user !== null) giveFolder(home, { uid: 0, gid: 0 });
     closeToOthers(home, mode);
   } catch (error) {
@@ -94,14 +93,14 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
   return folders;
 }
 
-/** A folder that root made for everybody stays as it is. */
+/** Sets the mode of our own folder. A folder that root made for everybody keeps its mode. */
 function closeToOthers(path: string, mode: number): void {
   inFolder(path, (descriptor, uid) => {
     if (uid === (process.getuid?.() ?? uid)) fchmodSync(descriptor, mode);
   });
 }
 
-/** Throws {@link unfit} when another user made the folder of the server. */
+/** Throws {@link unfit} if another user made the folder of the server. */
 export function assertOwnHome({ home }: ServerFolders): void {
   const us = process.getuid?.();
   if (us === undefined) return;
@@ -110,7 +109,7 @@ export function assertOwnHome({ home }: ServerFolders): void {
   throw ofAnotherUser('the folder of the embedded engine', home, uid);
 }
 
-/** By `f_type` of statfs(2): file systems that other machines share, where local locks are void. */
+/** Network file systems by `f_type` of statfs(2), where locks of this machine do not hold. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -129,8 +128,8 @@ async function refuseNetwork(folder: string): Promise<void> {
 }
 
 /**
- * The state of the data; never replace `unusable` by an empty database. `names`: in the data
- * folder, null without one. `version`: the text of `PG_VERSION`. Pure, for tests.
+ * Judges the data. Never replace `unusable` data by an empty database. `names`: files in the data
+ * folder; null if it is missing. `version`: the text of `PG_VERSION`. Pure, for tests.
  */
 export function judgeData(names: readonly string[] | null, version: string, wasUsed: boolean) {
   const unusable = (what: string) => ({ type: 'unusable', what }) as const;
@@ -144,13 +143,13 @@ export function judgeData(names: readonly string[] | null, version: string, wasU
   return unusable('the data folder of the embedded engine is damaged, or belongs to another program');
 }
 
-/** In `home`: the machine that the server was started on last. */
+/** A file in `home` that names the machine of the last start. */
 export const OWNER_FILE = 'owner';
 
-/** In the state folder: it had a database, whatever becomes of `home`. */
+/** A file in the state folder that says that it had a database, even if `home` is lost. */
 const USED_FILE = 'database-in-use';
 
-/** From now on this state folder never starts empty. */
+/** Notes that this state folder has a database, so it never starts empty unasked. */
 export async function noteUse({ state }: ServerFolders): Promise<void> {
   const path = join(state, USED_FILE);
   const text = 'Without this file, and without the folder postgres, brand-enrich would start empty.\n';
@@ -159,12 +158,13 @@ export async function noteUse({ state }: ServerFolders): Promise<void> {
   });
 }
 
+/** Reads and judges the data. Throws {@link unfit} if this process cannot read them. */
 export async function findData({ state, home, data }: ServerFolders) {
-  // What this process may not, or cannot now, read is not damaged.
+  // Unreadable data may be intact.
   const assertReadable = (error: unknown) => {
     if (!isErrorCode(error, 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO')) return;
     const what = `the data of the embedded engine cannot be read (${systemWords(error)})`;
-    throw unfit(what, data, 'allow this user to read them, then run again');
+    throw unfit(what, data, 'allow this user to read that folder, then run again');
   };
   const names = await readdir(data).catch((error: unknown) => {
     assertReadable(error);
@@ -185,7 +185,7 @@ const EMPTY =
   'this period';
 export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${OR_EMPTY}: ${EMPTY}`;
 
-/** The error once the database of a running server has vanished; null while it is there. */
+/** Returns an error once the database of a running server has vanished, else null. */
 export function lossOfData({ data }: ServerFolders): RunError | null {
   try {
     statSync(join(data, VERSION_FILE));
@@ -197,7 +197,7 @@ export function lossOfData({ data }: ServerFolders): RunError | null {
   return new UnusableDataError(what, data, UNUSABLE_TODO);
 }
 
-/** Sets the data aside; deletes nothing. Returns the new place, null when there were no data. */
+/** Renames the data folder and deletes nothing. Returns its new path; null if it was missing. */
 export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   for (const mark of [join(home, OWNER_FILE), join(state, USED_FILE)]) await rm(mark, { force: true });
@@ -211,35 +211,35 @@ export async function setAside({ state, home, data }: ServerFolders): Promise<st
   }
 }
 
-/** Why `initdb` failed: its server's words, else its own, else its last line. Pure, for tests. */
+/** Returns why `initdb` failed: the server's words, else its own, else the last line. Pure. */
 export function initdbFailure(stderr: string): string {
   const reasons = [/(?:FATAL|PANIC|ERROR): {2}(.+)$/m, /^initdb: error: (.+)$/m];
   const known = reasons.flatMap((reason) => reason.exec(stderr)?.[1] ?? []);
   return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
 }
 
-/** Removes what starts left that were killed while they made a database. */
+/** Removes drafts of databases whose makers were killed. */
 export async function removeDrafts({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
   for (const name of await readdir(home))
     if (name.startsWith(DRAFT)) await removeDraft(join(home, name), user);
 }
 
-/** Never rejects: its `initdb` may still be writing, and a later start removes the rest. */
+/** Never rejects: if `initdb` still writes there, a later start removes the rest. */
 async function removeDraft(path: string, user: ServerUser | null): Promise<void> {
   if (user !== null) attempt(() => takeFolders(path), undefined);
   await rm(path, REMOVAL).catch(() => undefined);
 }
 
-/** Makes an empty database, whole or not at all. Throws {@link unfit}, and `InterruptedError`. */
+/** Makes an empty database, whole or not at all. Throws {@link unfit} and `InterruptedError`. */
 export async function makeData(
   folders: ServerFolders,
   binaries: ServerBinaries,
   user: ServerUser | null,
   stop: AbortSignal,
 ): Promise<void> {
-  // It runs its own programs through a shell, in double quotes.
+  // `initdb` runs its programs through a shell, with their paths in double quotes.
   if (/["$`\\]/.test(binaries.initdb)) {
-    const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';
+    const what = 'PostgreSQL cannot be used from a folder with one of " $ ` \\ in its path';
     throw unfit(what, binaries.initdb, phrase`use a folder without them with ${STATE}`);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
@@ -256,11 +256,11 @@ export async function makeData(
       giveFolders(draft, user);
     }
     await rename(draft, folders.data);
-    // A name that was given in a folder stays after a loss of power.
+    // Makes the rename survive a loss of power.
     const home = await open(folders.home);
     await home.sync().finally(() => home.close());
   } catch (error) {
-    await assertGoesOn(stop);
+    await assertNotStopped(stop);
     throw initdbError(folders, error);
   } finally {
     await removeDraft(draft, user);
@@ -268,8 +268,8 @@ export async function makeData(
 }
 
 /** Throws `InterruptedError` once `stop` is aborted. */
-export async function assertGoesOn(stop: AbortSignal): Promise<void> {
-  // Ctrl-C reaches the programs that we have started as well: their end may be seen first.
+export async function assertNotStopped(stop: AbortSignal): Promise<void> {
+  // Ctrl-C also ends the programs that we started, and we may see their end before the signal.
   await setImmediate();
   if (!stop.aborted) return;
   const subject = 'the start of the embedded engine';
@@ -285,13 +285,13 @@ function initdbError({ data }: ServerFolders, error: unknown): RunError {
   return unfit(what, data, todoForMachine(stderr) ?? other, error);
 }
 
-/** Faults of the machine, by PostgreSQL's words: its data are not to be blamed. */
+/** Faults of the machine rather than of the data, by PostgreSQL's words. */
 const MACHINE_FAULTS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [
     /could not look up effective user/,
     phrase`run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`,
   ],
-  // It opens files for 200 sessions; below about 100 it refuses to start.
+  // PostgreSQL needs files for 200 sessions, and refuses to start with fewer than about 100.
   [
     /file descriptors|Too many open files/i,
     'allow this process more open files (ulimit -n 4096), then run again',
@@ -311,7 +311,7 @@ const MACHINE_FAULTS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [/could not (?:access|load) (?:file|library)/i, 'install PostgreSQL or brand-enrich again, then run again'],
 ];
 
-/** The advice for a fault of the machine that PostgreSQL names; undefined for any other. */
+/** Returns the remedy for a fault of the machine that PostgreSQL names, else undefined. */
 export function todoForMachine(words: string): Phrase | undefined {
   return MACHINE_FAULTS.find(([pattern]) => pattern.test(words))?.[1];
 }

@@ -1,10 +1,9 @@
 /**
- * One process at a time for a folder, on one machine, by sockets, which the kernel closes when
- * their process is killed. A candidate listens first and looks around afterwards, so of two at
- * least one sees the other. It asks every other socket: one with a higher name gives way and looks
- * around again, one with a lower name or without an answer is waited for. It has the lock, in the
- * same turn of its event loop, when all others gave way and it gave way to none since it looked. A
- * socket gets its final name once it listens, so one that refuses is dead; no name comes twice.
+ * A lock on a folder for one process of a machine, made of sockets, which the kernel closes when
+ * their process dies. Each candidate first listens on its own socket, then asks all others, so of
+ * two candidates at least one sees the other. The lower name wins: a candidate waits for lower
+ * names and silent sockets. It has the lock once all others gave way and it gave way to nobody
+ * meanwhile. Sockets are renamed once they listen, so a socket that refuses is dead.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,16 +19,19 @@ import { isErrorCode } from '../../core/system-error.js';
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';
 export const isLock = (name: string): boolean => name.startsWith(PREFIX);
-/** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
+/** Most bytes in a socket's path; the kernel's limit is 104 on macOS, 108 on Linux, with a zero. */
 export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;
-/** Between two looks at what another process does. */
+/** Pause between two looks at another process. */
 export const LOOK_AGAIN_MS = 25;
 
-/** A candidate sends its name; the answer is one of these, with the number of the process. */
+/** The answer to a candidate that sent its name; the process id follows. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
-/** Throws {@link RunError} `engine-held` after `patienceMs`, and errors of the file system. */
+/**
+ * Takes the lock, and returns its `release`. Throws {@link RunError} `engine-held` after
+ * `patienceMs`, and errors of the file system.
+ */
 export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;
@@ -53,8 +55,8 @@ export async function lockFolder(folder: string, patienceMs: number) {
       if (before === null && !hasGivenWay) break;
       if (performance.now() > giveUpAt) {
         const what =
-          `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does ` +
-          'not finish';
+          `${before ? `process ${before}` : 'a process'} has been starting the embedded engine for ` +
+          'too long';
         const todo = 'end that process, then run again';
         throw new RunError({ code: 'engine-held', what, subject: folder, todo });
       }
@@ -68,9 +70,9 @@ export async function lockFolder(folder: string, patienceMs: number) {
   return { release: close };
 }
 
-/** Removes what processes left that were killed at the lock, as each candidate does. */
+/** Removes sockets of processes that were killed while they waited or held the lock. */
 export async function removeStaleSockets(folder: string): Promise<void> {
-  // A name after all others makes none give way.
+  // The highest name, so that no candidate gives way.
   await askOthers(folder, `${PREFIX}~`);
 }
 
@@ -81,7 +83,7 @@ async function askOthers(folder: string, name: string): Promise<(string | null)[
   return Promise.all(others.map((other) => ask(folder, other, name)));
 }
 
-/** The number of the process to wait for, empty when it is unknown; null without one. */
+/** Returns the id of a process to wait for, empty if unknown; null if nobody is before us. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const answers = await askOthers(folder, name);
   const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
@@ -102,7 +104,7 @@ async function removeUnfinished(folder: string, names: readonly string[]): Promi
   }
 }
 
-/** The answer of a socket's process, empty without one; null once it is gone, with its socket. */
+/** Returns the answer of a socket's process, empty if it is silent; null for a dead process. */
 function ask(folder: string, other: string, name: string): Promise<string | null> {
   return withShortPath(folder, other, async (path) => {
     const socket = connect(path);
@@ -135,12 +137,12 @@ async function listenIn(folder: string, name: string, answer: (other: string) =>
     await chmod(path, 0o600);
   });
   await rename(join(folder, name + UNFINISHED), join(folder, name));
-  // The lock alone does not keep a process running.
+  // The lock must not keep the process running.
   server.unref();
   return server;
 }
 
-/** A path that the kernel accepts: through this process's link when the folder's name is long. */
+/** Calls `use` with a path that is short enough for a socket: if need be, through a link. */
 async function withShortPath<T>(folder: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, name);
   if (Buffer.byteLength(path) <= LONGEST_PATH) return use(path);

@@ -1,7 +1,7 @@
 /**
- * The lock files of PostgreSQL: `postmaster.pid` with the data, and one beside the socket. Removing
- * one under a living server lets a second one destroy the data. Callers hold the start lock, and
- * know of no server on another machine.
+ * The lock files of PostgreSQL: `postmaster.pid` in the data folder, and one beside the socket. If
+ * one is removed while its server lives, a second server can destroy the data. So callers hold the
+ * start lock and have checked that no other machine runs a server here.
  */
 import { lstat, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,39 +18,39 @@ const lockFiles = (data: string, sockets: string) => [
   join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`),
 ];
 
-/** The number that PostgreSQL reads in a lock file, or null. Pure, for tests. */
+/** Returns the process id in a lock file, or null. Pure, for tests. */
 export function pidIn(text: string): number | null {
   const pid = Math.abs(Number.parseInt(text, 10));
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
 }
 
 /**
- * Ends a server whose socket was removed, or forgets a lock whose number another program has since
- * a crash of the machine. Only when no foreign server is there.
+ * Ends a server whose socket was removed. If the process id of the lock belongs to another program
+ * since a crash of the machine, removes the lock files instead.
  */
 export async function stopStaleServer({ data }: ServerFolders, sockets: string): Promise<void> {
   const files = lockFiles(data, sockets);
   const pid = pidIn(await readPlainFile(join(data, PID_FILE)).catch(() => ''));
   if (pid === null || pid === 1 || !isRunning(pid)) return;
-  const isThere = await worksIn(`/proc/${pid}`, data);
-  // Where the process cannot be looked at, PostgreSQL's own judgement stands.
-  if (isThere === null) return;
-  if (isThere) process.kill(pid, 'SIGINT');
+  const isServer = await worksIn(`/proc/${pid}`, data);
+  // If the process cannot be examined, PostgreSQL decides.
+  if (isServer === null) return;
+  if (isServer) process.kill(pid, 'SIGINT');
   else for (const path of files) await rm(path, { force: true });
 }
 
-/** True if a process works in its data folder, as a server does; null if that cannot be seen. */
+/** True if `data` is the working folder of a process, as of a server; null if it is hidden. */
 async function worksIn(process: string, data: string): Promise<boolean | null> {
   const [cwd, own] = await Promise.all([`${process}/cwd`, data].map((path) => stat(path).catch(() => null)));
   return cwd && own ? cwd.ino === own.ino && cwd.dev === own.dev : null;
 }
 
-/** A server writes its number as soon as it starts, even on a slow disk. */
+/** Even on a slow disk, a new server writes its process id within this time. */
 const WRITTEN_WITHIN_MS = 5_000;
 
 /**
- * Throws {@link unfit} for a lock file that stays empty, as a loss of power leaves it: PostgreSQL
- * would never start again, and only a person can know that no server is there.
+ * Throws {@link unfit} for a lock file that stays empty, as after a loss of power. PostgreSQL would
+ * never start with it, and only a person can know that no server runs.
  */
 export async function refuseEmptyLocks({ data }: ServerFolders, sockets: string): Promise<void> {
   const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;

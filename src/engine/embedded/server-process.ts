@@ -1,4 +1,4 @@
-/** One start of the private server, and checks of a silent one. Callers hold the start lock. */
+/** Starts the private server, and detects one on another machine. Callers hold the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, existsSync, fchmodSync, fchownSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import { grantFile, type ServerUser, STATE } from './server-user.js';
 
-/** Part of the name of the socket's file: nothing listens on a port. */
+/** Only a part of the socket's file name: the server listens on no port. */
 export const SOCKET_PORT = 5432;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
@@ -26,7 +26,7 @@ function serverSettings(major: number): Record<string, string> {
     listen_addresses: '',
     unix_socket_permissions: '0700',
     max_connections: '200',
-    // No server is a copy of this one, and its log need not hold what a second one would want.
+    // The write-ahead log is short, because no replica reads it.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_wal_size: '128MB',
@@ -37,14 +37,14 @@ function serverSettings(major: number): Record<string, string> {
     max_logical_replication_workers: '0',
     // In containers /dev/shm has 64 MB.
     dynamic_shared_memory_type: 'mmap',
-    // So a package that is replaced under a running server breaks no session.
+    // Loaded at the start, because `npm ci` may replace the package while the server runs.
     shared_preload_libraries: 'plpgsql',
     fsync: 'on',
     synchronous_commit: 'on',
     ...(process.platform === 'darwin' ? { wal_sync_method: 'fsync_writethrough' } : {}),
-    // Helpers that read ahead for large scans, from 18 on.
+    // PostgreSQL 18 and later would start processes that read ahead for large scans.
     ...(major >= 18 ? { io_method: 'sync' } : {}),
-    // Starts, stops and crashes. Statements hold identifiers, which do not belong into a log.
+    // Logs starts, stops and crashes, but no statements, which contain identifiers.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     log_min_error_statement: 'panic',
@@ -54,13 +54,13 @@ function serverSettings(major: number): Record<string, string> {
 }
 
 /**
- * Returns the folder of the socket: that of the data, or a short one in `/tmp`. Throws
- * `engine-unfit` when another user made that one.
+ * Returns the folder of the socket: the data folder, or one in `/tmp` if its path is too long.
+ * Throws `engine-unfit` if the one in `/tmp` belongs to another user.
  */
 export function socketFolder({ data }: ServerFolders, user: ServerUser | null): string {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
   const uid = process.getuid?.() ?? 0;
-  // This user's: no other can replace what is in it.
+  // Nobody but this user can replace the contents.
   const base = `/tmp/brand-enrich-${uid}`;
   const folder = join(base, createHash('sha256').update(data).digest('hex').slice(0, 16));
   try {
@@ -78,7 +78,7 @@ export function socketFolder({ data }: ServerFolders, user: ServerUser | null): 
 function ownFolder(path: string, owner: number, mode: number, user: ServerUser | null): void {
   makeFolder(path, mode);
   inFolder(path, (descriptor, uid) => {
-    // Another process of this user may be making it.
+    // Another process of this user may have made it and not given it away yet.
     if (uid !== owner && uid !== process.getuid?.()) throw new Error('it belongs to another user');
     if (user !== null) fchownSync(descriptor, user.uid, user.gid);
     fchmodSync(descriptor, mode);
@@ -86,24 +86,24 @@ function ownFolder(path: string, owner: number, mode: number, user: ServerUser |
 }
 
 /**
- * `running`: the process lives on. `ended`: without a reason of its own; it may start at another
- * try. `damaged`: PostgreSQL itself refuses these files, or the machine keeps it from using them.
+ * The result of a start. `ended`: the server was killed or held up, and may start at the next try.
+ * `failed`: it could not be loaded. `damaged`: it cannot use these files.
  */
 export type StartResult =
   | { readonly type: 'running' }
   | { readonly type: 'ended' | 'failed' | 'damaged'; readonly reason: string };
 
-/** Written to every {@link HEARTBEAT_MS} as long as the server lives. */
+/** A file that the living server writes every {@link HEARTBEAT_MS}. */
 export const HEARTBEAT_FILE = 'heartbeat';
 export const HEARTBEAT_MS = 5_000;
-/** A server that is ready and that nothing watches is ended after this time. */
+/** Time after which a ready server without a watch loop is ended. */
 const UNWATCHED_MS = 45_000;
 
 /**
- * A shell that leaves a guard behind and becomes the server: its starter may be killed before it
- * has a session to watch from. The guard touches the heartbeat, and ends a server whose watch
- * writes no new text there; an empty text is that of a full disk. It is no child of the server,
- * which would take its end for a crash.
+ * A shell script that starts a guard and then becomes the server. The guard ends a server whose
+ * starter was killed before it began the watch loop, which writes new text to the heartbeat (an
+ * empty text comes from a full disk). The guard is not the server's child, because PostgreSQL takes
+ * the end of an unknown child for a crash.
  */
 const GUARDED_START = `
 umask 077
@@ -125,7 +125,7 @@ ready"*) looks=$((looks + 1)) ;; esac
 ) >/dev/null 2>&1 & )
 exec "$@"`;
 
-/** Starts the server and waits until `answers` is true, or until it has ended. */
+/** Starts the server and waits until `answers` returns true or the server has ended. */
 export async function startServer(
   folders: ServerFolders,
   sockets: string,
@@ -134,16 +134,16 @@ export async function startServer(
   answers: () => Promise<boolean>,
 ): Promise<StartResult> {
   const { data, log, home } = folders;
-  // For other machines and containers that see the same folder. Replaced, not opened.
+  // Other machines and containers may see this folder. A rename follows no link.
   const draft = join(home, `${DRAFT}${OWNER_FILE}-${randomBytes(6).toString('hex')}`);
   await writeFile(draft, `${machineIdentity()}\n`, { flag: 'wx', mode: 0o600 });
   await rename(draft, join(home, OWNER_FILE));
   const size = await openLog(folders, user);
-  // A list: without quotes a comma in the path would end it.
+  // The setting is a list: without quotes a comma in the path would separate two folders.
   const quoted = `"${sockets.replaceAll('"', '""')}"`;
   const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // It opens its log as its own user. A reader of our output to its end would wait for the server.
+  // The server inherits no output of ours: `brand-enrich | tee` would wait for its end.
   const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
     ...user,
     cwd: data,
@@ -164,7 +164,7 @@ export async function startServer(
   }
 }
 
-/** Makes log and heartbeat, as files of the server's user alone. Returns the size of the log. */
+/** Makes log and heartbeat as files of the server's user alone. Returns the size of the log. */
 async function openLog({ log, home }: ServerFolders, user: ServerUser | null): Promise<number> {
   const { O_WRONLY, O_CREAT } = constants;
   const grant = (path: string) => {
@@ -182,7 +182,7 @@ async function openLog({ log, home }: ServerFolders, user: ServerUser | null): P
   return grant(log);
 }
 
-/** Returns what the log has beyond this size. */
+/** Returns the part of the log after its first `size` bytes. */
 async function readFrom(log: string, size: number): Promise<string> {
   const handle = await openPlainFile(log, { followsLinks: false }).catch(() => null);
   if (handle === null) return '';
@@ -197,16 +197,16 @@ async function readFrom(log: string, size: number): Promise<string> {
 /** Judges a start by its log and its end. Pure, for tests. */
 export function judgeStart(log: string, end: string): StartResult {
   const isHeld = /lock file "[^"]*" (?:already exists|is empty)|bogus data in lock|pre-existing|is in use by/;
-  // An abort follows a PANIC, which says why.
+  // An abort (signal 6) follows a PANIC, which gives the reason below.
   const isKilled = /terminated by signal (?!6\b)/.test(log) || /SIG(?!ABRT)/.test(end);
   if (isHeld.test(log) || isKilled) return { type: 'ended', reason: end };
-  // Not what it says to clients that came too early, or that it loses.
+  // Lines about clients that connect too early or get disconnected are no reason.
   const reason = /(?:FATAL|PANIC): {2}(?!the database system is |terminating )(.+)/g;
   const words = [...log.matchAll(reason)].at(-1)?.[1];
   const lastLine = log.trim().split('\n').at(-1) ?? '';
   if (words !== undefined || /^postgres: could not /m.test(log))
     return { type: 'damaged', reason: words ?? lastLine };
-  // Outside of its log: the words of the loader, or of the shell.
+  // A line without a date comes from the loader or the shell.
   const isOfOthers = lastLine !== '' && !/^\d{4}-\d\d-\d\d /.test(lastLine);
   return isOfOthers ? { type: 'failed', reason: lastLine } : { type: 'ended', reason: end };
 }
@@ -214,13 +214,13 @@ export function judgeStart(log: string, end: string): StartResult {
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
 /**
- * Throws `engine-held` for a server of another machine or container on these data: its processes
- * and locks cannot be seen from here, but its heartbeat can.
+ * Throws `engine-held` if a server on another machine or in another container uses these data: its
+ * heartbeat is visible from here, unlike its processes and locks.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;
-  // A server that was stopped leaves no such file.
+  // A stopped server has removed this file.
   if (!existsSync(join(data, 'postmaster.pid'))) return;
   const heartbeatAt = async () => (await stat(join(home, HEARTBEAT_FILE)).catch(() => null))?.mtimeMs ?? 0;
   const before = await heartbeatAt();

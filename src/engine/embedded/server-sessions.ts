@@ -1,7 +1,7 @@
 /**
  * Sessions on the private server, and its end. Each process holds a shared advisory lock while it
- * uses the server; the one that can have the lock alone is the last, and stops it. A loop inside
- * does the same a minute after the last was killed, and a guard beside it when there is no loop.
+ * uses the server. The process that can get the lock exclusively is the last, and stops the server.
+ * If the last process is killed, a loop inside the server stops it after a minute.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -22,21 +22,21 @@ import { serverUser } from './server-user.js';
 
 const pg = load('pg') as typeof import('pg');
 
-/** Advisory locks: the first number is ours, the second says which. */
+/** Advisory locks have two numbers: ours for all, then the lock's. */
 const LOCKS = 0x6272616e;
 const IN_USE = 1;
 const WATCHED = 2;
 
-/** Of the session that a process holds while it uses the server; its number follows. */
+/** Name of the session of a process that uses the server; the process id follows. */
 const CLIENT_NAME = 'brand-enrich ';
 const WATCH_NAME = 'brand-enrich watch';
 
 const STOP_DEADLINE_MS = 10_000;
 const WATCH_AGAIN_MS = 1_000;
-/** The server ends so long after its last process was killed. */
+/** Time from the kill of the last process to the end of the server. */
 const UNUSED_MS = 60_000;
 
-/** Returns everything that `pg` would otherwise take from the user's environment. */
+/** Returns all settings of a connection, so that `pg` takes none from the user's environment. */
 export function connectionTo(sockets: string): ClientConfig {
   return {
     host: sockets,
@@ -46,12 +46,12 @@ export function connectionTo(sockets: string): ClientConfig {
     password: '',
     ssl: false,
     client_encoding: 'UTF8',
-    // Not empty, which counts as not set.
+    // An empty text would count as not set.
     options: ' ',
   };
 }
 
-/** The error when the server gives no session; `reason`: why. */
+/** Returns the error for a server that opens no session. */
 export function unreachable({ home, log }: ServerFolders, reason: string): RunError {
   const what = `the embedded engine does not answer (${reason})`;
   const todo = `run again; see its log: ${log}`;
@@ -61,19 +61,19 @@ export function unreachable({ home, log }: ServerFolders, reason: string): RunEr
 export type Attempt =
   | { readonly type: 'open'; readonly session: Client }
   /**
-   * `absent`: no process listens. `changing`: it starts, stops, or recovers. `full`: no session is
-   * free. `refused`: it does not let us in.
+   * `absent`: no server listens. `changing`: the server starts, stops or recovers. `full`: no
+   * session is free. `refused`: the server does not let us in.
    */
   | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
 
-/** Opens a session, which counts as a use of the server while it is open. */
+/** Opens a session, which keeps the server running while it is open. */
 export async function openSession(connection: ClientConfig, { home }: ServerFolders): Promise<Attempt> {
   const socket = new Socket();
   const session = newSession({ ...connection, stream: () => socket }, `${CLIENT_NAME}${process.pid}`);
   try {
     await session.connect();
     if (await tryLock(session, 'pg_try_advisory_lock_shared')) {
-      // The work of a process keeps it running, not its session.
+      // The session must not keep the process running.
       socket.unref();
       void beginWatch(connection, join(home, HEARTBEAT_FILE), session);
       return { type: 'open', session };
@@ -97,12 +97,12 @@ function newSession(connection: ClientConfig, application_name: string): Client 
     ...connection,
     application_name,
   });
-  // It ends with an error when the server is killed; the listener for `end` handles that.
+  // A killed server also raises an error here. Only the listener for `end` handles it.
   session.on('error', () => undefined);
   return session;
 }
 
-/** By the codes of the system and of PostgreSQL (appendix A). */
+/** Judges by error codes of the system and of PostgreSQL (its manual, appendix A). */
 function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = errorText(error);
@@ -112,7 +112,7 @@ function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
   return { type: 'changing', reason };
 }
 
-/** True if a server answers, also when no session is free. */
+/** True if a server answers, even without a free session. */
 export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   const probe = newSession(connection, 'brand-enrich probe');
   try {
@@ -125,9 +125,9 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   }
 }
 
-/** Ends the session, and the server with its last one. Never rejects. */
+/** Ends the session, and after the last session the server. Never rejects. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  // Released first: of several that leave at once, one is the last.
+  // Release first, so that one of several processes that leave at once finds itself the last.
   await session
     .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
     .then(() => endUnused(session, data))
@@ -147,7 +147,7 @@ async function closeQuietly(session: Client): Promise<void> {
   await withinDeadline(session.end(), 1_000).catch(() => undefined);
 }
 
-/** `version`: `17` of the data, `18.4` of a server that runs. `users`: numbers of processes. */
+/** `version`: of a running server (`18.4`), else of the data (`17`). `users`: process ids. */
 interface ServerLook {
   readonly version: string | null;
   readonly users: readonly number[];
@@ -155,8 +155,8 @@ interface ServerLook {
 }
 
 /**
- * Looks at the private server without starting it; `stops` ends an unused one. Throws {@link
- * RunError} `engine-unreachable` if it does not answer.
+ * Describes the private server without starting it. With `stops`, ends an unused server. Throws
+ * {@link RunError} `engine-unreachable` if the server does not answer.
  */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));
@@ -198,8 +198,8 @@ SELECT current_setting('server_version') AS version,
          ORDER BY 1) AS users`;
 
 /**
- * Begins the loop unless it runs, until `user` ends. Its session outlives this process: while a
- * statement runs, the server does not check whether the client is there.
+ * Starts the server's loop unless it runs; tries again until `user` ends. The loop outlives this
+ * process, because the server does not check for its client while a statement runs.
  */
 async function beginWatch(connection: ClientConfig, heartbeat: string, user: Client): Promise<void> {
   let isUsed = true;
@@ -211,12 +211,12 @@ async function beginWatch(connection: ClientConfig, heartbeat: string, user: Cli
     const session = newSession({ ...connection, stream: () => socket }, WATCH_NAME);
     try {
       await session.connect();
-      // The loop alone does not keep this process running.
+      // The loop must not keep the process running.
       socket.unref();
       await session.query(watchLoop(heartbeat));
       return;
     } catch {
-      // No session was free, or this one was ended.
+      // No session was free, or the server ended this one.
       await wait(WATCH_AGAIN_MS, undefined, { ref: false });
     } finally {
       void session.end().catch(() => undefined);
@@ -224,14 +224,14 @@ async function beginWatch(connection: ClientConfig, heartbeat: string, user: Cli
   }
 }
 
-/** Ends the server from within, where its process number and user are known, unlike here. */
+/** Ends the server from within, since this process may not know its id and has another user. */
 const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
   'kill -INT ' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1))`;
 
-/** Runs until the server ends, even without its client. One at a time; a second ends at once. */
+/** Returns the loop as SQL. It runs until the server ends; a second loop ends at once. */
 function watchLoop(heartbeat: string): string {
   const looks = Math.round(UNUSED_MS / HEARTBEAT_MS);
-  // The path may hold any other quote.
+  // Random, because the path may contain any other quote.
   const quote = `$w${randomBytes(8).toString('hex')}$`;
   return `
 DO ${quote}

@@ -1,6 +1,6 @@
 /**
- * The user of the private server. PostgreSQL refuses root: for root it runs under a number that no
- * account has, so only root and the server reach its files and socket, in a folder that is root's.
+ * The user of the private server. PostgreSQL refuses to run as root. For root the server runs under
+ * a user id without an account, so only root and the server reach its files and socket.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -30,18 +30,18 @@ export interface ServerUser {
   readonly gid: number;
 }
 
-/** Above the numbers of people, below those of system services and containers (systemd). */
+/** Above the ids of people, below those of system services and containers (systemd). */
 export const SERVER_ID = 54_329;
 const ROOT: ServerUser = { uid: 0, gid: 0 };
 
-/** Returns null where the server runs as the user of this process. */
+/** Returns the server's user; null if the server runs as the user of this process. */
 export function serverUser(): ServerUser | null {
   return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
 }
 
 /**
- * An account for `initdb`, which wants a name for its user and runs before there is anything to
- * protect. Throws {@link RunError} `engine-unfit` on a machine without one.
+ * Returns an account for `initdb`, which needs a user with a name; there are no data to protect
+ * yet. Throws {@link RunError} `engine-unfit` on a machine without an account.
  */
 export function namedUser(): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')
@@ -55,12 +55,12 @@ export function namedUser(): ServerUser {
   throw unfit(what, '/etc/passwd', phrase`run as another user (docker run --user 1000), ${OR_A_SERVER}`);
 }
 
-/** Gives a folder without its contents to a user. Throws for a link. */
+/** Gives a folder, without its contents, to a user. Throws for a link. */
 export function giveFolder(path: string, { uid, gid }: ServerUser): void {
   inFolder(path, (descriptor) => fchownSync(descriptor, uid, gid));
 }
 
-/** Takes folders for root from the outermost in: then nobody can put links where root looks. */
+/** Gives folders to root, the outermost first, so that nobody can add links while root works. */
 export function takeFolders(path: string): void {
   inFolder(path, (descriptor) => {
     fchownSync(descriptor, ROOT.uid, ROOT.gid);
@@ -70,7 +70,7 @@ export function takeFolders(path: string): void {
     if (entry.isDirectory()) takeFolders(join(path, entry.name));
 }
 
-/** Gives folders that root has taken, and the files in them, to a user, from the innermost. */
+/** Gives root's folders and the files in them to a user, the innermost first. */
 export function giveFolders(path: string, user: ServerUser): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     if (entry.isDirectory()) giveFolders(join(path, entry.name), user);
@@ -80,8 +80,8 @@ export function giveFolders(path: string, user: ServerUser): void {
 }
 
 /**
- * Opens a file for its owner alone, gives it to `user` unless null, and returns its size. Throws
- * for anything but a regular file of one name: a link, a pipe, a hard link.
+ * Makes a file private, gives it to `user` unless null, and returns its size. Throws for anything
+ * but a regular file with one name: a link, a pipe, a hard link.
  */
 export function grantFile(path: string, flags: number, user: ServerUser | null): number {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -98,7 +98,7 @@ export function grantFile(path: string, flags: number, user: ServerUser | null):
   }
 }
 
-/** Throws `engine-unfit` where the server's user cannot enter one of our folders. */
+/** Throws `engine-unfit` if the server's user cannot enter the folder. */
 export async function grantAccess(folder: string, user: ServerUser, fallback: string): Promise<void> {
   try {
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });

@@ -1,6 +1,6 @@
 /**
- * The engine on a private server, shared by all processes of a state folder: the first starts it,
- * the last stops it, and one that ends while a process works is started again.
+ * The engine on a private server that all processes of a state folder share. The first process
+ * starts it, the last stops it, and a server that ends too early is started again.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
 import { ForeignSchemaError, unfit } from '../stores/store-calls.js';
 import {
-  assertGoesOn,
+  assertNotStopped,
   FORGETFUL,
   findData,
   lossOfData,
@@ -35,24 +35,24 @@ import { assertNoForeignServer, type StartResult, socketFolder, startServer } fr
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
 import { serverUser } from './server-user.js';
 
-/** A server that recovers from a crash or waits for its last session to end takes seconds. */
+/** Enough for a server that recovers from a crash or waits for its last session to end. */
 const JOIN_DEADLINE_MS = 60_000;
-/** How long a process that ends waits for a server that is being restarted. */
+/** Longest wait of an ending process for a server that is being restarted. */
 const REVIVE_DEADLINE_MS = 3_000;
-/** A server that has neither a socket nor an end after this time is looked at more closely. */
+/** Time after which a start checks whether a server without a socket still holds the lock files. */
 const STUCK_MS = 3_000;
 
 interface EmbeddedEngineOptions extends EngineOptions {
-  /** The state folder; made when it is not there. */
+  /** The state folder; made if missing. */
   readonly folder: string;
-  /** Set unusable data aside and start with an empty database. Default false. */
+  /** True to set unusable data aside and start with an empty database. Default false. */
   readonly startsEmpty?: boolean | undefined;
 }
 
-/** Sessions of one process; the server has 200. `up` keeps two; idle ones end after 10 s. */
+/** Most sessions of one process, of the server's 200. */
 const SESSIONS = 6;
 
-/** The postgres engine on the private server. Throws as `joinServer` and `openEngineOn` do. */
+/** Opens a postgres engine on the private server. Throws as `joinServer` and `openEngineOn` do. */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
   const { folder, ...rest } = options;
   const forgets = existsSync(join(folder, FORGETFUL));
@@ -80,9 +80,9 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
 }
 
 /**
- * Connects to the server of a state folder, or starts it; `startsEmpty`: unusable data are set
- * aside. Throws `engine-unfit`, `engine-held` when another machine works there,
- * `engine-unreachable` when it does not answer within a minute, and `InterruptedError`.
+ * Connects to the server of a state folder, or starts it; with `startsEmpty`, sets unusable data
+ * aside. Throws `engine-unfit`, `engine-held` if another machine uses the folder,
+ * `engine-unreachable` if the server does not answer within a minute, and `InterruptedError`.
  */
 export async function joinServer(state: string, startsEmpty: boolean, log: Log, stop: AbortSignal) {
   const place = { ...(await prepare(state)), startsEmpty, log };
@@ -94,7 +94,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   const joined = inodeOf(folders.data);
   watchSession();
 
-  /** Replaces a session that ends early, and restarts the server where it has ended. */
+  /** Replaces a session that ends early, and restarts the server if it has ended. */
   function watchSession(): void {
     session.once('end', () => {
       if (!isLeaving) void revive();
@@ -106,7 +106,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
       let logged = '';
       for (;;) {
         try {
-          // Also while a stopped process winds up.
+          // Without the signal: a stopped process still needs the server to wind up.
           session = await openUse({ ...place, stop: new AbortController().signal });
           break;
         } catch (error) {
@@ -127,7 +127,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
     connection,
     logFile: folders.log,
     loss: () => lossOfData(folders),
-    /** Ends this process's use, and the server when no other process uses it. */
+    /** Ends this process's session, and the server if no other process uses it. */
     async leave(): Promise<void> {
       isLeaving = true;
       if (reviving !== null) await withinDeadline(reviving, REVIVE_DEADLINE_MS);
@@ -136,8 +136,8 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
       await leaveServer(session, folders);
     },
     /**
-     * After `leave`: sets data aside that this build cannot use. Throws `unusable` while a process
-     * uses them. What others set up since is left alone: it is paid for.
+     * After `leave`, sets data aside that this build cannot use. Throws `unusable` while a process
+     * uses them. Leaves another process's newer database alone, since it may hold paid answers.
      */
     async replace(unusable: RunError): Promise<void> {
       const lock = await lockFolder(folders.home, JOIN_DEADLINE_MS);
@@ -152,7 +152,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   };
 }
 
-/** Never given again to other data, which are new; null without data. */
+/** Returns a number by which new data differ from earlier ones; null without data. */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
@@ -180,9 +180,9 @@ async function openUse(place: Place): Promise<Client> {
     if (attempt.type === 'open') return attempt.session;
     last = attempt.reason;
     if (attempt.type === 'refused') throw unreachable(folders, attempt.reason);
-    await assertGoesOn(place.stop);
+    await assertNotStopped(place.stop);
     if (attempt.type === 'absent') await start(place, giveUpAt);
-    // A server outlives its files by up to a minute.
+    // A server can run for a minute after its files were removed.
     const loss = attempt.type === 'changing' ? lossOfData(folders) : null;
     if (loss !== null) throw loss;
     if (attempt.type === 'full' && saysFull) {
@@ -238,7 +238,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
     if (result.type !== 'ended') throw startFailure(folders, result);
     if (await answers()) return;
     if (performance.now() > giveUpAt) throw unreachable(folders, result.reason);
-    await assertGoesOn(stop);
+    await assertNotStopped(stop);
     if (performance.now() > stuckAt) await stopStaleServer(folders, sockets);
     await wait(LOOK_AGAIN_MS * 4);
   }
