@@ -23,10 +23,7 @@ describe.each(['Tok9', LONG])('the token %s', (token) => {
     ['as the code of a header', { status: 400, headers: { 'x-bf-error': token } }],
     ['as the code of a body', { status: 410, body: Buffer.from(JSON.stringify({ error: token })) }],
     ['within a code', { status: 418, headers: { 'x-bf-error': `bad.${token.toUpperCase()}.sent` } }],
-    [
-      'in words of a lost connection',
-      { type: 'no_answer', wasSent: true, reason: `refused ${token}` } as const,
-    ],
+    ['in a lost connection', { type: 'no_answer', wasSent: true, reason: `refused ${token}` } as const],
     ['in words of a failed connection', { type: 'no_answer', wasSent: false, reason: `x${token}y` } as const],
   ])('%s is in no reason', async (_, result) => {
     const { meaning } = await ask(token, result);

@@ -29,11 +29,7 @@ it.each([
   ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
   ['what runs', { isRunning: true }, /now {6}running/],
   ['a skipped tick', { passed: { why: 'skipped', ...TICK } }, /skipped {2}.*still running/],
-  [
-    'one from elsewhere',
-    { schedule: null, host: 'press' },
-    /runs {5}what press defines\n {2}host {5}press\n/,
-  ],
+  ['one elsewhere', { schedule: null, host: 'press' }, /runs {5}what press defines\n {2}host {5}press\n/],
   [
     'one that no machine defines',
     { schedule: null, isMissing: true },

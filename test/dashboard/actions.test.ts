@@ -170,13 +170,9 @@ describe('an action that a program orders', () => {
     ['r-away', 503, 'engine-unreachable'],
     ['r-gone', 400, 'usage-invalid'],
   ])('and cannot have, of %s, is refused with %d', async (id, status, code) => {
-    const answer = await order(`/runs/${id}/pause`);
-    expect([answer.status, answer.json.error.code, faultsOf('http-error', answer.json)]).toEqual([
-      status,
-      code,
-      [],
-    ]);
-    expect(answer.done).toEqual([]);
+    const { status: got, json, done } = await order(`/runs/${id}/pause`);
+    expect([got, json.error.code, faultsOf('http-error', json)]).toEqual([status, code, []]);
+    expect(done).toEqual([]);
   });
 
   it('has to be confirmed in the body, and the message says what it may cost', async () => {

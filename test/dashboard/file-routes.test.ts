@@ -330,13 +330,10 @@ it.each([
   const reason = { headline: 'It is a PDF document.', details: '', code };
   const ids = { id: 'j-0000000000000001', run: null, file: 'list.csv', reason, parked: null };
   await writeRecord(join(folders.failed, JOB), ids);
-  const page = await get('/files/j-0000000000000001');
-  expect(page.text).toContain('>Failed<');
-  expect(page.text).toContain('It is a PDF document.');
-  expect([page.text.includes('Try again'), page.text.includes('Read it differently')]).toEqual([
-    canBe,
-    canBe,
-  ]);
+  const { text } = await get('/files/j-0000000000000001');
+  expect(text).toContain('>Failed<');
+  expect(text).toContain('It is a PDF document.');
+  expect([text.includes('Try again'), text.includes('Read it differently')]).toEqual([canBe, canBe]);
 });
 
 describe('trying a failed file again', () => {

@@ -58,36 +58,23 @@ function actionsOn(
 }
 
 const left = { identifiers: 1_400, tally: { matched: 200 } };
+const few = { ...left, identifiers: 310 };
+const leftWith = (settings: object) => ({ ...left, settings });
 
 const ALL = 'At most 1,000 lookups beyond the quota: 100.00\u00a0EUR.';
 
 it.each([
   ['quota and overage', left, {}, ALL],
+  ['less than is left', few, {}, 'At most 10 lookups beyond the quota: 1.00'],
+  ['its own cap', leftWith({ maxRequests: 150 }), {}, 'At most 50 lookups beyond the quota: 5.00'],
   [
-    'less than is left',
-    { identifiers: 310, tally: { matched: 200 } },
-    {},
-    'At most 10 lookups beyond the quota: 1.00',
-  ],
-  [
-    'what its own cap leaves',
-    { ...left, settings: { maxRequests: 150 } },
-    {},
-    'At most 50 lookups beyond the quota: 5.00',
-  ],
-  [
-    'quota and budget used up',
-    { ...left, settings: { overage: 0 } },
+    'nothing to spend',
+    leftWith({ overage: 0 }),
     { sent: 20_000 },
-    'Nothing is looked up until quota, budget or cap allow it.',
+    'Nothing is looked up until quota, budget or cap',
   ],
-  ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'and cost nothing extra.'],
-  [
-    'money of others',
-    { ...left, settings: { account: 'theirs' } },
-    {},
-    'At most 1,000 lookups beyond the quota.',
-  ],
+  ['quota alone', leftWith({ overage: 0 }), {}, 'and cost nothing extra.'],
+  ['money of others', leftWith({ account: 'theirs' }), {}, 'At most 1,000 lookups beyond the quota.'],
   ['an unknown quota', left, { quota: null }, ALL],
   ['an unknown number', { identifiers: null }, {}, `so the number of companies is unknown. ${ALL}`],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {

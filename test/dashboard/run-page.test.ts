@@ -51,10 +51,11 @@ describe('the headline', () => {
   const DEAD = `${DONE} No heartbeat for 12\u00a0min: it was killed, or lost its engine.`;
   const PAUSED = `${DONE} Paused by ada since 1 Jan 1970, 00:00 UTC`;
   const silent = { heartbeatAt: NOW - 12 * MINUTE, tally };
+  const unread = { identifiers: null, rows: null };
   const paused = { by: 'ada', at: 1 };
   it.each<[string, Parameters<typeof runRecord>[0], string]>([
     ['works', { tally }, DONE],
-    ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
+    ['reads its file', unread, 'Its file is being read.'],
     ['is paused', { tally, paused }, `${PAUSED}. “Resume” continues it.`],
     ['awaits answers', { tally, paused, spent: 694 }, `${DONE} Paused by ada, 53 answers are on their way.`],
     [
@@ -75,11 +76,7 @@ describe('the headline', () => {
       { ...silent, job: 'j-1', owner: 'j-1' },
       `${DEAD} The next watcher or scheduled start goes on with it. Paid answers are stored.`,
     ],
-    [
-      'ended early',
-      { status: 'stopped', identifiers: null, rows: null },
-      'It ended before its file was read.',
-    ],
+    ['ended early', { status: 'stopped', ...unread }, 'It ended before its file was read.'],
   ])('of a run that %s', (_, parts, headline) => {
     expect(headlineOf(seen(runRecord(parts)))).toBe(headline);
   });
@@ -170,12 +167,8 @@ it('shows the newest matches, whatever the service called them', () => {
 describe('the money', () => {
   it.each([
     ['running', { status: 'running' }, 'Answers on their way'],
-    [
-      'that was cancelled a moment ago',
-      { status: 'cancelled', endedAt: NOW - 3_000 },
-      'Answers on their way',
-    ],
-    ['that stopped a moment ago', { status: 'stopped', endedAt: NOW - 49_000 }, 'Answers on their way'],
+    ['that was cancelled just now', { status: 'cancelled', endedAt: NOW - 3_000 }, 'Answers on their way'],
+    ['that stopped just now', { status: 'stopped', endedAt: NOW - 49_000 }, 'Answers on their way'],
     ['whose permits ran out', { status: 'cancelled', endedAt: NOW - 50_000 }, 'May also have been billed'],
   ] as const)('has the requests in flight of a run %s', (_, parts, term) => {
     const page = partsOf(seen(runRecord({ ...parts, tally, spent: 644 })));

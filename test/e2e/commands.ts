@@ -15,10 +15,7 @@ import type { ServiceMeter } from '../support/service-meter.js';
 export const LONG = { tags: ['long'] };
 
 /** The same tests on each engine, started before them and stopped after them. */
-export function onEngines(
-  engines: readonly EngineUnderTest[],
-  tests: (engine: EngineUnderTest) => void,
-): void {
+export function onEngines(engines: readonly EngineUnderTest[], tests: (each: EngineUnderTest) => void): void {
   describeOn(engines, (engine) => {
     beforeAll(() => engine.start());
     afterAll(() => engine.stop());

@@ -6,6 +6,8 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, domainList } from '../support/scene.js';
 import { ends, expectPaidOnce, filesWith, onEngines } from './commands.js';
 
+const TRACED = ['--log-file', 'run.log', '--log-level', 'trace'];
+
 const redis = redisEngine();
 onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
   test.each([
@@ -13,7 +15,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
     { dialect: 'coded', flags: ['--own-domain', 'brandfetch.com'] },
   ] as const)('a wrong token ends the run and appears nowhere: $dialect', async ({ dialect, flags }) => {
     const scene = await createScene(engine, { tokens: [], dialect }, domainList(500));
-    const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
+    const args = ['run', 'list.csv', ...TRACED, '--json', ...flags];
     const result = await ends(4, scene.run(args));
     expect(scene.service.meter.requests).toHaveLength(1);
     expect(scene.service.meter.billed).toBe(0);
@@ -54,10 +56,7 @@ onEngines([redis], () => {
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
     const scene = await createScene(redis, {}, domainList(200));
-    const result = await ends(
-      0,
-      scene.run(['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace']),
-    );
+    const result = await ends(0, scene.run(['run', 'list.csv', ...TRACED]));
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => command.includes(scene.token))).toEqual([]);
     expect(result.stdout + result.stderr).not.toContain(scene.token);

@@ -43,10 +43,7 @@ onEngines([redis], () => {
       ...environmentOf(services.up, scene, 'up-state'),
       BRAND_ENRICH_SETTLE: '200ms',
     });
-    await Promise.all([
-      ...workers.map((worker) => worker.untilSaid(/waiting for chunks/)),
-      up.untilSaid(/"up"/),
-    ]);
+    await Promise.all([...workers.map((worker) => worker.untilSaid(/for chunks/)), up.untilSaid(/"up"/)]);
     // 600 each, 400 of them in both runs; the inbox has 200 of each and 100 of its own.
     const all = domainList(900).trimEnd().split('\n');
     const [header = ''] = all;

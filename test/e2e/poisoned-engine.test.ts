@@ -66,15 +66,8 @@ onEngines([redis], () => {
       await client.set(`${ROOT}o:${keyOf(`domain:second-0000${at}.com`)}`, value);
       await client.hset(`${ROOT}${queueName}:planted-${at}`, 'data', value, 'opts', value, 'name', 'chunk');
       await client.zadd(`${ROOT}${queueName}:prioritized`, at, `planted-${at}`);
-      await client.hset(
-        `${ROOT}run:planted-${at}`,
-        'id',
-        `planted-${at}`,
-        'settings',
-        value,
-        'status',
-        'running',
-      );
+      const run = { id: `planted-${at}`, settings: value, status: 'running' };
+      await client.hset(`${ROOT}run:planted-${at}`, run);
       await client.zadd(`${ROOT}runs`, 1_000 + at, `planted-${at}`);
       await client.hset(`${ROOT}pauses`, `owner-${at}`, value);
     }

@@ -17,15 +17,8 @@ test('a run names the rows without a brand and no folder of this machine, from s
   await mkdir(scene.path('out'));
   await scene.write('in/list.csv', `website\n${lines.join('\n')}\n`);
   const output = scene.path('out/c #1.csv');
-  const args = [
-    'run',
-    scene.path('in/list.csv'),
-    '-o',
-    output,
-    '--report',
-    scene.path('in/r.json'),
-    '--json',
-  ];
+  const list = scene.path('in/list.csv');
+  const args = ['run', list, '-o', output, '--report', scene.path('in/r.json'), '--json'];
   await ends(7, scene.run([...args, '--quota', '4']));
   const partial = await readFile(scene.path('in/r.html'), 'utf8');
   expect(partial).toContain('Stopped: --quota 4 is used up; 4 identifiers are left: a higher --quota');

@@ -54,11 +54,7 @@ for (const server of servers) {
           [engine, 'an hour', -HOUR],
         ]
       : [];
-    const cases: readonly Case[] = [
-      [both, 'three days', -3 * DAY],
-      [both, 'an hour forward', HOUR],
-      ...others,
-    ];
+    const cases: readonly Case[] = [[both, 'three days', -3 * DAY], [both, 'an hour ahead', HOUR], ...others];
     describe.each(cases)('the clock %s is set by %s while chunks are parked', (whose, _, setMs) => {
       test('the run ends, and buys each identifier once', async () => {
         const { scene, env, clock } = await createSet(server, whose);

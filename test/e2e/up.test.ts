@@ -53,11 +53,7 @@ onEngines([redis], () => {
     await mkdir(scene.path('in/done'), { recursive: true });
     await symlink(scene.path('in'), scene.path('link'));
     for (const inboxes of ['in,link', 'in,in/done', 'in,./in/']) {
-      await ends(
-        2,
-        scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes }),
-        /given twice|is inside another inbox/,
-      );
+      await ends(2, scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes }), /given twice|inside another inbox/);
     }
   });
 });

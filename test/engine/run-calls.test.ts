@@ -31,11 +31,8 @@ const runOf = (answer: unknown) => answering(answer).get('r-1');
 const progressOf = (answer: unknown) => answering(answer).heartbeat('r-1');
 const pausesOf = (answer: unknown) => answering(answer).pauses();
 const reasonOf = async (reason: string) => {
-  const [failure] = await answering([{ position: 1, reason, billed: true, isDeferred: false }]).failures(
-    'r-1',
-    ['k'],
-  );
-  return failure?.reason;
+  const found = [{ position: 1, reason, billed: true, isDeferred: false }];
+  return (await answering(found).failures('r-1', ['k']))[0]?.reason;
 };
 
 test('a run of ours is read whole, without fields that are new', async () => {

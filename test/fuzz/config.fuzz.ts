@@ -8,6 +8,7 @@ import { sayPhrase } from '../../src/core/phrase.js';
 import { findSettings, parseConfigFile, wantsJson } from '../../src/settings/load-settings.js';
 import { COMMANDS_WITH_SETTINGS } from '../../src/settings/setting.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
+import { share } from '../support/properties.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutations, wordsOf } from './mutations.js';
 
@@ -59,20 +60,17 @@ const damaged = (texts: readonly string[], most = 2) =>
     .map(({ text, changes }) => mutate(Buffer.from(text), changes).toString());
 const plain = fc.oneof(damaged(EXAMPLES), fc.constantFrom(...EXAMPLES));
 const value: fc.Arbitrary<unknown> = fc.oneof(
-  { weight: 6, arbitrary: plain },
-  { weight: 3, arbitrary: fc.oneof(fc.double(), fc.integer(), fc.boolean(), fc.constant(null)) },
-  { weight: 2, arbitrary: fc.array(fc.oneof(plain, fc.integer(), fc.constant(null)), { maxLength: 3 }) },
-  { weight: 1, arbitrary: fc.object({ maxDepth: 1 }) },
+  share(6, plain),
+  share(3, fc.oneof(fc.double(), fc.integer(), fc.boolean(), fc.constant(null))),
+  share(2, fc.array(fc.oneof(plain, fc.integer(), fc.constant(null)), { maxLength: 3 })),
+  share(1, fc.object({ maxDepth: 1 })),
 );
 const entry = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...KEYS), value) },
-  { weight: 1, arbitrary: fc.tuple(damaged(KEYS, 1), value) },
+  share(6, fc.tuple(fc.constantFrom(...KEYS), value)),
+  share(1, fc.tuple(damaged(KEYS, 1), value)),
   // A token in the wrong place, and addresses with passwords in the right one.
-  {
-    weight: 1,
-    arbitrary: fc.tuple(fc.constantFrom('token', 'apiToken', 'api_key', 'key'), fc.constant(SECRET)),
-  },
-  { weight: 2, arbitrary: fc.constantFrom(...secretsFor('key')) },
+  share(1, fc.tuple(fc.constantFrom('token', 'apiToken', 'api_key', 'key'), fc.constant(SECRET))),
+  share(2, fc.constantFrom(...secretsFor('key'))),
 );
 const variable = fc.oneof(
   fc.tuple(fc.constantFrom(...VARIABLES), plain),
@@ -82,10 +80,7 @@ const variable = fc.oneof(
 
 const source = fc.record({
   entries: fc.array(entry, { maxLength: 6 }),
-  changes: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
-    mutations(['//', '/*', '*/', '"', ',', '{'], 3),
-  ),
+  changes: fc.oneof(share(3, fc.constant([])), mutations(['//', '/*', '*/', '"', ',', '{'], 3)),
   isExample: fc.boolean(),
   env: fc.array(variable, { maxLength: 3 }),
   command: fc.constantFrom(...COMMANDS_WITH_SETTINGS),

@@ -24,6 +24,7 @@ import { openAndScan } from '../../src/run/scan/scan.js';
 import { READING } from '../input/reading.js';
 import { planFor } from '../run/output/plans.js';
 import { settingsWith } from '../support/default-settings.js';
+import { share } from '../support/properties.js';
 import { zipOf } from '../support/workbooks.js';
 import { fuzz } from './fuzz.js';
 import { type Mutation, mutate, mutations, wordsOf } from './mutations.js';
@@ -95,8 +96,8 @@ const recipe: fc.Arbitrary<Recipe> = fc.record({
   fixture: fc.constantFrom(...NAMES),
   part: fc.nat({ max: 20 }),
   inner: mutations(WORDS),
-  outer: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: mutations(WORDS, 3) }),
-  isGzip: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  outer: fc.oneof(share(4, fc.constant([])), share(1, mutations(WORDS, 3))),
+  isGzip: fc.oneof(share(6, fc.constant(false)), share(1, fc.constant(true))),
   options: fc.record(
     {
       header: fc.boolean(),

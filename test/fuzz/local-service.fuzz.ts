@@ -5,6 +5,7 @@ import type { HttpListener } from '../../src/core/listen-http.js';
 import { silentLog } from '../../src/core/log.js';
 import { listen } from '../../src/local-service/http-adapter.js';
 import { billedBy, createTinyService, type TinyService, USAGE } from '../local-service/tiny-service.js';
+import { share } from '../support/properties.js';
 import { fuzz } from './fuzz.js';
 import { exchange, readAnswers } from './http-answers.js';
 import { mutate, mutations, wordsOf } from './mutations.js';
@@ -42,18 +43,11 @@ const HEADERS = [
   'no colon',
   ': x',
 ];
-const BODIES = [
-  '',
-  'hello',
-  '5\r\nhello\r\n0\r\n\r\n',
-  '0\r\n\r\n',
-  'GET / HTTP/1.1\r\n\r\n',
-  'ffffffff\r\n',
-];
+const BODIES = ['', 'text', '5\r\nhello\r\n0\r\n\r\n', '0\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'ffffffff\r\n'];
 
 const headers = fc.oneof(
-  { weight: 3, arbitrary: fc.constant([HEADERS[0] ?? '']) },
-  { weight: 2, arbitrary: fc.array(fc.constantFrom(...HEADERS), { maxLength: 4 }) },
+  share(3, fc.constant([HEADERS[0] ?? ''])),
+  share(2, fc.array(fc.constantFrom(...HEADERS), { maxLength: 4 })),
 );
 const request = fc
   .record({
@@ -70,7 +64,7 @@ const request = fc
 const connection = fc.record({
   requests: fc.array(request, { minLength: 1, maxLength: 4 }),
   changes: fc.oneof(
-    { weight: 2, arbitrary: fc.constant([]) },
+    share(2, fc.constant([])),
     mutations(['\r\n\r\n', ' HTTP/1.1', ...METHODS, ...HEADERS.slice(0, 5)], 3),
   ),
   parting: fc.nat({ max: 1_000 }),

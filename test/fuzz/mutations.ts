@@ -1,5 +1,6 @@
 /** Damage to real bytes: what stays of the fixture gets a case past the first check of a reader. */
 import fc from 'fast-check';
+import { share } from '../support/properties.js';
 
 /** Places and lengths are parts of the whole, so that they fit bytes of any length. */
 export type Mutation =
@@ -27,19 +28,19 @@ export function mutations(words: readonly string[] = [], most = 6): fc.Arbitrary
   const length = fc.oneof(fc.nat({ max: 64 }), fc.nat({ max: PARTS }));
   const text = fc.oneof(fc.constantFrom(...SIGNS, ...words), fc.string({ maxLength: 8, unit: 'binary' }));
   const one: fc.Arbitrary<Mutation> = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ type: fc.constant('put' as const), at, text }) },
-    { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('drop' as const, 'repeat'), at, length }) },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('flip' as const), at, bit: fc.nat({ max: 7 }) }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
+    share(4, fc.record({ type: fc.constant('put' as const), at, text })),
+    share(2, fc.record({ type: fc.constantFrom('drop' as const, 'repeat'), at, length })),
+    share(2, fc.record({ type: fc.constant('flip' as const), at, bit: fc.nat({ max: 7 }) })),
+    share(
+      2,
+      fc.record({
         type: fc.constant('number' as const),
         at,
         value: fc.constantFrom(...NUMBERS),
         bytes: fc.constantFrom(1 as const, 2 as const, 4 as const),
       }),
-    },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('cut' as const), at }) },
+    ),
+    share(1, fc.record({ type: fc.constant('cut' as const), at })),
   );
   return fc.array(one, { maxLength: most });
 }

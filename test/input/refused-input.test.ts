@@ -26,12 +26,7 @@ describe('an unreadable input stops with a reason', () => {
     ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
     ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
     ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
-    [
-      'several tables',
-      Buffer.from(STATEMENT),
-      'input-preamble',
-      "give one of them: grep '^Open Positions,' ",
-    ],
+    ['several tables', Buffer.from(STATEMENT), 'input-preamble', "one of them: grep '^Open Positions,' "],
     ['nothing', Buffer.alloc(0), 'input-empty', 'has no records'],
     ['only a byte order mark', Buffer.from('\ufeff'), 'input-empty', 'has no records'],
     [

@@ -105,11 +105,7 @@ test.each<[string, LedgerState, object]>([
     stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
     CAP,
   ],
-  [
-    'the money cap',
-    stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-    MONEY,
-  ],
+  ['a money cap', stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }), MONEY],
   [
     'the same, with one of its key stranded on another account',
     stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),

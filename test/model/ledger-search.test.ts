@@ -29,13 +29,7 @@ function search(
 /** Minutes on a busy machine. */
 const LONG = { tags: ['long'], timeout: 300_000 };
 
-type Row = readonly [
-  what: string,
-  left: Accidents,
-  statesAtLeast: number,
-  terms?: Terms,
-  by?: rules.LedgerRules,
-];
+type Row = readonly [what: string, left: Accidents, atLeast: number, terms?: Terms, by?: rules.LedgerRules];
 function expectHeld([, left, statesAtLeast, terms, by = rules.SOUND]: Row): void {
   const { states, counterexample } = search(by, left, terms);
   expect(counterexample).toBeNull();
@@ -74,18 +68,8 @@ describe('by the rules the limit holds, and is used to the last request while no
     ['when the month turns and the header lags', { turn: 1 }, 4_500],
     ["when the month turns, and the store's clock is past it", { turn: 1 }, 4_500, FEBRUARY],
     ['when the month turns and a worker is killed', { turn: 1, crash: 1 }, 9_000],
-    [
-      "when it turns, one is killed, and the store's clock is past it",
-      { turn: 1, crash: 1 },
-      9_000,
-      FEBRUARY,
-    ],
-    [
-      'when others get one back and usage falls',
-      { others: 1, correction: 1, glance: 3, rest: 2 },
-      1_000,
-      TWO,
-    ],
+    ["when it turns, one dies, and the store's clock is past it", { turn: 1, crash: 1 }, 9_000, FEBRUARY],
+    ['when others get one back: usage falls', { others: 1, correction: 1, glance: 3, rest: 2 }, 1_000, TWO],
     ['when one asks beside looks that are billed', { look: 5, row: 1, time: 3 }, 10_000, BILLED],
     ['when looks are free', { look: 4, row: 4, time: 2 }, 10_000, FREE],
     ['when a worker that looks is killed', { look: 4, row: 1, time: 3, crash: 1 }, 10_000, BILLED],

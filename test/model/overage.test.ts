@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exchangeRequest } from '../engine/contract/run-settings.js';
-import { CASES, casesOf } from '../support/properties.js';
+import { CASES, casesOf, share } from '../support/properties.js';
 import { addRun, exchange, ModelWorld, open } from './ledger-model.js';
 
 const ACCOUNT = 'account';
@@ -31,27 +31,14 @@ type Event =
 const SKEWS_MS = [1_000, -5_000, 60_000, -600_000, 800_000, -8 * 86_400_000, 8 * 86_400_000];
 const skew = fc.constantFrom(...SKEWS_MS);
 
+const type = <T extends Event['type']>(name: T) => fc.constant(name);
+const ask = fc.record({ type: type('ask'), run: fc.nat(1), permits: fc.integer({ min: 1, max: 4 }) });
+const answered = fc.constantFrom<Answered>('billed', 'billed', 'billed', 'late', 'free', 'lost', 'killed');
+const answer = fc.record({ type: type('answer'), which: fc.nat(20), as: answered });
+const settle = fc.record({ type: type('settle') });
+const turn = fc.record({ type: type('turn') });
 const events: fc.Arbitrary<Event[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        type: fc.constant('ask' as const),
-        run: fc.nat(1),
-        permits: fc.integer({ min: 1, max: 4 }),
-      }),
-    },
-    {
-      weight: 8,
-      arbitrary: fc.record({
-        type: fc.constant('answer' as const),
-        which: fc.nat(20),
-        as: fc.constantFrom<Answered>('billed', 'billed', 'billed', 'late', 'free', 'lost', 'killed'),
-      }),
-    },
-    { weight: 5, arbitrary: fc.constant({ type: 'settle' as const }) },
-    { weight: 1, arbitrary: fc.constant({ type: 'turn' as const }) },
-  ),
+  fc.oneof(share(4, ask), share(8, answer), share(5, settle), share(1, turn)),
   { minLength: 20, maxLength: 120 },
 );
 

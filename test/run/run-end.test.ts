@@ -49,12 +49,7 @@ it.each<[string, unknown, ExitCode, RegExp | null]>([
   ['an engine that was waited for', new RunError({ code: 'engine-unreachable', ...detail }), 130, null],
   ['full disk', new RunError({ code: 'disk-low', ...detail }), 5, /disk space is left.*: x; do y; then/],
   ['a lost engine', new RunError({ code: 'engine-unfit', ...detail }), 5, /cannot be used.*: x; do y/],
-  [
-    'refused credentials',
-    new AuthenticationError({ code: 'credentials-refused', ...detail }),
-    4,
-    /credentials: x/,
-  ],
+  ['a refusal', new AuthenticationError({ code: 'credentials-refused', ...detail }), 4, /credentials: x/],
   ['a bug', new TypeError('token-1 is not a function'), 5, /^interrupted.*this is a bug.* in the log/],
 ])('after Ctrl-C, %s', (_what, error, exitCode, words) => {
   const fault = faultAfter(error, stopped.signal);

@@ -230,11 +230,7 @@ function deliver(
       response.end();
       return;
     case 'damaged':
-      sendJson(
-        response,
-        status,
-        status === 200 ? body.replace('"domain":', '"domain"') : '<html>oops</html>',
-      );
+      sendJson(response, status, status === 200 ? body.replace('"domain":', '"domain"') : '<html>no</html>');
       return;
     default:
       sendJson(response, status, body);

@@ -96,9 +96,5 @@ export const HOSTILE: readonly (readonly [
     /far more text than the file/,
   ],
   ['many rows', () => parquetOf({ website: Array(1_100_000).fill('acme.com') }), /far more rows than bytes/],
-  [
-    'an archive of one letter',
-    () => zipOf({ 'list.csv': Buffer.alloc(280_000_000, 'a') }),
-    /would unpack to/,
-  ],
+  ['a zip of one letter', () => zipOf({ 'list.csv': Buffer.alloc(280_000_000, 'a') }), /would unpack to/],
 ];

@@ -13,6 +13,9 @@ export function sampleOf<T>(all: readonly T[], start: number): readonly T[] {
   return process.env.CASES === 'all' ? all : all.filter((_, at) => (at + start) % 5 === 0);
 }
 
+/** A choice of `fc.oneof`, by its weight. */
+export const share = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
+
 /** A character in a JavaScript text; that of fast-check needs a second to begin. */
 const CHARACTER = fc.nat(0x10_f7ff).map((at) => String.fromCodePoint(at < 0xd800 ? at : at + 0x800));
 

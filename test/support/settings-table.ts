@@ -4,16 +4,7 @@ import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/set
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 
 /** Defaults that say nothing. */
-const NO_VALUE = new Set([
-  '',
-  'none',
-  'off',
-  'no cap',
-  'not signed',
-  'no webhook',
-  'no e-mail',
-  'not written',
-]);
+const NONE = new Set(['', 'none', 'off', 'no cap', 'not signed', 'no webhook', 'no e-mail', 'not written']);
 
 /** Returns Markdown: a heading and a list for each group of `--help`, without a final line end. */
 export function settingsList(): string {
@@ -38,7 +29,7 @@ function itemText(line: Setting<unknown>, commands: string): string {
     ...(flag !== null && env === null ? [isInFile ? 'no variable' : 'flag only'] : []),
   ];
   const notes = [
-    !NO_VALUE.has(defaultText) && `default ${defaultText.replace(/^(\S+)$/, '`$1`')}`,
+    !NONE.has(defaultText) && `default ${defaultText.replace(/^(\S+)$/, '`$1`')}`,
     ...(flag === null ? [] : sources),
     commands && `for ${commands}`,
   ].filter(Boolean);

@@ -75,10 +75,7 @@ describe('until an answer shows the service', () => {
     await run.answer(1, JSON_404);
     await run.answer(1, MATCHED);
     expect(await stopped).toEqual(STOPPED);
-    expect((await Promise.all([first, next])).map((asked) => asked?.result.type)).toEqual([
-      'failed',
-      'matched',
-    ]);
+    expect((await Promise.all([first, next])).map((it) => it?.result.type)).toEqual(['failed', 'matched']);
   });
 
   it('a stop ends all that wait once the one in flight has ended', async () => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { RunSettings } from '../../../src/engine/stores/run-store.js';
 import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';
+import { share } from '../../support/properties.js';
 import { ask } from './ledger-script.js';
 
 export const WORKERS = 3;
@@ -85,16 +86,10 @@ const STEPS_MS = [
   -86_400_000,
 ];
 
-const account = fc.oneof(
-  { weight: 6, arbitrary: fc.constant(0) },
-  { weight: 1, arbitrary: fc.nat(ACCOUNTS - 1) },
-);
-const worker = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(0) },
-  { weight: 1, arbitrary: fc.nat(WORKERS - 1) },
-);
+const account = fc.oneof(share(6, fc.constant(0)), share(1, fc.nat(ACCOUNTS - 1)));
+const worker = fc.oneof(share(4, fc.constant(0)), share(1, fc.nat(WORKERS - 1)));
 const keys = fc.uniqueArray(fc.nat(KEYS - 1), { minLength: 1, maxLength: KEYS });
-const run = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(5) });
+const run = fc.oneof(share(3, fc.constant(0)), share(2, fc.nat(5)));
 const rarely = fc.nat(19).map((n) => n === 0);
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
@@ -104,8 +99,8 @@ const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
  * disagrees with the other.
  */
 const period = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(null, '2020-01-01') },
-  { weight: 2, arbitrary: fc.constantFrom('none', '2020-02-01', '2030-01-01') },
+  share(8, fc.constantFrom(null, '2020-01-01')),
+  share(2, fc.constantFrom('none', '2020-02-01', '2030-01-01')),
 );
 
 const settlements = (
@@ -127,12 +122,7 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   reading: fc.option(
     fc.record({
       quota: some(fc.oneof(fc.integer({ min: 3, max: 12 }), fc.constantFrom(20, 30, 2_000))),
-      usage: some(
-        fc.oneof(
-          { weight: 9, arbitrary: fc.nat(6) },
-          { weight: 1, arbitrary: fc.constantFrom(1_200, 5_000) },
-        ),
-      ),
+      usage: some(fc.oneof(share(9, fc.nat(6)), share(1, fc.constantFrom(1_200, 5_000)))),
       period,
       behindMs: fc.constantFrom(undefined, undefined, 0, -86_400_000, 30 * 86_400_000),
     }),
@@ -153,9 +143,9 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   isOwn: fc.boolean(),
   look: fc.option(
     fc.oneof(
-      { weight: 6, arbitrary: fc.constant<ExchangeOperation['look']>('own') },
-      { weight: 1, arbitrary: fc.constant<ExchangeOperation['look']>('other') },
-      { weight: 2, arbitrary: fc.nat(KEYS - 1) },
+      share(6, fc.constant<ExchangeOperation['look']>('own')),
+      share(1, fc.constant<ExchangeOperation['look']>('other')),
+      share(2, fc.nat(KEYS - 1)),
     ),
     { nil: null, freq: 3 },
   ),
@@ -164,8 +154,8 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   hasTurned: fc.nat(3).map((n) => n === 0),
   usageLagMs: fc.constantFrom(60_000, 2_000),
   seen: fc.oneof(
-    { weight: 20, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('nothing', 'last') },
-    { weight: 1, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('ahead', 'elsewhere') },
+    share(20, fc.constantFrom<ExchangeOperation['seen']>('nothing', 'last')),
+    share(1, fc.constantFrom<ExchangeOperation['seen']>('ahead', 'elsewhere')),
   ),
 });
 
@@ -186,20 +176,20 @@ const settings = (maxRequests: fc.Arbitrary<number>) =>
   });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 4, arbitrary: exchange },
+  share(4, exchange),
   of(3, 'claim', { worker, keys }),
   of(3, 'advance', { ms: fc.constantFrom(...STEPS_MS) }),
   of(3, 'heartbeat', { run }),
   of(2, 'start', { account, key: fc.nat(1), settings: settings(fc.nat(6)) }),
   of(1, 'show', { account, run: some(run) }),
   of(1, 'open', { account, rate: fc.option(rate, { nil: undefined }), burst: fc.constantFrom(1, 10) }),
-  {
-    weight: 1,
-    arbitrary: fc.record(
+  share(
+    1,
+    fc.record(
       { type: fc.constant('observe' as const), account, usage: fc.nat(8), quota: fc.nat(8) },
       { requiredKeys: ['type', 'account'] },
     ),
-  },
+  ),
   of(1, 'raise', { account, period, sent: fc.nat(6), others: fc.nat(6), quota: some(fc.nat(12)) }),
   of(1, 'release', { worker, keys }),
   of(1, 'live', { worker }),
@@ -217,10 +207,7 @@ const work: fc.Arbitrary<Operation[]> = exchange.map((request) => [
   { type: 'claim', worker: request.worker, keys: request.take },
   request,
 ]);
-const step = fc.oneof(
-  { weight: 2, arbitrary: work },
-  { weight: 3, arbitrary: operation.map((one) => [one]) },
-);
+const step = fc.oneof(share(2, work), share(3, fc.tuple(operation)));
 
 /** A history of a store. It begins with a run and a claim, without which nothing can be taken. */
 export const operations: fc.Arbitrary<Operation[]> = fc

@@ -361,11 +361,7 @@ test.each([
     'damaged',
     /^could not locate/,
   ],
-  [
-    'postgres: could not find it\nbut could not open file "/data/global/pg_control"\n',
-    'damaged',
-    /pg_control/,
-  ],
+  ['postgres: could not find it\nbut could not open file "/data/pg_control"\n', 'damaged', /pg_control/],
   [`${AT} FATAL:  could not write lock file "x.pid": No space left on device`, 'damaged', /No space/],
   ['/bin/postgres: error while loading shared libraries: libx.so.5\n', 'failed', /libx/],
 ] as const)('a start that says %j has %s', (log, type, reason = /^it ended with 1$/) => {

@@ -8,13 +8,7 @@ const WEBSITES = [
   ...['apple.com', 'Apple.com', 'microsoft.com.', 'https://github.com/acme', 'www.beta.de'],
   ...['info@gamma.com', 'siemens.de', 'shop.acme.co.uk', 'delta.org/about', 'n/a'],
 ];
-const GERMAN_SITES = [
-  'siemens.de',
-  'deutsche-bank.de',
-  'lufthansa.de',
-  'www.sap.de',
-  'volkswagen.de/modelle',
-];
+const GERMAN_SITES = ['siemens.de', 'deutsche-bank.de', 'lufthansa.de', 'www.sap.de', 'volkswagen.de/autos'];
 const ISINS = ['US0378331005', 'DE0007164600', 'us5949181045', 'US0231351067', 'US02079K3059'];
 const NAMES = ['Acme', 'Apple Inc.', 'Deutsche Bank', 'the bakery at the corner', 'Gamma Limited'];
 const EXCHANGE_TICKERS = ['SAP.DE', 'AIR.PA', 'BHP.AX', '7203.T', 'BSANTANDER.SN', 'VOD.L', 'ENI.MIL'];

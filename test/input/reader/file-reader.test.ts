@@ -18,10 +18,7 @@ const folder = folderOfFile();
 let book = '';
 beforeAll(async () => {
   const rows = Array.from({ length: ROWS }, (_, at) => row(cell(`c${at}.com`), cell('x'.repeat(100))));
-  book = await folder.write(
-    'book.xlsx',
-    await workbookOf(row(cell('website'), cell('note')) + rows.join('')),
-  );
+  book = await folder.write('b.xlsx', await workbookOf(row(cell('website'), cell('note')) + rows.join('')));
 });
 
 async function openReader(path: string, limits?: Parameters<typeof readInProcess>[3], stop?: AbortSignal) {

@@ -89,7 +89,7 @@ it('every cell comes back unchanged, with its type and position', async () => {
       // The first cell keeps the row from being blank.
       const all = cells.map((row) => ['x y', ...row, 'end']);
       const path = await writeBook(
-        all.map((row) => `${JSON.stringify(row)}\n`),
+        all.map((it) => `${JSON.stringify(it)}\n`),
         { hasHeader: false, is1904 },
       );
       const { rows: read, input } = await readBook(path, false);

@@ -154,11 +154,7 @@ describe('an undelivered notice', () => {
       [31, 1],
       [33, 0],
     ] as const) {
-      await openWith(
-        { notifyUrl: hook.url },
-        folder,
-        createWaitingClock(Date.now() + days * 86_400_000),
-      ).close();
+      await openWith({ notifyUrl: hook.url }, folder, createWaitingClock(NOW + days * 86_400_000)).close();
       expect(marks()).toHaveLength(left);
     }
   });

@@ -6,34 +6,24 @@ import type { LookupsEnd } from '../../../src/run/run-end.js';
 import { halted } from '../../support/halts.js';
 import { type FigureParts, figures } from './pages.js';
 
-const FINISHED: LookupsEnd = { type: 'finished' };
+const DONE: LookupsEnd = { type: 'finished' };
 const AT_CAP = { name: 'maxRequests', maxRequests: 50 } as const;
 const AT_QUOTA = { name: 'quota', quota: 20, overage: 0 } as const;
 
 it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
-  [0, { rows: { matched: 1, invalid: 1 } }, FINISHED, /^if the invalid rows matter, correct .* the errors/],
-  [0, { identifiers: { beingFetched: 3 } }, FINISHED, /still fetching 3 identifiers .* again in 2 minutes/],
-  [0, { rows: { not_found: 2 } }, FINISHED, /^Nothing matched: .* from ".*" as .*--column NAME:KIND/],
-  [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, FINISHED, /no row has an identifier in "/],
+  [0, { rows: { matched: 1, invalid: 1 } }, DONE, /^if the invalid rows matter, correct .* the errors/],
+  [0, { identifiers: { beingFetched: 3 } }, DONE, /still fetching 3 identifiers .* again in 2 minutes/],
+  [0, { rows: { not_found: 2 } }, DONE, /^Nothing matched: .* from ".*" as .*--column NAME:KIND/],
+  [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, DONE, /no row has an identifier in "/],
   [0, { run: { isComplete: false } }, { type: 'declined' }, /^that was the trial.*without --try/],
-  [1, { rows: { matched: 1, invalid: 2 } }, FINISHED, /--strict: 2 rows are invalid; correct them/],
-  [
-    1,
-    { rows: { failed: 1 } },
-    FINISHED,
-    /^some rows failed: run the same command again to retry only those$/,
-  ],
+  [1, { rows: { matched: 1, invalid: 2 } }, DONE, /--strict: 2 rows are invalid; correct them/],
+  [1, { rows: { failed: 1 } }, DONE, /^some rows failed: run the same command again to retry only those$/],
   [3, {}, { type: 'too_many_failures' }, /^stopped by --max-errors: run the same command again to continue$/],
   [4, {}, halted('credentials'), /refused the credentials: the token is unknown \(status 403\); check the/],
   [5, {}, halted('unreachable'), /^stopped: the service cannot be reached: .*; check --base-url/],
   [5, {}, halted('lost'), /check the engine/],
   [7, { rows: { deferred: 9 } }, halted('limit', AT_QUOTA), /9 identifiers are left: a higher --quota/],
-  [
-    7,
-    { rows: { deferred: 9 } },
-    halted('limit', AT_CAP),
-    /--max-requests 50 .*with a higher --max-requests$/,
-  ],
+  [7, { rows: { deferred: 9 } }, halted('limit', AT_CAP), /--max-requests 50 .*a higher --max-requests$/],
   [130, { run: { isComplete: false } }, { type: 'stopped' }, /^interrupted: all paid .* same command again/],
   [130, { run: { isComplete: false } }, { type: 'cancelled' }, /^cancelled: all paid .* same command again/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
@@ -50,7 +40,7 @@ it('says what may be wrong with the service at a limit, and only there', () => {
 
 it('is nothing when all is well', () => {
   const report = figures({ rows: { matched: 3, not_found: 1 } });
-  expect(nextStepOf(report, FINISHED, 'free', 'terminal')).toBeNull();
+  expect(nextStepOf(report, DONE, 'free', 'terminal')).toBeNull();
 });
 
 it('does not question the columns where every lookup failed', () => {
@@ -61,13 +51,13 @@ it('does not question the columns where every lookup failed', () => {
 });
 
 it('sends people who drop files to the inbox, and to the reason of a file that is not done', () => {
-  const say = (parts: FigureParts, end: LookupsEnd = FINISHED, hasOutage = false) =>
+  const say = (parts: FigureParts, end: LookupsEnd = DONE, hasOutage = false) =>
     nextStepOf(figures(parts), end, 'free', 'inbox', { hasOutage });
   const failed = { rows: { failed: 1 }, run: { exitCode: 1 } } as const;
   expect(say(failed)).toBe('some rows failed: put the file into the inbox again to retry only those');
   expect(say({ rows: { matched: 1, invalid: 1 } })).toMatch(/put that file into the inbox: only those rows/);
   const beside = 'how it goes on is in reason.txt, next to this report';
-  expect(say(failed, FINISHED, true)).toBe(beside);
+  expect(say(failed, DONE, true)).toBe(beside);
   expect(say({ run: { exitCode: 130 } }, { type: 'cancelled' })).toBeNull();
   const parked = { rows: { deferred: 9 }, run: { exitCode: 7, isComplete: false } } as const;
   expect(say(parked, halted('limit', { name: 'account', overage: 0 }))).toBe(beside);

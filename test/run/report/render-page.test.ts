@@ -36,10 +36,7 @@ it('matches the golden page, of a run that stopped at its limit', async () => {
 describe('a page shows', () => {
   it.each<[string, string[], Parameters<typeof pageData>[0]?]>([
     ['what the run produced', ['Finished', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
-    [
-      'what is left',
-      ['52 of 53 used', 'by others 2', 'Left 1 (1 at extra cost)', 'Quota without overage 50'],
-    ],
+    ['the rest', ['52 of 53 used', 'by others 2', 'Left 1 (1 at extra cost)', 'Quota without overage 50']],
     ['how old its answers are', ['Oldest 14 Mar 2026, 08:05 UTC', 'Newest 15 Mar 2026, 12:00 UTC']],
     ['why lookups failed', ['Failed lookups by cause', 'answered 503 five times 1,200'], failedPage()],
     ['why rows were not asked for', ['the cell is blank 3', '54 http://10.0.0.1/ an IP address']],
