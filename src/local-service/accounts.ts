@@ -1,4 +1,4 @@
-/** The accounts of the local service (fields: the manual). A token in clear is hashed at once. */
+/** Reads the accounts of the local service (fields: the manual). Hashes plain tokens at once. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
@@ -14,7 +14,7 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER;
 });
 
-/** With the defaults of the specification ("Limits"). */
+/** The defaults are those of the specification ("Limits"). */
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(100),
@@ -25,7 +25,7 @@ const accountSchema = z
     token: z.string().regex(/^\S+$/, 'one word without blanks').optional(),
     plan: z.enum(['free', 'paid']).default('free'),
     quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-    /** The quota is that of a UTC month, or for ever; then there is no overage. */
+    /** `month`: the quota renews each UTC month. `lifetime`: it never does, and has no overage. */
     period: z.enum(['month', 'lifetime']).default('month'),
     /** The monthly overage budget, and the price of one request beyond the quota. */
     overageBudget: amount.prefault(100),
@@ -38,14 +38,14 @@ const accountSchema = z
   .transform(({ token, tokenSha256, notices, ...terms }) => ({
     ...terms,
     tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
-    /** Whether the token stands in the file as it is: worth a warning. */
+    /** True if the file has the token in clear, which deserves a warning. */
     isInClear: token !== undefined,
-    /** Where the 80 % notice goes besides the log. */
+    /** Receivers of the 80 % notice, besides the log. */
     notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
   }));
 export type Account = Readonly<z.output<typeof accountSchema>>;
 
-/** `smtp://` or `smtps://`, credentials included. */
+/** `smtp://` or `smtps://`, with credentials. */
 const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) });
 export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
@@ -57,7 +57,7 @@ export class Accounts {
     readonly mail: MailSettings | null = null,
   ) {}
 
-  /** The account of an `Authorization` header. Every hash is compared, in constant time. */
+  /** Returns the account of an `Authorization` header. Compares every hash, in constant time. */
   authenticate(authorization: string | undefined): Account | undefined {
     const token = bearerToken(authorization);
     if (token === null) return undefined;
@@ -66,7 +66,7 @@ export class Accounts {
   }
 }
 
-/** Throws `ConfigError` with every problem at once, but no values: they may be secrets. */
+/** Reads accounts. Throws `ConfigError` with every problem, but no value, which may be a secret. */
 export function parseAccounts(text: string, source: string): Accounts {
   const json: unknown = attempt(() => JSON.parse(text), undefined);
   if (json === undefined) throw unusable(source, ['it is not JSON']);
@@ -90,7 +90,7 @@ export function parseAccounts(text: string, source: string): Accounts {
   return new Accounts(all, mail);
 }
 
-/** Reads an accounts file. Throws `ConfigError` when it cannot be read or used. */
+/** Reads an accounts file. Throws `ConfigError` if it cannot be read or used. */
 export function loadAccounts(path: string): Accounts {
   let text: string;
   try {
@@ -111,12 +111,12 @@ function unusable(source: string, problems: readonly string[]): ConfigError {
   return new ConfigError(usageProblem(what, source, `correct: ${problems.join(' · ')}`));
 }
 
-/** SHA-256 of a token: the only form in which the service keeps one. */
+/** Returns the SHA-256 of a token, the only form in which the service keeps it. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: no such header. */
+/** Returns the token of `Bearer <token>`, in any case (RFC 9110, 11.1); null for other headers. */
 export function bearerToken(authorization: string | undefined): string | null {
   const match = /^bearer +([^\s]+) *$/i.exec(authorization ?? '');
   return match?.[1] ?? null;

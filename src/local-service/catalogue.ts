@@ -1,14 +1,14 @@
-/** The brands of the local service, kept as their bytes: 100,000 cost little more than JSON. */
+/** The brands of the local service, kept as bytes: 100,000 take little more than their JSON. */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
 import type { AllowNsfw, LookupRoute } from '../brand-api/protocol.js';
 
-/** `flagged` brands are returned unless `allowNsfw` is false, `withheld` only when it is true. */
+/** `flagged` brands are returned unless `allowNsfw` is false, `withheld` only if it is true. */
 export const ADULT_STATUSES = ['none', 'flagged', 'withheld'] as const;
 export type AdultStatus = (typeof ADULT_STATUSES)[number];
 
 export interface CatalogueEntry {
-  /** The Brand as JSON bytes, as they stood in the catalogue file: sent as is. */
+  /** The Brand as JSON, byte for byte as in the catalogue file. */
   readonly body: Buffer;
   readonly adult: AdultStatus;
 }
@@ -16,14 +16,14 @@ export interface CatalogueEntry {
 export const KEY_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** `body` is copied on the way in, so a view of a read buffer will do. */
+/** `body` is copied on the way in, so it may be a view of a read buffer. */
 export interface IndexedBrand extends CatalogueEntry {
   readonly keys: Readonly<Record<KeyKind, readonly string[]>>;
-  /** Where it was read, for naming the owner of a key that is claimed twice. */
+  /** Its line in the file, to name the owner of a key that two brands have. */
   readonly line: number;
 }
 
-/** Keys as they are compared: lower-case punycode without trailing dot, upper-case symbols. */
+/** Returns a key to compare: lower-case punycode without final dot, upper-case symbols. */
 export function normalKey(kind: KeyKind, value: string): string {
   if (kind === 'id') return value;
   if (kind !== 'domain') return value.toUpperCase();
@@ -41,7 +41,7 @@ export class Catalogue {
     return this.#size;
   }
 
-  /** Finds a key as a caller wrote it. A leading `www.` is ignored unless it is listed. */
+  /** Finds a key in any spelling; ignores a leading `www.` that is not listed. */
   find(kind: KeyKind, value: string): CatalogueEntry | undefined {
     const key = normalKey(kind, value);
     const entry = this.#entries.get(`${kind} ${key}`);
@@ -49,7 +49,7 @@ export class Catalogue {
     return this.#entries.get(`${kind} ${key.slice(4)}`);
   }
 
-  /** Adds one brand. If another one owns a key, it is left out, whole, and the key is returned. */
+  /** Adds a brand, or returns the first of its keys that another brand has. */
   add({ body, adult, keys, line }: IndexedBrand) {
     const all = KEY_KINDS.flatMap((kind) =>
       keys[kind].map((value) => ({ kind, value, name: `${kind} ${normalKey(kind, value)}` })),
@@ -65,10 +65,12 @@ export class Catalogue {
   }
 }
 
-/** A brand id goes first, since nothing else has its form; then Endpoints rule 1. */
+/** Brand ids go first, since nothing else has their form; then Endpoints rule 1. */
 const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'];
 
-/** The brand that may be shown. The first known kind wins, also when its brand is withheld. */
+/**
+ * Returns the brand to show: that of the first kind that knows the value, unless it is withheld.
+ */
 export function findBrand(catalogue: Catalogue, { route, value }: LookupRoute, allowNsfw: AllowNsfw) {
   for (const kind of route === null ? DETECTED : [route]) {
     const entry = catalogue.find(kind, value);
@@ -77,19 +79,19 @@ export function findBrand(catalogue: Catalogue, { route, value }: LookupRoute, a
   return undefined;
 }
 
-/** Endpoints rules 4 (not set), 5 (true) and 6 (false). */
+/** True if Endpoints rules 4 (not set), 5 (true) and 6 (false) allow it. */
 function isShown(adult: AdultStatus, allowNsfw: AllowNsfw): boolean {
   if (adult === 'none' || allowNsfw === 'true') return true;
   return allowNsfw === 'unset' && adult === 'flagged';
 }
 
-/** Whether a lookup asks for the own brand domain, also with `www.`, which is free ("Limits"). */
+/** True if a lookup asks for the own domain, with or without `www.`, which is free ("Limits"). */
 export function asksForOwnDomain({ route, value }: LookupRoute, ownDomain: string): boolean {
   if (route !== null && route !== 'domain') return false;
   return value.length <= 257 && bareDomain(value) === bareDomain(ownDomain);
 }
 
-/** Adds a plain brand for the own domain if there is none: clients test credentials with it. */
+/** Adds a plain brand for the own domain if it has none: clients test credentials with it. */
 export function addOwnBrand(catalogue: Catalogue, ownDomain: string): void {
   const domain = bareDomain(ownDomain);
   if (domain === '' || catalogue.find('domain', domain) !== undefined) return;
@@ -103,7 +105,7 @@ function bareDomain(value: string): string {
   return normalKey('domain', value).replace(/^www\./, '');
 }
 
-/** Every field of the specification, and no more claims than a stand-in can make. */
+/** Returns a brand with every field of the specification, and no invented facts. */
 function ownBrand(domain: string, id: string) {
   const parent = { id: 'ind_technology', slug: 'technology', name: 'Technology', emoji: '🔌' };
   return {

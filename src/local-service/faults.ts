@@ -1,5 +1,5 @@
 /**
- * Faults around a service, in this order: wait; outage, drop, 429, 500, 503 (not billed); usage
+ * Adds faults to a service, in this order: wait; outage, drop, 429, 500, 503 (not billed); usage
  * header late or hidden, body damaged or cut, connection reset (billed); error dialect.
  */
 import { QUOTA_HEADER, USAGE_HEADER } from '../brand-api/protocol.js';
@@ -17,20 +17,20 @@ const choice = <const T extends string>(none: T, other: T) => ({
   none,
 });
 
-/** The keys of `--fault`: the value's form, its reader (null: none) and the value when not set. */
+/** The keys of `--fault`: form of the value, reader (null for another form), value if not set. */
 export const FAULTS = {
   /** Equal seeds draw equal faults for requests that arrive in the same order. */
   seed: count('N', 1),
-  /** Every answer waits so long, and up to `jitter` longer. */
+  /** The delay of every answer; `jitter` is the longest random addition. */
   latency: duration('100ms'),
   jitter: duration('50ms'),
-  /** Answered with 500 and 503; not billed. */
+  /** Answers with these statuses; not billed. */
   500: SHARE,
   503: SHARE,
   /** Every answer is 503 in this window, counted from the service's start; not billed. */
   'outage-from': duration('10s'),
   'outage-for': duration('5m'),
-  /** Connections closed before the request is looked at; not billed. */
+  /** Connections closed before the request is read; not billed. */
   drop: SHARE,
   /** Connections closed instead of the answer; billed. */
   reset: SHARE,
@@ -38,15 +38,15 @@ export const FAULTS = {
   truncate: SHARE,
   /** Answers that arrive whole but are not JSON; billed. */
   damage: SHARE,
-  /** So many requests in any rolling second, then 429; not billed. 0: no such limit. */
+  /** Most requests in any rolling second; then 429, not billed. 0 for no limit. */
   'per-second': count('N', 0),
   'retry-after': count('SECONDS', 0),
-  /** The usage header shows what was true so long ago. */
+  /** The usage header shows the usage of this long ago. */
   'usage-lag': duration('2s'),
   'usage-headers': choice('on', 'off'),
   /** `spec`: error bodies are `{}`. `coded`: `x-bf-error` and a message, 402 and 403 beside 401. */
   dialect: choice('spec', 'coded'),
-  /** `coded` only: 404 that say that the brand is being fetched (`crawl_queued`). */
+  /** With `coded`: 404 for brands that are being fetched (`crawl_queued`). */
   'crawl-queued': SHARE,
 };
 
@@ -54,16 +54,16 @@ export type Faults = {
   readonly [Key in keyof typeof FAULTS]: NonNullable<ReturnType<(typeof FAULTS)[Key]['read']>>;
 };
 
-/** Reads `KEY=VALUE` texts; a later one wins. Throws `ConfigError` with all that are wrong. */
+/** Reads `KEY=VALUE` texts; the last of a key wins. Throws `ConfigError` with all wrong ones. */
 export function parseFaults(texts: readonly string[]): Faults {
   const values = new Map<string, unknown>(Object.entries(FAULTS).map(([key, { none }]) => [key, none]));
   const problems: string[] = [];
   for (const text of texts) {
     const [key = '', ...rest] = text.split('=');
-    const known = Object.hasOwn(FAULTS, key) ? FAULTS[key as keyof typeof FAULTS] : undefined;
-    const value = known?.read(rest.join('=')) ?? null;
+    const fault = Object.hasOwn(FAULTS, key) ? FAULTS[key as keyof typeof FAULTS] : undefined;
+    const value = fault?.read(rest.join('=')) ?? null;
     if (value !== null) values.set(key, value);
-    else problems.push(known ? `${text} (${key}=${known.form})` : `${text} (no such fault)`);
+    else problems.push(fault ? `${text} (${key}=${fault.form})` : `${text} (no such fault)`);
   }
   if (problems.length === 0) return Object.fromEntries(values) as Faults;
   const todo = `use KEY=VALUE with one of ${Object.keys(FAULTS).join(', ')}`;
@@ -86,7 +86,7 @@ function readCount(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns the repeatable chance of one request (mulberry32, Tommy Ettinger, public domain). */
+/** Returns repeatable random numbers for a request (mulberry32, Tommy Ettinger, public domain). */
 export function createChance(seed: number, index: number): () => number {
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
   return () => {
@@ -97,11 +97,11 @@ export function createChance(seed: number, index: number): () => number {
   };
 }
 
-/** Everything that chance decides about one request, in the order in which it is drawn. */
+/** Random numbers of a request, in the order of drawing. */
 const ROLLS = ['jitter', 'drop', 'error', 'reset', 'body', 'where'] as const;
 type Rolls = Readonly<Record<(typeof ROLLS)[number], number>>;
 
-/** Closing it closes the service within. */
+/** Returns the service with faults. Closing it closes the service. */
 export function withFaults(service: Service, faults: Faults, clock: Clock): Service {
   const isTooMany = createRollingSecond(faults['per-second']);
   const lagged = new Map<string, Promise<LaggedUsage>>();
@@ -113,7 +113,7 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
     return Object.fromEntries(ROLLS.map((name) => [name, chance()])) as Rolls;
   };
 
-  /** A free HEAD shows the usage before the first request of a caller. */
+  /** A free HEAD shows the usage before the caller's first request. */
   const openLaggedUsage = async (authorization: string): Promise<LaggedUsage> => {
     const before = await service.handle({ method: 'HEAD', path: '/v2/brands/x', authorization });
     return createLaggedUsage(faults['usage-lag'], Number(before.headers[USAGE_HEADER] ?? 0));
@@ -175,7 +175,7 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
   };
 }
 
-/** Whether a request is one too many in the second that ends with it; refused ones do not count. */
+/** Judges if a request exceeds the limit of its last second, without counting refused ones. */
 function createRollingSecond(limit: number): (nowMs: number) => boolean {
   const accepted: number[] = [];
   let next = 0;
@@ -189,13 +189,13 @@ function createRollingSecond(limit: number): (nowMs: number) => boolean {
   };
 }
 
-/** Takes the usage of this moment and returns the one of the lag before it, or the oldest known. */
+/** Takes the current usage, returns that of the lag before, or the oldest known. */
 type LaggedUsage = (nowMs: number, usage: number) => number;
 
-/** Readings closer together than this share of the lag are remembered as one. */
+/** Readings closer together than this share of the lag count as one. */
 const GRAIN = 1 / 200;
 
-/** `firstUsage`: what the header showed before the first request. */
+/** `firstUsage` is the usage before the first request. */
 function createLaggedUsage(lagMs: number, firstUsage: number): LaggedUsage {
   let shown = firstUsage;
   const coming: { readonly atMs: number; usage: number }[] = [];
@@ -226,7 +226,7 @@ function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   return withBody(response, changed);
 }
 
-/** Errors as services in the wild word them: a stable code, null where there is none, a message. */
+/** Errors as in the wild: a stable code, or null for an error without one, and a message. */
 const WORDS: Readonly<Record<string, readonly [code: string | null, message: string]>> = {
   400: ['bad_request', 'Bad request'],
   401: ['malformed_authorization', 'Malformed Authorization header'],
@@ -238,7 +238,7 @@ const WORDS: Readonly<Record<string, readonly [code: string | null, message: str
   throughput: [null, 'Too many requests'],
 };
 
-/** The error in the dialect `coded`. `special`: what takes the place of a status in `WORDS`. */
+/** Writes an error in the dialect `coded`; `special` replaces a status by a key of `WORDS`. */
 function coded(
   response: ServiceResponse,
   { method, authorization }: ServiceRequest,

@@ -1,14 +1,14 @@
-/** Serves a `Service` over HTTP. It answers itself only what is not a whole request. */
+/** Serves a `Service` over HTTP, and answers requests that are not whole. */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
 import { type HeaderFields, jsonAnswer, type Service, type ServiceResponse } from './service-request.js';
 
-/** Longer than the pools of clients keep one, so that none is closed under a request just sent. */
+/** Longer than clients keep a connection, so that none closes under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
 const CLOSE_MS = 2_000;
-/** The status for a request that Node cannot read; else 400. */
+/** Statuses for requests that Node cannot read; 400 for any other reason. */
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
@@ -16,11 +16,11 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 export interface ListenOptions extends Pick<ListenAddress, 'host' | 'port'> {
   readonly clock?: Clock | undefined;
-  /** How long a request may take to arrive, and a new connection to begin one. Default 30 s. */
+  /** How long a request may take to arrive, or a new connection to begin one. Default 30 s. */
   readonly arrivalMs?: number | undefined;
 }
 
-/** Closing leaves the service open. Throws `RunError` when the server cannot listen there. */
+/** Listens for requests. Closing leaves the service open. Throws `RunError` if it cannot listen. */
 export async function listen(service: Service, options: ListenOptions): Promise<HttpListener> {
   const { host, port, clock = systemClock, arrivalMs = 30_000 } = options;
   let isClosing = false;
@@ -29,12 +29,13 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     headersTimeout: arrivalMs,
     requestTimeout: arrivalMs,
     connectionsCheckingInterval: Math.ceil(arrivalMs / 6),
-    // Node refuses a request without a Host with an empty body: it is refused below, as all others.
+    // Node would refuse a request without a Host with an empty body; `refusalOf` refuses it like
+    // others.
     requireHostHeader: false,
   };
-  /** The newest answer on each connection: it goes out after all others. */
+  /** The newest answer of each connection, which is sent after all others. */
   const newest = new WeakMap<Socket, ServerResponse>();
-  /** Connections that end with an answer that is on its way: nothing after it is answered. */
+  /** Connections that end with an answer under way: later requests get no answer. */
   const ending = new WeakSet<Socket>();
   const refusal = (status: number, headers?: HeaderFields) => jsonAnswer(status, clock.now(), headers);
   const respond = (request: IncomingMessage, response: ServerResponse, status = refusalOf(request)) => {
@@ -55,14 +56,14 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     );
   };
   const server = createServer(settings, (request, response) => respond(request, response));
-  /** Before the earlier answers it would pass for one of them, whose request was billed. */
+  /** Waits for earlier answers: before them it would pass for the answer of a billed request. */
   const refuseLast = (socket: Socket, status: number, headers?: HeaderFields) => {
     const answer = refusal(status, { ...headers, connection: 'close' });
     const earlier = newest.get(socket);
     if (earlier === undefined || earlier.writableFinished) refuse(socket, answer);
     else earlier.once('close', () => refuse(socket, answer));
   };
-  // Node's word to go on would stand within the answer before it. Without that word Node closes the
+  // Node's `100 Continue` would stand within the answer before it. Without it, Node closes the
   // connection after the answer.
   server.on('checkContinue', (request, response) => {
     respond(request, response);
@@ -71,7 +72,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     refuseLast(socket, STATUSES[error.code ?? ''] ?? 400);
   });
-  // The last one it is not: the request after it may have been read and billed.
+  // Not the last answer: the next request may be read and billed already.
   server.on('checkExpectation', (request, response) => respond(request, response, 417));
   server.on('connect', (_request, socket: Socket) => refuseLast(socket, 405, { allow: 'GET, HEAD' }));
   const todo = 'choose another --port or --host';
@@ -85,10 +86,10 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   };
 }
 
-/** The status for a request that Node reads and HTTP/1.1 does not allow; null: it is fine. */
+/** Returns the status for a request that HTTP/1.1 forbids and Node reads; null for a valid one. */
 function refusalOf({ httpVersion, headers }: IncomingMessage): number | null {
   if (httpVersion === '1.0') return null;
-  // RFC 9112, 3.2: a request of HTTP/1.1 without a Host is malformed.
+  // RFC 9112, 3.2: a request of HTTP/1.1 must have a Host.
   if (httpVersion === '1.1') return headers.host === undefined ? 400 : null;
   return 505;
 }
@@ -104,7 +105,7 @@ function send(response: ServerResponse, result: ServiceResponse, isLast: boolean
   else response.end(result.body);
 }
 
-/** Ends a connection on which no request was read; one on which nothing came without an answer. */
+/** Ends a connection without a request: with an answer only if something was received. */
 function refuse(socket: Socket, { status, headers, body }: ServiceResponse): void {
   if (!socket.writable || socket.bytesRead === 0) {
     socket.destroy();

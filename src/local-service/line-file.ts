@@ -1,10 +1,10 @@
-/** Files of JSON lines that grow at their end: usage, statements, the log of billed requests. */
+/** Files of JSON lines that grow at their end: usage, statements, billed requests. */
 import { appendFileSync, closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import type { z } from 'zod';
 import { RunError } from '../core/errors.js';
 import { readJson } from '../core/json-text.js';
 
-/** The lines of this form, none when there is no file. Others, and torn ones, are passed over. */
+/** Reads the lines of this form, skipping others and torn ones; none without a file. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
@@ -12,13 +12,13 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
     .flatMap((line) => readJson(line, schema) ?? []);
 }
 
-/** Appends one line and syncs it; starts a new line if a crash left a torn one. */
+/** Appends a line and syncs it, on a new line after one that a crash has torn. */
 export function appendLine(path: string, line: string): void {
   const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
   appendFileSync(path, `${isTorn ? '\n' : ''}${line}\n`, { mode: 0o600, flush: true });
 }
 
-/** Does it, or throws `RunError` (`output-unwritable`). `naming`: what to name elsewhere. */
+/** Runs `action`; throws `output-unwritable` if it fails. `naming` advises what to name instead. */
 export function orUnwritable<T>(what: string, path: string, naming: string, action: () => T): T {
   try {
     return action();
@@ -39,7 +39,7 @@ export class LineFile {
     this.#lines += `${line}\n`;
   }
 
-  /** The system has all lines on return. Throws if not; the rest goes with the next call. */
+  /** Hands all lines to the system. Throws if it cannot; the next call continues. */
   write(): void {
     this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(this.#lines, 'utf8')]);
     this.#lines = '';

@@ -1,4 +1,4 @@
-/** Reads a catalogue: fields inside a brand may be absent, null or new, but of no other type. */
+/** Reads a catalogue. Fields inside a brand may be absent, null or new, but of no other type. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
@@ -10,9 +10,9 @@ import { openByteSource } from '../input/byte-source.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
 const BLANKS = [0x20, 0x09, 0x0d];
-/** Longer lines are not brands: a file without line ends is not taken into memory whole. */
+/** Longer lines are no brands; a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** So many further bad lines are named; of the rest only their number. */
+/** Further bad lines that a message names; it counts the rest. */
 const MAX_NAMED_LINES = 10;
 
 /**
@@ -83,7 +83,7 @@ const id = z.string().regex(/^id[A-Za-z0-9_-]+$/, 'must be id_ followed by lette
 const HEX = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i;
 
 const VALUES = { string: z.string(), number: z.number(), boolean: z.boolean(), unknown: z.unknown() };
-/** Fields inside a brand that are held to more than the shape of the specification. */
+/** Fields that must have more than the type of the specification. */
 const STRICTER: Readonly<Record<string, z.ZodType>> = {
   hex: z.string().regex(HEX, 'must look like #1a2b3c'),
   isin: z.array(isin).nullish(),
@@ -132,7 +132,7 @@ const catalogueRecord = z
     error: 'must be true for an adult brand and false for any other',
   });
 
-/** Reads one line; `body` is a view of `bytes`. A text is what is wrong: field, then problem. */
+/** Reads a line, or returns its wrong field and the problem. `body` is a view of `bytes`. */
 export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | string {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString('utf8');
@@ -152,13 +152,13 @@ export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | s
   return { body: memberBytes(bytes, 'brand', text), adult, keys: { domain, ticker, isin, crypto, id: [id] } };
 }
 
-/** `['brand', 'logos', 0, 'type']` as `brand.logos[0].type`. */
+/** Writes `['brand', 'logos', 0, 'type']` as `brand.logos[0].type`. */
 function pathText(path: readonly PropertyKey[]): string {
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
   return parts.join('').replace(/^\./, '') || 'line';
 }
 
-/** Views the bytes of a member of valid JSON, the last of a repeated name, as `JSON.parse` does. */
+/** Returns a view of a member of valid JSON; of a repeated name the last, as `JSON.parse` does. */
 export function memberBytes(bytes: Buffer, name: string, text = bytes.toString('utf8')): Buffer {
   const member = membersOf(text)?.findLast(({ key }) => key === name);
   if (member === undefined) return bytes.subarray(0, 0);

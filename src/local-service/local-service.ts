@@ -26,9 +26,9 @@ import {
 } from './service-request.js';
 
 export interface LocalServiceOptions extends MeterOptions {
-  /** The own brand is added when it is not there. */
+  /** The service adds its own brand if it is missing. */
   readonly catalogue: Catalogue;
-  /** The service's own brand domain: asking for it is free. */
+  /** The service's own domain, which is free to ask for. */
   readonly ownDomain: string;
   readonly journalFile?: string | undefined;
 }
@@ -75,7 +75,7 @@ export class LocalService implements Service {
     return isFree ? answer : this.#recorded(answer);
   }
 
-  /** Writes the statements of past months; for a service without requests. */
+  /** Writes the statements of past months, for a service without requests. */
   closeMonths(): void {
     this.#meter.closeMonths();
   }
@@ -102,7 +102,7 @@ export class LocalService implements Service {
     return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
   }
 
-  /** A counted request is billed, even if the disk did not record it. */
+  /** Waits until the request is on record. If the disk fails, it is billed nevertheless. */
   async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
     const { log } = this.options;
     try {

@@ -1,6 +1,6 @@
 /**
- * Metering: may this account have one more request, what has it used, and what does it owe at the
- * end of the month. The rules of the specification's "Limits":
+ * Meters accounts: whether one may have another request, what it has used, what it owes at the end
+ * of the month. The rules of the specification's "Limits":
  *
  * used < quota                       included
  * quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
@@ -27,7 +27,7 @@ function requestLimit(terms: PlanTerms): number {
   return terms.quota + overageAllowance(terms);
 }
 
-/** Whether the usage is past 80 % of the quota: the account is notified ("Usage notice"). */
+/** True if the usage is past 80 % of the quota, which is notified ("Usage notice"). */
 function isPastNotice(terms: PlanTerms, used: number): boolean {
   return used * 5 > terms.quota * 4;
 }
@@ -37,7 +37,7 @@ type StatedAccount = { readonly name: string } & PlanTerms;
 /** The month's bill of one account. Amounts are exact, in the currency of the price. */
 export type Statement = Readonly<ReturnType<typeof statementOf>>;
 
-/** The statement for so many requests. What is owed never passes the budget, even a lowered one. */
+/** Returns a statement. The amount owed never exceeds the budget, even a lowered one. */
 function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
   const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
   return {
@@ -65,13 +65,13 @@ export class StatementFile {
     for (const statement of path === null ? [] : readLines(path, statementLine)) this.#keep(statement);
   }
 
-  /** The statement of a month: as it was closed, or from the usage so far. */
+  /** Returns the statement of a month, as it was closed, or by the usage so far. */
   of(account: StatedAccount, month: string, used: number, current: string): Statement {
     const closed = this.#closed.get(`${month} ${account.name}`);
     return closed ?? statementOf(account, month, used, month < current);
   }
 
-  /** Closes a month. False: it is closed already. Throws when the file cannot be written. */
+  /** Closes a month; false if it is closed already. Throws if the file cannot be written. */
   close(statement: Statement): boolean {
     if (this.#closed.has(`${statement.month} ${statement.account}`)) return false;
     if (this.path !== null) appendLine(this.path, JSON.stringify(statement));
@@ -84,7 +84,7 @@ export class StatementFile {
   }
 }
 
-/** What was closed is not judged again: whose and of which month is all that has to be there. */
+/** A closed statement is not judged again: it only needs its account and month. */
 const statementLine = z.custom<Statement>(
   (line) => z.looseObject({ account: z.string(), month: z.string() }).safeParse(line).success,
 );
@@ -93,9 +93,9 @@ export interface MeterOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where usage is kept; in memory when absent. One process at a time (`lockUsage`). */
+  /** The file of usage, for one process at a time (`lockUsage`); in memory if absent. */
   readonly usageFile?: string | undefined;
-  /** Where statements of closed months are kept; in memory when absent. */
+  /** The file of statements of closed months; in memory if absent. */
   readonly statementFile?: string | undefined;
 }
 
@@ -105,7 +105,7 @@ export class Meter {
   readonly #notifier: Notifier;
   #month = '';
 
-  /** Begins with what an earlier process still owed. Throws `RunError` like the journal. */
+  /** Sends the notices that an earlier process owed. Throws `RunError` like the journal. */
   constructor(private readonly options: MeterOptions) {
     this.#journal = new UsageJournal(options.usageFile ?? null);
     this.#statements = new StatementFile(options.statementFile ?? null);
@@ -113,7 +113,7 @@ export class Meter {
     this.closeMonths();
   }
 
-  /** Whether the account may not have another request that counts. Changes nothing. */
+  /** True if the account may have no further billed request. Changes nothing. */
   isSpent(account: Account): boolean {
     return this.usage(account) >= requestLimit(account);
   }
@@ -122,7 +122,7 @@ export class Meter {
     return this.#countOf(account).requests;
   }
 
-  /** Counts one request. It is on record when `written()` resolves. */
+  /** Counts a request, which is on record when `written()` resolves. */
   count(account: Account): void {
     const before = this.#countOf(account);
     const requests = before.requests + 1;
@@ -132,7 +132,7 @@ export class Meter {
     if (isDue) this.#notifier.notify(account, before.period);
   }
 
-  /** Writes the statements of months that are over, once in each month. Returns the current one. */
+  /** Writes the statements of past months, once a month. Returns the current month. */
   closeMonths(): string {
     const { accounts, clock, log } = this.options;
     const current = monthOf(clock.now());
@@ -151,13 +151,13 @@ export class Meter {
     return current;
   }
 
-  /** Resolves when the operating system has all that was counted; rejects if it cannot. */
+  /** Resolves when the system has all counts; rejects if it cannot take them. */
   written(): Promise<void> {
     return this.#journal.written();
   }
 
   async close(): Promise<void> {
-    // Until the last word of a delivery is in the journal.
+    // The last deliveries still write to the journal.
     await this.#notifier.close();
     this.#journal.close();
   }

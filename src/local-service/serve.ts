@@ -1,4 +1,4 @@
-/** Runs the local service: files in, a listening address out; and states what accounts owe. */
+/** Runs the local service on files and an address, and states what accounts owe. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -22,17 +22,17 @@ import { LocalService } from './local-service.js';
 import { monthOf, type Statement, StatementFile } from './meter.js';
 import { readUsageCounts } from './usage-journal.js';
 
-/** The brand of the service itself in the sample catalogue; asking for it is free. */
+/** The service's own domain in the sample catalogue, free to ask for. */
 export const DEFAULT_OWN_DOMAIN = 'brand-service.example';
-/** The token of the account without an accounts file. No secret: it opens sample data only. */
+/** The token without an accounts file. No secret: it opens sample data only. */
 export const DEMO_TOKEN = 'demo-token';
 
 const MONTH_CHECK_MS = 60_000;
 
-/** The settings of `serve`; null or absent: the default, of accounts the demo account. */
+/** The settings of `serve`; null or absent for the default, of accounts the demo account. */
 export interface ServeOptions
   extends Partial<Pick<Settings, 'host' | 'catalogue' | 'accounts' | 'ownDomain' | 'journal' | 'faults'>> {
-  /** 0: any free port. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly log: Log;
   readonly clock?: Clock;
@@ -69,16 +69,16 @@ export async function serve(options: ServeOptions) {
       url: listener.url,
       /** The first line for people: address, brands, account. */
       message: firstLine(listener.url, size, accounts, options),
-      /** Finishes answers under way and keeps what was counted. Safe to call twice. */
+      /** Finishes answers under way, and keeps all counts. Safe to call twice. */
       close: () => releasers.releaseAll(),
     };
   });
 }
 
 /**
- * States what accounts with a monthly quota owe. Without a running service a month that is over is
- * closed here, so that what was stated as final does not move with the terms. Throws
- * `ConfigError` when the accounts file cannot be used.
+ * States what accounts with a monthly quota owe. If no service runs, closes a month that is over,
+ * so that a final statement does not follow later changes of terms. Throws `ConfigError` for an
+ * unusable accounts file.
  */
 export async function readStatements(options: {
   readonly accounts: string;
@@ -100,7 +100,7 @@ export async function readStatements(options: {
       try {
         if (statement.isFinal && count !== undefined && unlock !== null) closed.close(statement);
       } catch {
-        // Stating needs no right to write: the next service closes the month.
+        // Reading needs no right to write: the next service closes the month.
       }
       return statement;
     });
@@ -113,7 +113,7 @@ function filesBeside(accounts: string) {
   return { usageFile: `${accounts}.usage.jsonl`, statementFile: `${accounts}.statements.jsonl` };
 }
 
-/** One free account for everyone on this machine. */
+/** Returns one free account for everyone on this machine. */
 export function demoAccounts(): Accounts {
   const demo = { name: 'demo', tokenSha256: hashToken(DEMO_TOKEN).toString('hex'), quota: 100_000 };
   return parseAccounts(JSON.stringify({ accounts: [demo] }), 'demo account');
@@ -128,7 +128,7 @@ function firstLine(url: string, brands: number, accounts: Accounts, options: Ser
   return `serving ${brands}${sample} brands at ${url} (${who})${faulty}`;
 }
 
-/** The catalogue of the package: this file runs from `src` and from `dist/src`. */
+/** Returns the package's catalogue; this file runs from `src` and from `dist/src`. */
 export function sampleCatalogue(): string {
   for (const root of ['../../', '../../../']) {
     const path = fileURLToPath(new URL(`${root}fixtures/catalogue.jsonl`, import.meta.url));
@@ -140,8 +140,8 @@ export function sampleCatalogue(): string {
 }
 
 /**
- * One process meters an accounts file: two would serve a quota twice. The lock is a socket named
- * after the file, which the kernel frees. Throws `RunError` when another has it.
+ * Locks an accounts file, since two services would grant its quota twice. The lock is a socket
+ * named after the file, which the kernel frees. Throws `RunError` while another process has it.
  */
 async function lockUsage(accountsPath: string): Promise<Release> {
   const name = socketName(await realpath(accountsPath));
@@ -154,14 +154,14 @@ async function lockUsage(accountsPath: string): Promise<Release> {
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
-/** No file on Linux and Windows; elsewhere a file that a killed owner leaves behind. */
+/** Returns the name: a file only outside Linux and Windows, which a killed owner leaves behind. */
 function socketName(path: string): string {
   const name = `brand-enrich-usage-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
   if (process.platform === 'linux') return `\0${name}`;
   return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name);
 }
 
-/** null: the name is taken. */
+/** Returns null if the name is taken. */
 async function tryListen(name: string): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy()).listen(name);
   try {
@@ -173,7 +173,7 @@ async function tryListen(name: string): Promise<Server | null> {
   }
 }
 
-/** Whether the name was a file without a listener; then it is removed. */
+/** Removes a name that is a file without a listener; true if it did. */
 async function removeIfDead(name: string): Promise<boolean> {
   const socket = connect(name);
   const isDead = await once(socket, 'connect').then(

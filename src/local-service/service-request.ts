@@ -1,4 +1,4 @@
-/** Requests and responses of the local service, independent of sockets, and their routes. */
+/** Requests, responses and routes of the local service, without sockets. */
 import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../brand-api/protocol.js';
 import type { Send } from '../brand-api/send.js';
 import type { Identifier } from '../core/identifier.js';
@@ -14,17 +14,17 @@ export type HeaderFields = Readonly<Record<string, string>>;
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Lower-case names; always `content-type`, `content-length` and `date`. */
+  /** Names in lower case; always `content-type`, `content-length` and `date`. */
   readonly headers: HeaderFields;
-  /** Empty for HEAD, where `content-length` is what GET would have sent. */
+  /** Empty for HEAD, whose `content-length` is that of GET. */
   readonly body: Buffer;
-  /** By faults only: nothing of the answer arrives, or headers and a body shorter than they say. */
+  /** Set by faults: the answer does not arrive at all, or breaks off in its body. */
   readonly cut?: 'before-headers' | 'in-body';
 }
 
 const EMPTY_OBJECT: Buffer = Buffer.from('{}');
 
-/** An answer in JSON; errors are `{}`, as the specification shows them. */
+/** Returns an answer in JSON; errors are `{}`, as in the specification. */
 export function jsonAnswer(
   status: number,
   nowMs: number,
@@ -41,13 +41,13 @@ export function jsonAnswer(
 }
 
 export interface Service {
-  /** Never rejects for anything that a request says; every request has an answer. */
+  /** Answers every request; never rejects because of one. */
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>;
-  /** Everything metered is on disk when this resolves. Safe to call twice. */
+  /** Resolves when all counts are on disk. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Sends to a service in this process, without a socket: for `--sample`. */
+/** Returns a `Send` to a service in this process, without a socket, for `--sample`. */
 export function sendTo(service: Service): Send {
   return async ({ path, authorization }) => {
     const { status, headers, body } = await service.handle({ method: 'GET', path, authorization });
@@ -57,12 +57,12 @@ export function sendTo(service: Service): Send {
 
 export type Asked =
   | { readonly type: 'lookup'; readonly route: LookupRoute; readonly allowNsfw: AllowNsfw }
-  /** `isOutside`: no path or method of the service: answered without credentials. */
+  /** `isOutside`: path or method are not the service's, and need no credentials. */
   | { readonly type: 'refused'; readonly status: 400 | 404 | 405; readonly isOutside: boolean };
 
 /**
- * Decides where the specification is silent: 404 outside the routes, 405 for other methods, 400 for
- * a broken escape and for an `allowNsfw` that is not one `true` or `false`.
+ * Reads a request. Where the specification is silent: 404 outside the routes, 405 for other
+ * methods, 400 for a broken escape or an `allowNsfw` other than one `true` or `false`.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
   const refused = (status: 400 | 404 | 405, isOutside = false) => {
@@ -77,7 +77,7 @@ export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): A
   return allowNsfw === null ? refused(400) : { type: 'lookup', route, allowNsfw };
 }
 
-/** null: not a value that the parameter may have. */
+/** Returns null for a value that the parameter cannot have. */
 function readAllowNsfw(query: string): AllowNsfw | null {
   const values = new URLSearchParams(query).getAll('allowNsfw');
   const [value] = values;
@@ -85,7 +85,7 @@ function readAllowNsfw(query: string): AllowNsfw | null {
   return values.length === 1 && (value === 'true' || value === 'false') ? value : null;
 }
 
-/** The requested identifier: on the generic route `id` by its prefix, else `auto`. */
+/** Returns the requested identifier; on the generic route `id` by its prefix, else `auto`. */
 export function askedIdentifier({ route, value }: LookupRoute): Identifier {
   return { kind: route ?? (value.startsWith('id_') ? 'id' : 'auto'), value };
 }

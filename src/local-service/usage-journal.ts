@@ -1,8 +1,8 @@
 /**
- * How many requests each account was served in each period, in a file that survives `kill -9`: an
- * answer that waits for `written()` is never sent uncounted. A loss of power can take the last
- * second. Lines carry whole counts and the greatest wins, so one that is torn does no harm. One
- * process at a time.
+ * Counts the requests of each account and period in a file that survives `kill -9`: an answer that
+ * waits for `written()` is never sent uncounted. A power failure can cost the last second. Lines
+ * hold whole counts, of which the greatest wins, so torn ones do no harm. For one process at a
+ * time.
  */
 import { fdatasync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import { z } from 'zod';
 import { LineFile, orUnwritable, readLines } from './line-file.js';
 
 const noticeSchema = z.object({
-  /** When it fell due, in milliseconds, and what it says. */
+  /** When it was due, in milliseconds, and its figures. */
   at: z.number(),
   requests: z.number(),
   quota: z.number(),
-  /** Ways that it has not gone yet. */
+  /** Channels that have not taken it yet. */
   open: z.array(z.enum(['webhook', 'e-mail'])).readonly(),
 });
 export type NoticeState = Readonly<z.infer<typeof noticeSchema>>;
@@ -24,14 +24,14 @@ const countSchema = z.object({
   /** `YYYY-MM`, or `lifetime`. */
   period: z.string(),
   requests: z.int().min(0),
-  /** The 80 % notice of this period; null: not due yet. */
+  /** The 80 % notice of this period; null before it is due. */
   notice: noticeSchema.nullable(),
 });
 export type UsageCount = Readonly<z.infer<typeof countSchema>>;
 
-/** The file is rewritten when it has grown by so much. */
+/** The file is rewritten after growing by this much. */
 const COMPACT_CHARS = 8 * 1024 * 1024;
-/** How long a change may wait for the disk itself. */
+/** The longest that a change waits for the disk itself. */
 const SYNC_MS = 1_000;
 
 export class UsageJournal {
@@ -42,13 +42,13 @@ export class UsageJournal {
   #grownChars = 0;
   #sync: NodeJS.Timeout | null = null;
 
-  /** `path` null: in memory only. Throws `RunError` when the file cannot be kept. */
+  /** `path` null keeps counts in memory. Throws `RunError` if the file cannot be kept. */
   constructor(private readonly path: string | null) {
     for (const count of path === null ? [] : readUsageCounts(path)) this.#counts.set(countKey(count), count);
     this.#file = path === null ? null : rewrite(path, this.#counts);
   }
 
-  /** The count so far; zero for an account and period that were never seen. */
+  /** Returns the count so far, 0 for an unknown account or period. */
   read(account: string, period: string): UsageCount {
     return this.#counts.get(countKey({ account, period })) ?? { account, period, requests: 0, notice: null };
   }
@@ -57,14 +57,14 @@ export class UsageJournal {
     return [...this.#counts.values()];
   }
 
-  /** Takes effect at once; in the file after the next `written()`. */
+  /** Changes a count at once, and in the file with the next `written()`. */
   change(count: UsageCount): void {
     const key = countKey(count);
     this.#counts.set(key, count);
     if (this.#file !== null) this.#dirty.set(key, count);
   }
 
-  /** Resolves when the operating system has all changes so far; rejects if it cannot. */
+  /** Resolves when the system has all changes so far; rejects if it cannot take them. */
   written(): Promise<void> {
     if (this.#file === null) return Promise.resolve();
     this.#batch ??= nextTurn().then(() => {
@@ -84,7 +84,7 @@ export class UsageJournal {
 
   #write(): void {
     if (this.#file === null || this.path === null) return;
-    // What the disk did not take before goes first; only then is more handed to it.
+    // Lines that the disk did not take earlier go first.
     this.#file.write();
     if (this.#dirty.size === 0) return;
     this.#grownChars += addLines(this.#file, this.#dirty);
@@ -103,7 +103,7 @@ export class UsageJournal {
   }
 }
 
-/** The counts of a journal, read without opening it for writing; empty when there is none. */
+/** Reads the counts of a journal, without opening it for writing; empty without a file. */
 export function readUsageCounts(path: string): UsageCount[] {
   const counts = new Map<string, UsageCount>();
   for (const count of attempt(path, () => readLines(path, countSchema))) {
@@ -115,13 +115,13 @@ export function readUsageCounts(path: string): UsageCount[] {
   return [...counts.values()];
 }
 
-/** What has gone one way is not owed again, whichever line is read last. */
+/** Merges two lines: a channel that took the notice in either is not owed again. */
 function latestNotice(earlier: NoticeState | null, later: NoticeState | null): NoticeState | null {
   if (earlier === null || later === null) return earlier ?? later;
   return { ...earlier, open: earlier.open.filter((channel) => later.open.includes(channel)) };
 }
 
-/** Replaces the file by one line per count, atomically, and leaves it open for appending. */
+/** Replaces the file by one line for each count, in one step, and leaves it open for appending. */
 function rewrite(path: string, counts: ReadonlyMap<string, UsageCount>): LineFile {
   return attempt(path, () => {
     const file = new LineFile(openSync(`${path}.tmp`, 'w', 0o600));

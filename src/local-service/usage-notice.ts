@@ -1,4 +1,4 @@
-/** The 80 % notice ("Limits"): it holds up no answer, and stays owed for three days. */
+/** Sends the 80 % notice ("Limits"): it delays no answer, and stays owed for three days. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
@@ -9,7 +9,7 @@ import { postWebhook, WEBHOOK_TERMS } from '../notify/webhook.js';
 import type { Account, Accounts } from './accounts.js';
 import type { NoticeState, UsageJournal } from './usage-journal.js';
 
-/** Where an account is notified besides the log. */
+/** Returns where an account is notified, besides the log. */
 export function channelsOf({ notices }: Account): Channel[] {
   const { webhook, email } = notices;
   return [...(webhook ? ['webhook' as const] : []), ...(email ? ['e-mail' as const] : [])];
@@ -19,7 +19,7 @@ export class Notifier {
   readonly #deliveries: Deliveries;
   #isClosed = false;
 
-  /** Begins at once with what an earlier process still owed. */
+  /** Begins at once with the notices that an earlier process still owed. */
   constructor(
     private readonly journal: UsageJournal,
     private readonly service: { readonly accounts: Accounts; readonly clock: Clock; readonly log: Log },
@@ -32,7 +32,7 @@ export class Notifier {
     }
   }
 
-  /** Begins the delivery of a notice that the journal holds, and returns at once. */
+  /** Begins to deliver a notice of the journal, and returns at once. */
   notify(account: Account, period: string): void {
     const { notice } = this.journal.read(account.name, period);
     const facts = { account: account.name, period, requests: notice?.requests, quota: notice?.quota };
@@ -40,7 +40,7 @@ export class Notifier {
     this.#begin(account, period);
   }
 
-  /** Waits for deliveries under way, ten seconds at most. The rest stays owed in the journal. */
+  /** Waits at most ten seconds for deliveries under way. The journal still owes the rest. */
   async close(): Promise<void> {
     await this.#deliveries.close();
     this.#isClosed = true;
@@ -57,13 +57,13 @@ export class Notifier {
     if (notice === null) return;
     const send = this.#sendOf(account, period, channel, notice);
     if (send !== null) {
-      // A kill from here on is followed by another try, not by none.
+      // After a kill from here on, the next process tries again.
       await journal.written().catch(() => undefined);
       const facts = { account: account.name, period };
       if ((await this.#deliveries.persist(channel, facts, send, notice.at)) === 'stopped') return;
     }
     const count = journal.read(account.name, period);
-    // What outlasted the close is begun again by the next start; receivers know it by its id.
+    // The next start tries again what outlasted the close; receivers know it by its id.
     if (this.#isClosed || count.notice === null) return;
     const open = count.notice.open.filter((each) => each !== channel);
     journal.change({ ...count, notice: { ...count.notice, open } });
@@ -72,7 +72,7 @@ export class Notifier {
     });
   }
 
-  /** null: the account no longer wants notices there. */
+  /** Returns how to send a notice; null if the account no longer wants it there. */
   #sendOf({ name, notices }: Account, period: string, channel: Channel, { requests, quota }: NoticeState) {
     const { clock, accounts } = this.service;
     const id = createHash('sha256').update(`${name}\n${period}`).digest('hex').slice(0, 32);
