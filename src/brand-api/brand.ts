@@ -9,10 +9,7 @@ const FORMAT = {
   background: 'string',
 } as const;
 
-/**
- * The Brand of the specification. Lists have their element in brackets, with 'unknown' beside it
- * where services send other forms.
- */
+/** The Brand of the specification. A list has its element, then 'unknown' if other forms exist. */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),
   claimed: 'boolean',
@@ -66,10 +63,7 @@ export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
 const COMMON = ['id', 'name', 'description'];
 const SHAPES: readonly (readonly [name: string, Shape])[] = Object.entries(BRAND);
 
-/**
- * Returns why an object is not a brand, or null if it is. It needs two fields of the specified type
- * or null, one of them not common to other services.
- */
+/** Returns why an object is no brand, or null. It needs two specified fields, one not in COMMON. */
 export function whyNoBrand(object: object): string | null {
   let fields = 0;
   let isUncommon = false;

@@ -1,7 +1,6 @@
 /**
- * The `send` seam: one GET, one result, with bounded waits and bodies. Follows no redirect (the
- * token reaches no other host), and neither pipelines nor retries (both hide a second paid
- * request).
+ * The `send` seam: one GET, one result, all waits and bodies bounded. Follows no redirect, which
+ * could take the token to another host; neither pipelines nor retries, which could pay twice.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';

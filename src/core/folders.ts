@@ -19,10 +19,7 @@ import { attempt } from './lifecycle.js';
 import { phrase } from './phrase.js';
 import { isErrorCode, systemWords } from './system-error.js';
 
-/**
- * Makes a folder and its parents; false if it was there. Node's recursive `mkdir` never returns
- * below /proc, and reports any failure as ENOENT.
- */
+/** Makes a folder and its parents; false if it was there. A recursive `mkdir` hangs below /proc. */
 export function makeFolder(path: string, mode = 0o777): boolean {
   try {
     mkdirSync(path, mode);

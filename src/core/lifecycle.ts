@@ -62,10 +62,7 @@ export function succeeds(promise: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/**
- * Returns the result, or `undefined` after `ms` milliseconds: for closes that may hang. The turn of
- * the event loop reads what arrived during a standstill of the process.
- */
+/** Returns the result; undefined after `ms` and a turn, which reads what came in a standstill. */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const settled = new AbortController();
   const { signal } = settled;

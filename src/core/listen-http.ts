@@ -68,8 +68,8 @@ export function trustRequest({ socket }: IncomingMessage, { silenceMs } = SERVER
 }
 
 /**
- * Creates a server that slow clients cannot occupy: untrusted connections end soon, and when there
- * are too many, a new one replaces the oldest untrusted one.
+ * Creates a server that slow clients cannot occupy: it ends connections that are not trusted soon,
+ * and when there are too many, the oldest of them for a new one.
  */
 export function createGuardedServer(listener: RequestListener, limits = SERVER_LIMITS): Server {
   const { connections, headersMs, strangerMs, requestMs } = limits;

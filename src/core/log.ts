@@ -44,10 +44,7 @@ interface LogOptions {
   readonly isText?: boolean;
 }
 
-/**
- * Opens the log. Writes synchronously, so that lines survive a kill. `reopen` serves rotation.
- * Throws `output-unwritable`.
- */
+/** Opens the log, with synchronous writes that survive a kill. Throws `output-unwritable`. */
 export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   readonly log: Log;
   reopen(): void;

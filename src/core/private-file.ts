@@ -39,10 +39,7 @@ export function removePrivateLeftovers(folder: string): Promise<void> {
   return removeLeftovers(folder, FILE_NAME, 'isFile');
 }
 
-/**
- * Removes what dead processes left; `pattern` finds the process number in a name. Spares links and
- * files of other users. Never rejects.
- */
+/** Removes what dead processes of this user left; `pattern` finds their number. Never rejects. */
 export async function removeLeftovers(folder: string, pattern: RegExp, kind: 'isFile' | 'isDirectory') {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = pattern.exec(name)?.[1];

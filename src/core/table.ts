@@ -41,10 +41,7 @@ export interface TableShape {
   readonly isGzip: boolean;
   /** As in `--encoding`: `utf-8`, `utf-16le`, `windows-1252` and others. */
   readonly encoding: string;
-  /**
-   * Names by position. CSV: the header's cells unchanged, or `column_1` and so on. JSON: keys in
-   * order of appearance, with those of inner objects (`company.website`).
-   */
+  /** By position: header cells or `column_1`, keys of JSON as first seen (`company.website`). */
   readonly columns: readonly string[];
   /** The header unchanged, plus a delimiter for each column that it lacks; null without one. */
   readonly rawHeader: string | null;

@@ -109,10 +109,7 @@ export class SharedGovernor {
     this.#alarm = createAlarm(clock, () => void this.#exchange());
   }
 
-  /**
-   * Waits for a permit and its slot of the pace; lower places come first. Rejects with the signal's
-   * reason, and gives back a permit that was granted meanwhile.
-   */
+  /** Waits for a permit and its slot; lower places come first. Rejects with the signal's reason. */
   take(run: AskingRun, key: string, signal: AbortSignal, own?: string, place = 0): Promise<Grant> {
     const ended = signal.aborted ? signal : this.#closing.signal;
     if (ended.aborted) return Promise.reject(ended.reason);
@@ -153,10 +150,7 @@ export class SharedGovernor {
     return `${this.#options.worker}.${this.#serial.toString(36)}`;
   }
 
-  /**
-   * Records an answer with the next exchange, then settles its permit. Resolves with the store's
-   * date once the answer is as durable as the engine promises; rejects as the spool does.
-   */
+  /** Has the next exchange record an answer and settle its permit. Resolves as the spool does. */
   record(outcome: NewOutcome, spent?: Spent): Promise<number> {
     const answer = new PaidAnswer(outcome, this.#options.clock.monotonic(), spent?.permit ?? '');
     this.#answers.add(answer);
@@ -198,10 +192,7 @@ export class SharedGovernor {
     for (const { recorded } of this.#answers) await succeeds(recorded);
   }
 
-  /**
-   * Rejects all waiters, now and later, and settles the rest within `deadlineMs`. Writes answers to
-   * disk that are not recorded by then, even if the engine takes them later.
-   */
+  /** Rejects all waiters, settles the rest within `deadlineMs`, writes other answers to disk. */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);

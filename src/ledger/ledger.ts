@@ -143,10 +143,7 @@ const PACE_STATE = {
 export type PaceState = ObjectOf<typeof PACE_STATE>;
 
 const RUN_SPENDING = {
-  /**
-   * `halted`: its workers stopped asking (`RunStore.halt`), and get no permits until that is
-   * cleared. `paused`: no permits until `RunStore.resume`.
-   */
+  /** `halted` by `RunStore.halt`, `paused` until `RunStore.resume`: neither gets a permit. */
   status: word('alive', 'paused', 'halted', 'dead', 'cancelled'),
   /** Of the run key, with held ones, as all counts but `overageBilled`. */
   requests: count,
@@ -247,20 +244,14 @@ export interface Spending extends Pick<Reading, 'quota' | 'period'> {
 }
 
 export interface Ledger {
-  /**
-   * Keeps answers like `OutcomeStore.record`, settles permits, applies the reading and grants
-   * permits: one atomic step, in this order.
-   */
+  /** Keeps answers, settles permits, applies the reading, grants permits: in one step and order. */
   exchange(request: ExchangeRequest, outcomes?: readonly NewOutcome[]): Promise<ExchangeAnswer>;
   /**
    * Returns the account unchanged, with expired permits counted as sent; `epoch` is empty if there
    * is none. With `run`, live or not, also what that run spent of its caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
-  /**
-   * Begins a run: the next request goes alone, and a probe is due at once. `rate` undefined keeps
-   * the pace.
-   */
+  /** Begins a run: the next request goes alone, a probe is due. `rate` undefined keeps the pace. */
   open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
   /** Corrects the account to the usage and quota of the service's own pages. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;

@@ -1,7 +1,4 @@
-/**
- * News for the ledger between two exchanges: settlements and their answers, readings, refusals.
- * Only the strictest reading of a period and the strictest refusal count.
- */
+/** News for the ledger between two exchanges, with the strictest of its readings and refusals. */
 import type { NewOutcome } from '../core/outcome.js';
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
@@ -29,10 +26,7 @@ export type Fetched = Pick<PaidAnswer, 'outcome' | 'fetchedAt'>;
 
 /** Takes answers whose exchange has failed. */
 export interface AnswerSpool {
-  /**
-   * Resolves with the store's date of the answer once it is as durable as the engine promises.
-   * Rejects if the store refuses it to the end: it is on disk only, or lost.
-   */
+  /** Resolves with the store's date once it is durable. Rejects if it is on disk only, or lost. */
   record(answer: Fetched): Promise<number>;
   /** Writes answers to disk at once. Returns why they are not in the store. */
   leave(answers: readonly Fetched[]): Promise<Error>;

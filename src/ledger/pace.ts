@@ -22,7 +22,7 @@ const FASTEST_RATE = 2_000;
 const GROWTH_SHARE = 0.005;
 /** Fast growth, while the rate is far from a refused one. */
 const FAST_GROWTH_SHARE = 0.1;
-/** From this share of a refused rate on, growth is slow. */
+/** Growth is fast up to this share of a refused rate: a chance refusal costs only seconds. */
 const NEAR_REFUSED = 0.9;
 /** A longer quiet is idleness and proves nothing: a waking worker must not leap to a multiple. */
 const LONGEST_QUIET_MS = 5_000;
@@ -41,10 +41,7 @@ function isUnmeasured(before: number | null, pace: PaceState): boolean {
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
 }
 
-/**
- * Returns the pace after a 429 for throughput. `newlyAccepted` counts billed answers since `pace`
- * was seen: after a first burst they are the only measure.
- */
+/** Returns the pace after a 429 for throughput. `newlyAccepted`: billed answers since `pace`. */
 export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAccepted = 0): PaceChange {
   const accepted = acceptedBy(pace, newlyAccepted);
   const isUnmeasured = pace.rate === null && accepted < MEASURED_FROM;
@@ -68,10 +65,7 @@ function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | nu
 /** The refused rate in requests a second, or a state of {@link createPaceWatch}. */
 export type RefusedRate = number | 'guess' | 'unmeasured';
 
-/**
- * Returns the faster pace after `quietMs` without a refusal, or null. Growth is fast up to nine
- * tenths of the refused rate, then slow: a refusal at a bad moment costs seconds, not minutes.
- */
+/** Returns the faster pace after `quietMs` without a refusal, or null. */
 export function speedUp(
   pace: PaceState,
   quietMs: number,

@@ -7,9 +7,8 @@ import { spentOf } from './policy.js';
 export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd>>>;
 
 /**
- * Projects the period so far in a straight line. Returns null for a period without an end, in the
- * first day of the period or of use, and after an end that no answer has shown. `limit` is null
- * while unknown.
+ * Projects the period so far in a straight line; null if it never ends, in the first day of it or
+ * of use, and after an end that no answer has shown. `limit` is null while unknown.
  */
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others' | 'days'>,

@@ -1,7 +1,4 @@
-/**
- * Every constant of the ledger's rules. Lua scripts get them as their first argument, SQL has
- * functions of the same names, and the model in `test/model` keeps its own.
- */
+/** Every constant of the ledger's rules, also for Lua and SQL; `test/model` keeps its own. */
 import { DAY_MS } from '../core/clock.js';
 
 export const RULES = {

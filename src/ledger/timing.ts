@@ -95,10 +95,7 @@ const REMEMBERED_MS = 10_000;
 /** No answer takes this long: a larger step means that the store's clock was set back. */
 const STEP_MS = 1_000;
 
-/**
- * The store's clock as this process sees it, by the shortest recent delay. Slots counted from the
- * arrival of answers would be as uneven as their delays.
- */
+/** The store's clock as seen here, by the shortest recent delay, because delays are uneven. */
 export function createStoreTime(clock: Clock) {
   /** The least difference of this process's clock to the store's, in this stretch and the last. */
   let least = Number.POSITIVE_INFINITY;

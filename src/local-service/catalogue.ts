@@ -68,9 +68,7 @@ export class Catalogue {
 /** Brand ids go first, since nothing else has their form; then Endpoints rule 1. */
 const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'];
 
-/**
- * Returns the brand to show: that of the first kind that knows the value, unless it is withheld.
- */
+/** Returns the brand of the first kind that knows the value, or undefined if it is withheld. */
 export function findBrand(catalogue: Catalogue, { route, value }: LookupRoute, allowNsfw: AllowNsfw) {
   for (const kind of route === null ? DETECTED : [route]) {
     const entry = catalogue.find(kind, value);

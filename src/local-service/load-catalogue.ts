@@ -15,10 +15,7 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Further bad lines that a message names; it counts the rest. */
 const MAX_NAMED_LINES = 10;
 
-/**
- * Loads a JSONL file, plain or gzip. Throws `input-missing`, `input-empty` without a brand,
- * `catalogue-invalid` with the first bad line and the numbers of others.
- */
+/** Loads JSONL, plain or gzip. Throws `input-missing`, `input-empty` or `catalogue-invalid`. */
 export async function loadCatalogue(path: string): Promise<Catalogue> {
   const catalogue = new Catalogue();
   const bad: { readonly line: number; readonly problem: string }[] = [];

@@ -1,6 +1,5 @@
 /**
- * Meters accounts: whether one may have another request, what it has used, what it owes at the end
- * of the month. The rules of the specification's "Limits":
+ * Meters requests and overage of accounts by the specification's "Limits":
  *
  * used < quota                       included
  * quota <= used < quota + overage    overage, owed at the end of the month (paid plan)

@@ -76,9 +76,8 @@ export async function serve(options: ServeOptions) {
 }
 
 /**
- * States what accounts with a monthly quota owe. If no service runs, closes a month that is over,
- * so that a final statement does not follow later changes of terms. Throws `ConfigError` for an
- * unusable accounts file.
+ * States what accounts with a monthly quota owe. If no service runs, closes a past month, so that
+ * its statement stays final. Throws `ConfigError` for an unusable accounts file.
  */
 export async function readStatements(options: {
   readonly accounts: string;

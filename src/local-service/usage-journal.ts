@@ -1,8 +1,7 @@
 /**
- * Counts the requests of each account and period in a file that survives `kill -9`: an answer that
- * waits for `written()` is never sent uncounted. A power failure can cost the last second. Lines
- * hold whole counts, of which the greatest wins, so torn ones do no harm. For one process at a
- * time.
+ * Counts requests in a file that survives `kill -9`: an answer that waits for `written()` is never
+ * sent uncounted. A power failure can cost the last second. Lines hold whole counts, of which the
+ * greatest wins, so torn ones do no harm. For one process at a time.
  */
 import { fdatasync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';

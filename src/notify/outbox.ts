@@ -1,8 +1,7 @@
 /**
- * Keeps messages as files until they arrive; the next process with the same receiver takes them
- * over. A file belongs to the process that touched it within the last minute. After a kill, a
- * message may go twice under one id. Receivers appear as hashes, since an address may hold a
- * secret.
+ * Keeps messages as files until they arrive. A file belongs to the process that touched it within
+ * the last minute; then another one with the same receiver takes it over. After a kill, a message
+ * may go twice under one id. Receivers are hashes, since an address may hold a secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,10 +89,7 @@ export function openOutbox(options: OutboxOptions) {
   })();
 
   return {
-    /**
-     * Keeps a message and begins its delivery, without a file where none can be written. `isOnce`
-     * skips a message whose id was ever posted to this folder. Never rejects.
-     */
+    /** Keeps a message, if possible, and begins to deliver it; `isOnce` sends an id only once. */
     async post(message: OutboxMessage, isOnce: boolean): Promise<void> {
       const path = join(folder, `${message.id}.0.json`);
       const mark = join(folder, `${message.id}.told`);

@@ -28,10 +28,7 @@ function parseHttp(seen: string, write: string, writeBare: string): URL | Refusa
 /** For examples; its own domain is free to look up (docs.brandfetch.com). */
 export const EXAMPLE_SERVICE = { baseUrl: 'https://api.brandfetch.io', ownDomain: 'brandfetch.com' } as const;
 
-/**
- * An http or https address in the one form under which accounts and answers are kept, without the
- * version that people copy with it.
- */
+/** An http or https address in the form under which accounts are kept, without a version. */
 export const baseUrlValue = oneText('URL', (seen) => {
   const example = `the address alone, for example ${EXAMPLE_SERVICE.baseUrl}`;
   const url = parseHttp(seen, example, 'the address alone and put the token in BRAND_API_TOKEN');

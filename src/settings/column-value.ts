@@ -24,10 +24,7 @@ export const priorityValue = oneText('NAME[:asc|desc]', (seen) => {
   return split instanceof Refusal ? split : { name: split.name, direction: split.ending ?? 'desc' };
 });
 
-/**
- * Splits an ending off after the last colon. A near miss of an ending with at least `slipFrom`
- * characters is refused: it is more likely a slip than part of a name.
- */
+/** Splits off an ending after the last colon; refuses near misses from `slipFrom` characters on. */
 function splitName<const T extends string>(
   seen: string,
   endings: readonly T[],

@@ -17,10 +17,7 @@ interface CommandLine {
 
 type ParsedCommand = CommandLine | { readonly help: string } | { readonly version: string };
 
-/**
- * Parses the words after the program's name. Throws one `ConfigError` that lists every unknown
- * command, flag and missing part, with the nearest right ones.
- */
+/** Parses the words after the program's name. Throws one `ConfigError` with every wrong word. */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
   const [first = '', second] = argv;
   if (['--version', '-v', '-V', 'version'].includes(first)) return { version };

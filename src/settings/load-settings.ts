@@ -198,10 +198,7 @@ function shownValue(line: Setting<unknown>, value: unknown): string {
   return quote(line.secrecy === 'address' ? maskAddress(text) : text);
 }
 
-/**
- * Returns a problem for each near miss of a variable: a misspelt `BRAND_ENRICH_QUOTA` would lift a
- * limit. Other names are ignored, since other programs may use the prefix.
- */
+/** Refuses near misses, since a misspelt `BRAND_ENRICH_QUOTA` would lift a limit, but no others. */
 function findMisspeltVariables(env: Surroundings['env']): Problem[] {
   const names = SETTING_ENTRIES.flatMap(([, line]) => line.env ?? []);
   return Object.keys(env).flatMap((name) => {

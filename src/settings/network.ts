@@ -42,9 +42,8 @@ export function proxyFor(
 }
 
 /**
- * True if an entry of NO_PROXY names a host, as for curl. Entries are `*`, a name with all names
- * below it (with or without a leading dot), an address, or a network (`10.0.0.0/8`); all but
- * networks may have a `:port`.
+ * True if an entry of NO_PROXY names a host, as for curl: `*`, a name with all names below it, an
+ * address or a network (`10.0.0.0/8`); all but networks may have a `:port`.
  */
 function isNamedBy(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
@@ -67,10 +66,7 @@ function isNamedBy(entry: string, host: string, port: string): boolean {
   return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
 }
 
-/**
- * Reads certificate and key of `--client-cert`; null without the setting. Throws `usage-invalid`
- * unless the files hold both, and both fit.
- */
+/** Reads `--client-cert`, or null. Throws `usage-invalid` unless certificate and key fit. */
 export function clientCertificateOf({ clientCert }: Pick<Settings, 'clientCert'>): ClientCertificate | null {
   if (clientCert.length === 0) return null;
   const refuse = (what: string, todo: string, cause?: unknown) => {

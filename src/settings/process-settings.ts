@@ -65,10 +65,7 @@ export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/**
- * Returns `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich` (XDG). Root's home is
- * closed to the user that runs root's private server.
- */
+/** Root's home is closed to the user that runs root's private server, hence `/var/lib`. */
 function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   const stateHome = env.XDG_STATE_HOME ?? '';
   if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';

@@ -112,9 +112,7 @@ interface Line<T> {
   describe(description: string, details?: Details): Setting<T>;
 }
 
-/**
- * Returns a function for lines of a group; `commands` have a line unless its details name others.
- */
+/** Returns a function for lines of a group, which `commands` have unless details name others. */
 export function linesOf(group: SettingGroup, commands: readonly CommandName[], all: Details = {}): BeginLine {
   return <T>(flag: string | null, kind: ValueKind<T>, fallback?: string | Fallback<T>) => ({
     describe(description: string, own: Details = {}): Setting<T> {

@@ -7,8 +7,7 @@ export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**
  * The values: durations in milliseconds (`…Ms`), money as exact decimal text, null without value
- * and default. After `loadSettings`, at most one of `token` and `tokenFile` is set, as with the
- * other secrets.
+ * and default. Of each secret and its file, `loadSettings` sets at most one.
  */
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['fallback']>;

@@ -1,7 +1,6 @@
 /**
- * Whether a worker trusts the address of its service. Until an answer to a run shows the service,
- * the worker sends one request at a time for it: a wrong address costs one request, or five if it
- * answers in JSON, and not one in every slot.
+ * Judges the address of the service. Until an answer to a run shows the service, a worker sends one
+ * request at a time for it: a wrong address costs one, or five if it answers in JSON.
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';

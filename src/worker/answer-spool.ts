@@ -1,7 +1,6 @@
 /**
- * Keeps paid answers that the engine cannot take in private files, synced to disk; the next start
- * records them. Each engine has its own folder, named after its id, so that answers never reach
- * another engine.
+ * Keeps paid answers that the engine cannot take in private, synced files for the next start. Each
+ * engine has its own folder, so that answers never reach another engine.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -43,9 +42,8 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
 }
 
 /**
- * Passes all spooled answers to `record`, with their age, and removes each file once recorded.
- * Returns the number of answers. Several processes may do so: each answer is recorded at least
- * once.
+ * Records all spooled answers, with their age, removes each file, and returns their number. If
+ * several processes do so, each answer is recorded at least once.
  */
 export async function recordSpooled(
   folder: string,

@@ -1,7 +1,4 @@
-/**
- * One identifier from claim to durable outcome: breaker, permit and request. `handle-answer.ts`
- * acts on the answer, `resolve-chunk.ts` on the result.
- */
+/** One identifier from claim to durable outcome: breaker, permit, request, then its answer. */
 import type { Identifier } from '../core/identifier.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import { ownOf } from '../ledger/ledger.js';

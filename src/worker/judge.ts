@@ -1,7 +1,4 @@
-/**
- * Judges what an answer leads to, as one table of the answer, the address and earlier answers.
- * Pure: `handle-answer.ts` counts, waits and acts.
- */
+/** Judges what an answer leads to, as one pure table; `handle-answer.ts` counts, waits and acts. */
 import type { Answer, Meaning, Means } from '../brand-api/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../engine/stores/run-reasons.js';
 import type { RunRecord } from '../engine/stores/run-store.js';

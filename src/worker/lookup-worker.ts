@@ -1,7 +1,4 @@
-/**
- * The BullMQ worker around `resolveChunk`: takes chunks, parks the rest of them, and stops without
- * losing a paid answer.
- */
+/** The BullMQ worker around `resolveChunk`, which stops without losing a paid answer. */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
@@ -167,10 +164,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
-    /**
-     * Works once over a chunk from outside the queue; the caller gives the rest again after its
-     * wait. `stop` ends it before its next request. Throws engine errors.
-     */
+    /** Works once over a chunk outside the queue. `stop` prevents further requests. */
     resolve(
       data: ChunkData,
       stop: AbortSignal,
@@ -187,8 +181,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     settled: () => governor.flushed(FLUSHED_WITHIN_MS),
     resumeRun: (run: string): void => halts.forget(run),
     /**
-     * Sends nothing more; resolves when requests in flight have ended and are recorded, or after
-     * `deadlineMs`. A second call returns the stop of the first.
+     * Stops once: resolves when requests in flight have ended and are recorded, or in `deadlineMs`.
      */
     stop(deadlineMs: number): Promise<void> {
       ending ??= endWorker(context, log, deadlineMs, {

@@ -1,7 +1,7 @@
 /**
- * Chooses the jobs that a worker takes. Other programs with access to the engine can queue
- * anything, such as a run of another service or a job that is no chunk: those stay as they are, and
- * neither the token nor a request goes out for them.
+ * Chooses the jobs that a worker takes. Others with access to the engine can queue anything, such
+ * as a run of another service: those jobs stay, and neither the token nor a request goes out for
+ * them.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../core/clock.js';

@@ -1,7 +1,7 @@
 /**
- * Records answers whose exchange has failed, dated when they were fetched. One call takes all
- * answers since the last, and the next starts when it is acknowledged. Answers that the store
- * refuses go to disk first, and are offered again until it takes them.
+ * Records answers whose exchange has failed, one batch after the other, dated when they were
+ * fetched. Answers that the store refuses go to disk first, and are offered again until it takes
+ * them.
  */
 import { rm } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -85,9 +85,8 @@ export function createRecorder(options: RecorderOptions): AnswerSpool {
 }
 
 /**
- * Keeps failed lookups for their runs at once, so that the next worker of a killed worker's chunk
- * does not buy final ones again. Failures that come together travel together, and wait for the
- * engine.
+ * Keeps failed lookups at once, in batches, and waits for the engine: the next worker of a killed
+ * worker's chunk does not buy final ones again.
  */
 export function createFailureKeeper(
   runs: Pick<RunStore, 'fail'>,

@@ -41,10 +41,7 @@ export type ChunkResult =
   | { readonly type: 'finished' }
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
-/**
- * Works on a chunk of a live run; the ledger notices a dead one. A stop parks the rest. `isRepeat`:
- * a worker had the chunk before and was killed.
- */
+/** Works on a chunk of a live run. `isRepeat`: another worker had it and was killed. */
 export async function resolveChunk(
   context: ChunkContext,
   run: RunRecord,
@@ -173,10 +170,7 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, keyOf: OutcomeKey
   });
 }
 
-/**
- * Returns an identifier's remaining wait; 0 or less if it is due. It never exceeds the wait at
- * parking time, since the clock may have been set back.
- */
+/** Returns an identifier's wait, at most that of its parking: the clock may have been set back. */
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;

@@ -1,7 +1,4 @@
-/**
- * When to ask again after an answer that was not billed. A blip is retried inside the job; a longer
- * fault goes back to the queue, so that a crash forgets nothing. Pure.
- */
+/** When to ask again: after a blip inside the job, after a longer fault from the queue. Pure. */
 
 /** After an outage of this length, waiting for the service ends. */
 export const HOPELESS_MS = 1_800_000;

@@ -1,7 +1,6 @@
 /**
- * Reports to each run how far this worker is, also within a chunk, which a slow service answers in
- * minutes. A report is the sum so far under a name of its own: repeated it counts once, and a
- * failed one is part of the next.
+ * Reports each run's progress, also within a chunk, which can take minutes. A report is the sum so
+ * far under a name of its own: repeated it counts once, and a failed one is part of the next.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
