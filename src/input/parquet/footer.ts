@@ -1,4 +1,4 @@
-/** The footer of a Parquet file: schema, row groups, and whether its counts can be true. */
+/** Reads the footer of a Parquet file, and checks that its counts can be true. */
 import { type ColumnMetaData, type FileMetaData, parquetMetadataAsync, type SchemaElement } from 'hyparquet';
 import { shortName } from '../../core/terminal-text.js';
 import { type BinaryFile, OverBounds, readAt } from '../binary-table.js';
@@ -10,16 +10,16 @@ export const GEO_KEY = 'geo';
 export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];
-  /** The names in the file from the column down to it. */
+  /** Names from the column down to this node. */
   readonly path: readonly string[];
-  /** The levels of a value that has all lists and groups around it. */
+  /** Levels of a value inside all lists and groups around it. */
   readonly repetition: number;
   readonly definition: number;
 }
 
 const DEEPEST = 64;
 
-/** The columns, without groups that hold nothing. Throws Error for a damaged schema. */
+/** Returns the columns, without empty groups. Throws Error for a damaged schema. */
 export function columnsOf(schema: readonly SchemaElement[]): SchemaNode[] {
   if (schema.length > MAX_COLUMNS)
     throw new OverBounds(`it has more than ${MAX_COLUMNS} columns`, 'write it with fewer columns');
@@ -41,13 +41,13 @@ export function columnsOf(schema: readonly SchemaElement[]): SchemaNode[] {
     }).filter(({ element, children }) => element.type !== undefined || children.length > 0);
     const names = nodes.map(({ element }) => element.name);
     const twice = names.find((name, at) => names.indexOf(name) < at);
-    if (twice !== undefined) throw new Error(`it has two columns of the name '${shortName(twice)}'`);
+    if (twice !== undefined) throw new Error(`it has two columns named '${shortName(twice)}'`);
     return nodes;
   }
   return members(schema[0] ?? {}, { path: [], repetition: 0, definition: 0 });
 }
 
-/** The columns as they are stored, in order. */
+/** Returns the stored columns, in order. */
 export function leavesOf(nodes: readonly SchemaNode[]): SchemaNode[] {
   return nodes.flatMap((node) => (node.children.length === 0 ? [node] : leavesOf(node.children)));
 }
@@ -56,7 +56,7 @@ export function isFlat({ children, repetition }: SchemaNode): boolean {
   return children.length === 0 && repetition === 0;
 }
 
-/** A column of text, as lists and groups come back. */
+/** A column of text, as which lists and groups are written. */
 export const TEXT_ELEMENT = {
   type: 'BYTE_ARRAY',
   repetition_type: 'OPTIONAL',
@@ -68,16 +68,16 @@ export const TEXT_ELEMENT = {
 const MOST_GROUP_BYTES = 1024 * 1024 * 1024;
 const MOST_GROUP_ROWS = 8_000_000;
 const MOST_FILE_BYTES = 64 * 1024 * 1024 * 1024;
-/** Equal rows take no room in a file, but as much time as any others. */
+/** Equal rows take no room in a file, but as much time as other rows. */
 const MANY_ROWS = 1_000_000n;
 const ROWS_PER_BYTE = 10n;
-/** The header begins with it. */
+/** The length of `PAR1`, with which a file begins. */
 const MAGIC_BYTES = 4;
 
-/** Its chunks are in the order of the columns as they are stored. */
+/** A row group; its chunks are in the order of the stored columns. */
 export type RowGroup = ReturnType<typeof groupsIn>[number];
 
-/** Throws Error if it cannot be that of an intact file. */
+/** Reads the footer. Throws Error if no intact file can have it. */
 export async function readFooter(input: BinaryFile) {
   const { size } = input;
   const slice = (from: number, to = size) => new Uint8Array(readAt(input, from, to - from)).buffer;
@@ -86,7 +86,7 @@ export async function readFooter(input: BinaryFile) {
   return { metadata, nodes, groups: groupsIn(metadata, leavesOf(nodes), size) };
 }
 
-/** The groups that have rows. Arrays are made as long as the counts say. Pure. */
+/** Returns the groups with rows. Throws Error for counts that would make endless arrays. Pure. */
 export function groupsIn(
   { row_groups, num_rows }: FileMetaData,
   leaves: readonly SchemaNode[],
@@ -134,6 +134,6 @@ function assertChunk(chunk: ColumnMetaData, leaf: SchemaNode | undefined, size: 
 }
 
 export function startOf({ dictionary_page_offset: first, data_page_offset }: ColumnMetaData): number {
-  // Some writers state 0 for an absent one.
+  // Some writers state 0 for an absent dictionary.
   return Number(first !== undefined && first > 0n && first < data_page_offset ? first : data_page_offset);
 }

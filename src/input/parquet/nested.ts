@@ -1,4 +1,4 @@
-/** Columns of lists, maps and groups: each row as JSON, from the levels of its values. */
+/** Reads columns of lists, maps and groups, each row as JSON. */
 import { jsonOfCell, NO_FORMATS, textOfCell } from '../../core/typed-cell.js';
 import { MAX_RECORD_BYTES } from '../text/record-splitter.js';
 import type { SchemaNode } from './footer.js';
@@ -10,10 +10,10 @@ interface JsonReader {
   read(): string;
 }
 
-/** What the only member of a group is: a list's items or what holds each, a map's pairs. */
+/** What the only member of a group is: items of a list, groups around items, pairs of a map. */
 type Role = 'member' | 'items' | 'holders' | 'pairs';
 
-/** LogicalTypes.md, "Nested Types", with its "Backward-compatibility rules". */
+/** Follows LogicalTypes.md, "Nested Types", with its "Backward-compatibility rules". */
 function roleIn({ element, children }: SchemaNode): Role {
   const { name, converted_type: converted, logical_type: logical } = element;
   const [only] = children;
@@ -75,7 +75,7 @@ function jsonReader(node: SchemaNode, readers: Iterator<ColumnReader>, role: Rol
   };
 }
 
-/** Returns what reads the column row by row; null for a row without a value. */
+/** Returns a function that reads the next row of a column; null for a row without a value. */
 export function rowsAsJson(node: SchemaNode, readers: Iterator<ColumnReader>): () => string | null {
   const { leaves, read } = jsonReader(node, readers, 'member');
   return () => {

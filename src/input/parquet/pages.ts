@@ -1,4 +1,4 @@
-/** The values of one column of a row group: hyparquet decodes its pages, one after the other. */
+/** Reads the values of one column of a row group, page by page. */
 import type { ColumnMetaData, DataPageHeader, Encoding, PageHeader } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { decompressPage, readDataPage } from 'hyparquet/src/datapage.js';
@@ -11,16 +11,16 @@ import { keptValue } from './values.js';
 
 /** The common size of a page is 1 MiB. */
 const MOST_PAGE_BYTES = 256 * 1024 * 1024;
-/** The most that is held of all columns of a row group. */
+/** The most memory for the open pages of a row group. */
 const MOST_HELD_BYTES = 512 * 1024 * 1024;
 const HEADER_BYTES = 4 * 1024;
-/** Its statistics hold values. */
+/** A header has values in its statistics, which may be long. */
 const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 /** Old writers left the header of the dictionary out of the size of the column (IMPALA-694). */
 const UNCOUNTED_BYTES = 100;
-/** Each value of a page takes so many bytes: its levels and its place in the dictionary. */
+/** Bytes for each value of a page: its levels and its place in the dictionary. */
 const DECODED_BYTES = 6;
-/** The same where a value is a view of its bytes. */
+/** Bytes for each value that is a view of its page. */
 const VIEW_BYTES = 128;
 
 const OUT_OF_RANGE = 'one of its pages has a number out of range';
@@ -38,7 +38,7 @@ export class ColumnReader {
   #repetitions = new Uint8Array();
   #definitions = new Uint8Array();
 
-  /** `held`: bytes of all columns of the row group. */
+  /** `held`: bytes of the open pages of all columns. */
   constructor(
     private readonly chunk: ColumnMetaData,
     private readonly leaf: SchemaNode,
@@ -46,7 +46,7 @@ export class ColumnReader {
     private readonly held: { bytes: number },
   ) {}
 
-  /** The repetition level of the next value; -1 after the last. */
+  /** Returns the repetition level of the next value; -1 after the last. */
   repetition(): number {
     return this.#hasMore() ? (this.#repetitions[this.#at] ?? 0) : -1;
   }
@@ -104,7 +104,7 @@ export class ColumnReader {
     }
     if (left !== 0)
       throw new Error(
-        `column '${shortName(this.leaf.element.name)}' has other values in its pages than it states`,
+        `column '${shortName(this.leaf.element.name)}' does not have as many values as it states`,
       );
   }
 
@@ -114,14 +114,14 @@ export class ColumnReader {
       try {
         return { header: parquetHeader(reader), from: at + reader.offset };
       } catch (error) {
-        // It is longer, unless all was there.
+        // The header may be longer than what was read.
         if (bytes >= Math.min(end - at, MOST_HEADER_BYTES)) throw error;
       }
     }
   }
 
   #unpack(body: Uint8Array, size: number, isPacked = true): Uint8Array {
-    // What compressors make of nothing differs.
+    // Compressors differ in what they make of nothing.
     if (size === 0) return new Uint8Array();
     return decompressPage(body, size, isPacked ? this.chunk.codec : 'UNCOMPRESSED', compressors);
   }
@@ -134,7 +134,7 @@ export class ColumnReader {
     const levels = (most: number, encoding?: Encoding, length?: number) => {
       const all = new Uint8Array(most > 0 ? count : 0);
       if (most === 0) return all;
-      if (encoding === 'BIT_PACKED') throw new Error('its levels have an encoding that is out of use');
+      if (encoding === 'BIT_PACKED') throw new Error('its levels have an obsolete encoding');
       readRleBitPackedHybrid(bytes, 32 - Math.clz32(most), all, length);
       if (all.some((level) => level > most)) throw new Error(OUT_OF_RANGE);
       return all;
@@ -152,7 +152,7 @@ export class ColumnReader {
   #valuesIn(page: Uint8Array, encoding: Encoding | undefined, count: number): () => unknown {
     const { element } = this.leaf;
     const dictionary = this.#dictionary;
-    // Bytes of their own: hyparquet reads on behind the end of a view.
+    // Copy the page, because hyparquet reads beyond the end of a view.
     const body = new Uint8Array(page);
     const bytes = readerOf(body);
     const { type, type_length } = element.type === 'INT96' ? INT96_ELEMENT : element;
@@ -163,7 +163,7 @@ export class ColumnReader {
     const isBits = encoding === 'RLE' && type === 'BOOLEAN';
     if (isBits || encoding?.endsWith('_DICTIONARY')) {
       const width = isBits ? 1 : bytes.view.getUint8(bytes.offset++);
-      // hyparquet holds 32 bits, and a packed number begins at any of the first eight.
+      // hyparquet reads 32 bits at once, and a number may begin at any of the first eight.
       if (width > 24) throw new Error(OUT_OF_RANGE);
       const numbers = new Uint32Array(count);
       if (width > 0) readRleBitPackedHybrid(bytes, width, numbers, isBits ? undefined : 0);
@@ -174,7 +174,7 @@ export class ColumnReader {
     }
     if (encoding === undefined || type === undefined || !READ.test(`${encoding} ${type}`))
       throw new Error(`it has values of type ${type} in the encoding ${encoding}`);
-    // Each is a view, so that all at once would take far more than the page.
+    // Make one view at a time: all together would take far more memory than the page.
     if (encoding === 'PLAIN' && type.endsWith('BYTE_ARRAY'))
       return () => {
         const prefix = type === 'BYTE_ARRAY' ? 4 : 0;
@@ -193,5 +193,5 @@ type Decoder = Parameters<typeof readDataPage>[2];
 
 const INT96_ELEMENT = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const;
 
-/** Encodings and types that hyparquet decodes rightly. */
+/** Encodings and types that hyparquet decodes correctly. */
 const READ = /^(PLAIN|BYTE_STREAM_SPLIT) |^DELTA_(BINARY_PACKED INT|(LENGTH_)?BYTE_ARRAY [BF]\w+Y$)/;

@@ -18,24 +18,24 @@ export interface ParquetPlan {
   /** The columns of a Parquet input; absent for other inputs. */
   readonly schema?: readonly SchemaElement[] | undefined;
   readonly geo?: string | undefined;
-  /** In order; columns of the header beyond them are text. */
+  /** In order; further columns of the header are text. */
   readonly columns: readonly ParquetColumn[];
-  /** A row that could not be read has no values, not even of a column that every row must have. */
+  /** True if unreadable rows lack values even in required columns. */
   readonly hasUnreadable: boolean;
 }
 
 type ParquetColumn =
   /** A column of the input. INT96 becomes a TIMESTAMP, in NANOS if all times fit into 64 bits. */
   | { readonly same: number; readonly int96: 'NANOS' | 'MICROS' }
-  /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
+  /** `isUtc`: true for moments in UTC; those of a spreadsheet have no zone. */
   | { readonly type: ColumnType; readonly isUtc: boolean };
 
-/** A row group, whichever comes first. */
+/** Limits of a row group. */
 const GROUP_ROWS = 20_000;
 const GROUP_CHARACTERS = 32 * 1024 * 1024;
 const PAGE_BYTES = 1024 * 1024;
 
-/** Takes records of `TypedCell`s, the first a header, and sends its bytes. */
+/** Writes records of `TypedCell`s, the first a header, as bytes to `output`. */
 export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan: ParquetPlan) {
   const bytes = new ByteWriter();
   let columns: readonly WrittenColumn[] = [];
@@ -69,7 +69,7 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
       if (file === null) {
         const header = cells.map((cell) => textOfCell(cell, plan.formats));
         columns = columnsOf(header, plan);
-        // Values are given as they are stored: the writer would convert what has a meaning.
+        // With these annotations the writer would convert values, which are in stored form already.
         const stored = columns.map(({ element }) => {
           const { converted_type, logical_type, ...bare } = element;
           return bare;
@@ -88,7 +88,7 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
       characters += record.length;
       if (rows === GROUP_ROWS || characters > GROUP_CHARACTERS) await flush();
     },
-    /** Sends the rest; nothing may be written after it. */
+    /** Sends the rest. Nothing may be written afterwards. */
     finish: () => flush(true),
   };
 }
@@ -119,19 +119,19 @@ function columnsOf(header: readonly string[], plan: ParquetPlan): readonly Writt
   });
 }
 
-/** The value in a cell of a Parquet input; lists and groups are JSON. */
+/** Returns the stored value of a cell of a Parquet input; JSON for lists and groups. */
 function storedIn(cell: TypedCell, isMicros: boolean): unknown {
   if (typeof cell !== 'object' || cell === null) return cell;
   if ('j' in cell) return cell.j;
   const stored = 'p' in cell ? unpackStored(cell.p as Parameters<typeof unpackStored>[0]) : null;
   if (!isMicros || typeof stored !== 'bigint') return stored;
-  // Cut towards the past, as the other units are.
+  // Round towards the past, like the other units.
   return (stored - (((stored % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
 }
 
 /**
- * Returns the element as hyparquet-writer 0.17 can write it: it gives an INTEGER's width 32 bits in
- * place of a byte, which Arrow and pandas refuse; the older annotation says the same.
+ * Returns an element that hyparquet-writer 0.17 writes correctly. It writes the width of an INTEGER
+ * in 32 bits instead of a byte, which Arrow and pandas refuse; the older annotation works.
  */
 function writable(element: SchemaElement, unit: 'NANOS' | 'MICROS'): SchemaElement {
   const { logical_type: logical, ...rest } = element;
@@ -153,7 +153,7 @@ const elementsOf = (isAdjustedToUTC: boolean) =>
     text: TEXT_ELEMENT,
   }) satisfies Record<ColumnType, Partial<SchemaElement>>;
 
-/** null for a cell of another type, which only an odd answer of the service can have. */
+/** Returns the value to store; null for another type, which only an odd answer can bring. */
 function valueIn(cell: TypedCell, type: ColumnType, formats: CellFormats): unknown {
   if (cell === null) return null;
   if (type === 'boolean') return typeof cell === 'boolean' ? cell : null;

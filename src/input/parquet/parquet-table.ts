@@ -1,4 +1,4 @@
-/** The table of a Parquet file, one row group after the other. */
+/** Reads the table of a Parquet file, one row group after the other. */
 import type { ColumnMetaData, FileMetaData } from 'hyparquet';
 import { RunError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
@@ -26,10 +26,10 @@ import { rowsAsJson } from './nested.js';
 import { ColumnReader } from './pages.js';
 import { parquetCell } from './values.js';
 
-/** Metadata of programs built on Arrow: their own schema, beside that of Parquet. */
+/** The key of Arrow's own schema, beside that of Parquet. */
 const ARROW_KEY = 'ARROW:schema';
 
-/** Throws `input-empty`, and Error for a damaged file. */
+/** Opens a table. Throws `input-empty`, and Error for a damaged file. */
 export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> {
   const { metadata, nodes, groups } = await readFooter(input);
   const columns = nodes.map(({ element }) => element.name);
@@ -84,14 +84,14 @@ function* rowsOfGroup({ rows, chunks }: RowGroup, nodes: readonly SchemaNode[], 
     throw new Error('it has more rows than its footer states');
 }
 
-/** What Parquet output does not keep, as sentences. */
+/** Returns sentences about what Parquet output does not keep. */
 function warningsOf({ key_value_metadata }: FileMetaData, nodes: readonly SchemaNode[]): string[] {
   const nested = nodes.filter((node) => !isFlat(node)).map(({ element }) => `'${shortName(element.name)}'`);
   return [
-    nested.length > 0 && `Parquet output has lists and groups as JSON text: ${firstOf(nested, 1)}`,
+    nested.length > 0 && `Parquet output writes lists and groups as JSON text: ${firstOf(nested, 1)}`,
     nodes.some(({ element }) => element.type === 'INT96') &&
-      'Parquet output has times of type INT96 as TIMESTAMP, because INT96 is deprecated: in ' +
-        'microseconds if some of its column are before 1677 or after 2262',
+      'Parquet output writes times of the deprecated type INT96 as TIMESTAMP, in microseconds for a ' +
+        'column with times before 1677 or after 2262',
     key_value_metadata?.some(({ key }) => key === ARROW_KEY) &&
       'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are ' +
         'written in UTC, dictionaries and durations as their values',
@@ -100,7 +100,7 @@ function warningsOf({ key_value_metadata }: FileMetaData, nodes: readonly Schema
 
 function rowOf(number: number, values: readonly unknown[], nodes: readonly SchemaNode[]): Row {
   let left = MAX_RECORD_BYTES;
-  // Each has at least so many characters as JSON.
+  // The least number of characters of each value as JSON.
   const over = values.findIndex((value) => {
     left -= typeof value === 'string' || value instanceof Uint8Array ? value.length + 3 : 2;
     return left < 0;
@@ -119,7 +119,7 @@ function rowOf(number: number, values: readonly unknown[], nodes: readonly Schem
   return { ...place, raw, cells: cells.map((cell) => textOfCell(cell, NO_FORMATS)), problem: null };
 }
 
-/** Counts the rows of a file that we wrote, by the values of its last column: numbers to add. */
+/** Counts the rows of a file that we wrote, by its last column. Yields numbers to add up. */
 export async function* countParquetRows(input: BinaryFile): AsyncGenerator<number> {
   const { groups, nodes } = await readFooter(input);
   const last = leavesOf(nodes).slice(-1);

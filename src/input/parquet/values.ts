@@ -1,10 +1,10 @@
-/** Values of Parquet columns: as stored, to be written again bit by bit, and their meaning. */
+/** Interprets values of Parquet columns, and keeps their stored form to write it again. */
 import type { SchemaElement } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';
 import { isJsonText } from '../../core/json-text.js';
 import type { TypedCell } from '../../core/typed-cell.js';
 
-/** JSON of a stored value; values that JSON lacks are objects with one key. */
+/** A stored value as JSON; a value that JSON lacks is an object with one key. */
 type Stored = null | string | number | boolean | { readonly [kind in 'i' | 'b' | 'n']?: string };
 
 export function packStored(value: unknown): Stored {
@@ -22,10 +22,10 @@ export function unpackStored(stored: Stored): unknown {
 }
 
 const DAY_NANOS = 86_400_000_000_000n;
-/** Of 1970-01-01. */
+/** The Julian day of 1970-01-01. */
 const JULIAN_DAY = 2_440_588n;
 
-/** What is kept of a value: text, if it is valid; INT96 as nanoseconds since 1970. */
+/** Returns a function that decodes valid text, and INT96 as nanoseconds since 1970. */
 export function keptValue({ type, type_length, converted_type, logical_type }: SchemaElement) {
   const isText = type === 'BYTE_ARRAY' && (converted_type === 'UTF8' || logical_type?.type === 'STRING');
   return (value: unknown): unknown => {
@@ -41,14 +41,14 @@ export function keptValue({ type, type_length, converted_type, logical_type }: S
   };
 }
 
-/** The cell of a stored value; it includes the value if the cell alone is not enough. */
+/** Returns the cell of a stored value, with the value itself if the cell cannot restore it. */
 export function parquetCell(element: SchemaElement, value: unknown): TypedCell {
   if (value === null || value === undefined) return null;
   const cell = meaningOf(element, value);
   return Object.is(cell, value) ? cell : { p: packStored(value), c: cell };
 }
 
-/** Parquet's logical types (LogicalTypes.md); `element` has its annotations. */
+/** Interprets a value by the logical type of its element (LogicalTypes.md). */
 function meaningOf(element: SchemaElement, value: unknown): TypedCell {
   const { type, converted_type: converted, logical_type: logical, scale = 0 } = element;
   if (typeof value === 'boolean' || typeof value === 'string') return value;
@@ -88,13 +88,13 @@ function bytesCell({ converted_type, logical_type }: SchemaElement, bytes: Uint8
   if (logical_type?.type === 'UUID')
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const text = utf8Text(bytes);
-  // The annotation is only a claim, and outputs hold the text of JSON as it stands.
+  // Outputs contain JSON unchanged, so an annotation is not enough.
   if (text !== null && converted_type === 'JSON') return isJsonText(text) ? { j: text } : text;
   // Bytes without an annotation are text only if they look like it.
   return text === null || /[^\t\n\r\P{Cc}]/u.test(text) ? Buffer.from(bytes).toString('base64') : text;
 }
 
-/** Months, days and milliseconds as an ISO 8601 duration: `P1M2DT0.5S`; `PT0S` for none. */
+/** Returns months, days and milliseconds as an ISO 8601 duration: `P1M2DT0.5S`. */
 function durationText(bytes: Buffer): string {
   const [months, days, ms] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
   const date = `${months > 0 ? `${months}M` : ''}${days > 0 ? `${days}D` : ''}`;
@@ -127,7 +127,7 @@ function decimalText(unscaled: bigint, scale: number): string {
 const PER_SECOND = { MILLIS: 1_000n, MICROS: 1_000_000n, NANOS: 1_000_000_000n };
 const FRACTION_DIGITS = { MILLIS: 3, MICROS: 6, NANOS: 9 };
 
-/** `2024-01-15T10:30:00.5`, without trailing zeros. */
+/** Returns `2024-01-15T10:30:00.5`, without trailing zeros. */
 function clockText(count: bigint, unit: keyof typeof PER_SECOND): string {
   const per = PER_SECOND[unit];
   const fraction = ((count % per) + per) % per;
@@ -138,13 +138,13 @@ function clockText(count: bigint, unit: keyof typeof PER_SECOND): string {
   return digits === '' ? moment : `${moment}.${digits}`;
 }
 
-/** `2024-01-15T10:30:00`, or the number outside the calendar. */
+/** Returns `2024-01-15T10:30:00`, or the number if it is outside the calendar. */
 function momentText(seconds: bigint): string {
   const date = new Date(Number(seconds) * 1_000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace(/\.\d+Z$/, '');
 }
 
-/** The shortest number with the same 32-bit float. */
+/** Returns the shortest number with the same 32-bit float. */
 function shortestFloat(value: number): number {
   const shortIn = (digits: number) => Number(value.toPrecision(digits));
   return shortIn([6, 7, 8].find((digits) => Math.fround(shortIn(digits)) === value) ?? 17);

@@ -1,4 +1,4 @@
-/** The side of the reading process: makes the pass that it was asked for. */
+/** Answers a pass, inside the reading process. */
 import { fstatSync } from 'node:fs';
 import {
   type BinaryFile,
@@ -12,10 +12,9 @@ import { ZipArchive } from '../zip-archive.js';
 import { type FoundTable, type Pass, type Reply, sentError, sentRow, type TableOpening } from './replies.js';
 
 const SPLIT = 'save it as CSV (UTF-8), or split it into several smaller files';
-/** More are too many to choose from. */
 const MOST_SHEETS = 1_000;
 
-/** `descriptor`: of the open file. Never rejects; loads modules when a file needs them. */
+/** Yields the replies to a pass. `descriptor`: of the open file. Never rejects. */
 export async function* answerPass(pass: Pass, descriptor = 3): AsyncGenerator<Reply> {
   try {
     yield* answer(pass, { name: pass.name, descriptor, size: fstatSync(descriptor).size });
@@ -27,15 +26,15 @@ export async function* answerPass(pass: Pass, descriptor = 3): AsyncGenerator<Re
 async function* answer(pass: Pass, file: BinaryFile): AsyncGenerator<Reply> {
   switch (pass.type) {
     case 'open': {
-      const found = await openTable(file, pass.opening);
-      if ('part' in found) return yield { end: found satisfies FoundTable };
-      const { shape, detected, warnings } = found;
+      const table = await openTable(file, pass.opening);
+      if ('part' in table) return yield { end: table satisfies FoundTable };
+      const { shape, detected, warnings } = table;
       return yield { end: { shape, detected, warnings } satisfies FoundTable };
     }
     case 'rows': {
-      const found = await openTable(file, pass.opening);
-      if ('part' in found) throw new Error('it is an archive');
-      return yield* rowReplies(found.openRows(pass.wanted), pass, file.size);
+      const table = await openTable(file, pass.opening);
+      if ('part' in table) throw new Error('it is an archive');
+      return yield* rowReplies(table.openRows(pass.wanted), pass, file.size);
     }
     case 'sheets': {
       const { sheets } = await (await import('../xlsx/workbook.js')).readSheets(await archiveOf(file));
@@ -70,14 +69,14 @@ async function openTable(
   return part === null ? (await import('../xlsx/xlsx-table.js')).openXlsxTable(archive, opening) : { part };
 }
 
-/** The rows of our own outputs, as often as some thousand are counted. */
+/** Counts the rows of an output of ours. Yields numbers to add up. */
 async function countsOf(file: BinaryFile, part: string | null): Promise<AsyncIterable<number>> {
   return part === null
     ? (await import('../parquet/parquet-table.js')).countParquetRows(file)
     : (await import('../xlsx/sheet-rows.js')).countSheetRows(await archiveOf(file), part);
 }
 
-/** Many rows may refer to one text, so that a small file fills any disk, and takes as long. */
+/** Limits of the text of all rows: many may share one text, so a small file could fill any disk. */
 const SMALL_CHARS = 256 * 1024 * 1024;
 const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 

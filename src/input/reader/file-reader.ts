@@ -1,4 +1,4 @@
-/** Reads a workbook, a Parquet file or an archive, in processes that may die of it. */
+/** Reads a workbook, a Parquet file or an archive, in processes that a bad file may kill. */
 import { RunError, readingStopped } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Row } from '../../core/table.js';
@@ -16,12 +16,12 @@ import {
 
 type Asked = Pass extends infer P ? (P extends unknown ? Omit<P, 'name'> : never) : never;
 
-/** `nth`: how often this pass began before. */
-type Seen = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: number };
+/** `nth`: number of earlier attempts at this pass. */
+type PassReply = { readonly reply: Exclude<Reply, { error: unknown }>; readonly nth: number };
 
 /**
- * Makes each pass in a process of its own. Throws `RunError` for what is wrong with the file
- * and for one that takes too much memory or time, `InterruptedError` once stopped.
+ * Makes each pass in a process of its own. Throws `RunError` for a damaged file and for one that
+ * takes too much memory or time, `InterruptedError` when stopped.
  */
 export class FileReader {
   readonly #closing = new AbortController();
@@ -46,7 +46,7 @@ export class FileReader {
     return this.#end<string[]>({ type: 'sheets' });
   }
 
-  /** Rows of a file that we wrote; `part`: of its sheet, null: it is a Parquet file. */
+  /** Counts the rows of a file that we wrote. `part`: its sheet; null for a Parquet file. */
   count(part: string | null): Promise<number> {
     return this.#end<number>({ type: 'count', part });
   }
@@ -67,7 +67,7 @@ export class FileReader {
     }
   }
 
-  /** Reads rows in batches, then the end. `wanted`: the columns whose cells are needed, or null. */
+  /** Reads rows in batches, then the end. `wanted`: columns with needed cells; null for all. */
   async *rows(
     limit: number | null,
     wanted: readonly number[] | null,
@@ -94,8 +94,8 @@ export class FileReader {
     throw new Error('a pass without an end');
   }
 
-  /** A pass whose process dies begins once more. */
-  async *#pass(asked: Asked): AsyncGenerator<Seen> {
+  /** Makes a pass, and repeats it once if its process dies. */
+  async *#pass(asked: Asked): AsyncGenerator<PassReply> {
     const { name, descriptor } = this.source;
     for (let nth = 0; ; nth += 1) {
       if (this.#stop.aborted) throw readingStopped(name);

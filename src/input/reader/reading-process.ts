@@ -1,4 +1,4 @@
-/** The process for a binary file: one made to exhaust memory or time must not take ours along. */
+/** Runs the process that reads a binary file: a hostile file may exhaust its memory, not ours. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,9 +10,9 @@ import type { Pass, Reply } from './replies.js';
 const LIMITS = {
   /** MiB for objects and texts; buffers are outside of it. */
   heapMib: 512,
-  /** Bytes of all of the process. */
+  /** Bytes of the whole process. */
   memory: 1024 * 1024 * 1024,
-  /** Computing for one reply: honest files take minutes, but not between two rows. */
+  /** CPU time for one reply: honest files take minutes, but not between two rows. */
   cpuMs: 60_000,
 };
 const LOOK_MS = 100;
@@ -20,34 +20,33 @@ const ERROR_CHARS = 2_000;
 /** The size of a reply; a row has at most 1 MiB, and a schema 4,096 columns. */
 const MOST_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** Tests run the sources, which Node cannot: they start what was built. */
+/** Node cannot run the sources that tests import, so these start the built file. */
 const isSource = import.meta.url.endsWith('.ts');
 const ENTRY = fileURLToPath(
   new URL(isSource ? '../../../dist/src/file-reader.js' : '../../file-reader.js', import.meta.url),
 );
 
-/** The process ended, or was ended, before its pass did. */
+/** Thrown if the process ended, or was killed, before the end of its pass. */
 export class ReaderEnded extends Error {
   constructor(
     /** `unstarted`: the system refused to start it. */
     readonly why: 'crashed' | 'memory' | 'slow' | 'unstarted',
     reason: string,
-    /** What it wrote to stderr, or the error of the system. */
+    /** The text of its stderr, or the error of the system. */
     cause?: unknown,
   ) {
     super(reason, cause === undefined ? undefined : { cause });
   }
 
-  /** True if the file need not be to blame. */
+  /** True if the cause may not be the file. */
   get mayTryAgain(): boolean {
     return this.why === 'crashed' || this.why === 'memory';
   }
 }
 
 /**
- * Reads the replies of a process of its own to one pass, up to the end or an error. `descriptor`:
- * of the open file; the process has its own copy of it. Throws `ReaderEnded`, also when `stop` ends
- * the process.
+ * Makes a pass in a new process, and yields its replies up to the end or an error. `descriptor`:
+ * of the open file; the process gets a copy. Throws `ReaderEnded`, also when `stop` is aborted.
  */
 export async function* readInProcess(
   descriptor: number,
@@ -56,9 +55,9 @@ export async function* readInProcess(
   limits = LIMITS,
 ): AsyncGenerator<Reply> {
   let ended: ReaderEnded | null = null;
-  let said = '';
+  let errorOutput = '';
   let lookedAt = Number.NEGATIVE_INFINITY;
-  /** When the last reply came, in computing time of the process; null: not yet looked. */
+  /** CPU time of the process at the last reply; null before it is measured. */
   let cpuAtReply: number | null = null;
   const child = start(descriptor, limits.heapMib);
   const kill = () => child.kill('SIGKILL');
@@ -68,13 +67,13 @@ export async function* readInProcess(
       resolve();
     });
     child.on('close', (code, signal) => {
-      ended ??= new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(said));
+      ended ??= new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(errorOutput));
       resolve();
     });
   });
   child.stdin.on('error', () => undefined);
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(0, ERROR_CHARS);
+    errorOutput = (errorOutput + text).slice(0, ERROR_CHARS);
   });
   child.stdin.write(`${JSON.stringify(pass)}\n`);
 
@@ -82,7 +81,7 @@ export async function* readInProcess(
     if (child.pid === undefined) return;
     lookedAt = performance.now();
     const { memory, cpuMs } = await usageOf(child.pid);
-    // Where the system does not say, time that passes counts as computing.
+    // If the system does not tell the CPU time, all time counts.
     const cpu = cpuMs ?? performance.now();
     cpuAtReply ??= cpu;
     if (memory !== null && memory > limits.memory) {
@@ -101,7 +100,7 @@ export async function* readInProcess(
     for (;;) {
       const looking = setInterval(() => void look(), LOOK_MS);
       const { value } = await lines.next().finally(() => clearInterval(looking));
-      // Replies that come faster than the timer must not hide what they take.
+      // With replies faster than the timer, it never fires.
       if (performance.now() - lookedAt >= LOOK_MS) await look();
       if (value === undefined) await isGone;
       if (ended !== null) throw ended;
@@ -110,7 +109,7 @@ export async function* readInProcess(
       const [, line] = value;
       if (line === null) throw new ReaderEnded('crashed', 'its structure is too large');
       const reply: Reply | null = attempt(() => JSON.parse(line.toString()) as Reply, null);
-      // The process died in the middle of it.
+      // The process died while it wrote the reply.
       if (reply === null) {
         kill();
         continue;
@@ -128,7 +127,7 @@ function start(descriptor: number, heapMib: number): ChildProcessWithoutNullStre
   try {
     return spawn(process.execPath, [`--max-old-space-size=${heapMib}`, ENTRY], {
       cwd: dirname(ENTRY),
-      // Nothing of ours: no token, no address, no NODE_OPTIONS. Electron is Node only when told so.
+      // No token, address or NODE_OPTIONS of ours. Electron needs the variable to be Node.
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['pipe', 'pipe', 'pipe', descriptor],
       windowsHide: true,
@@ -142,7 +141,7 @@ function unstarted(cause: unknown): ReaderEnded {
   return new ReaderEnded('unstarted', 'it could not be started', cause);
 }
 
-/** V8 ends a process without memory by one of these; 133 and 134 are the same through a shell. */
+/** How V8 ends a process that is out of memory; 133 and 134 are the same through a shell. */
 const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 133, 134];
 
 function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: number): string {
@@ -151,22 +150,22 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: numb
 }
 
 interface ProcessUsage {
-  /** Bytes in memory; null: unknown, as on Windows. */
+  /** Bytes in memory; null if unknown, as on Windows. */
   readonly memory: number | null;
   readonly cpuMs: number | null;
 }
 
-/** The length of USER_HZ, the unit of `/proc/PID/stat`: 100 per second on every Linux (proc(5)). */
+/** The unit of time in `/proc/PID/stat`: USER_HZ is 100 on every Linux (proc(5)). */
 const TICK_MS = 10;
 
-/** Null values where the process is gone. Never rejects. */
+/** Returns what a process uses; null values if it has ended. Never rejects. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   if (process.platform === 'linux') return linuxUsage(pid);
   if (process.platform === 'win32') return { memory: null, cpuMs: null };
-  const told = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     execFile('ps', ['-o', 'rss=,time=', '-p', String(pid)], (_error, stdout) => resolve(stdout));
   });
-  return readPs(told);
+  return readPs(output);
 }
 
 function linuxUsage(pid: number): ProcessUsage {
@@ -183,7 +182,7 @@ function linuxUsage(pid: number): ProcessUsage {
   };
 }
 
-/** `81234 1-02:03:04` or `81234 3:04.56`: kilobytes and time, as `ps` says them. Pure. */
+/** Reads kilobytes and time from `ps`: `81234 1-02:03:04` or `81234 3:04.56`. Pure. */
 export function readPs(text: string): ProcessUsage {
   const [, kilobytes, days = '0', clock = ''] = /^\s*(\d+)\s+(?:(\d+)-)?([\d:.]+)\s*$/.exec(text) ?? [];
   if (kilobytes === undefined) return { memory: null, cpuMs: null };

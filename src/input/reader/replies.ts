@@ -1,4 +1,4 @@
-/** What our process asks the reading one for, and its replies: a line of JSON each. */
+/** The messages between our process and the reading process, each a line of JSON. */
 import { BrandEnrichError, ConfigError, errorText, RunError } from '../../core/errors.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
@@ -6,11 +6,11 @@ import { cutText, shortText } from '../../core/terminal-text.js';
 import { type BinaryTable, OverBounds } from '../binary-table.js';
 import type { ReadingSettings } from '../input.js';
 
-/** The file is descriptor 3. `name`: of the input, for messages. */
+/** A request for a pass over descriptor 3. `name`: that of the input, for messages. */
 export type Pass = { readonly name: string } & (
   | { readonly type: 'open'; readonly opening: TableOpening }
   | { readonly type: 'sheets' }
-  /** `wanted`: the columns whose cells are needed, or null for all. */
+  /** `wanted`: the columns whose cells are needed; null for all. */
   | {
       readonly type: 'rows';
       readonly opening: TableOpening;
@@ -18,13 +18,13 @@ export type Pass = { readonly name: string } & (
       readonly wanted: readonly number[] | null;
     }
   | { readonly type: 'bytes'; readonly part: string }
-  /** `part`: the path of the sheet in the archive, or null for a Parquet file. */
+  /** `part`: the path of the sheet in the archive; null for a Parquet file. */
   | { readonly type: 'count'; readonly part: string | null }
 );
 
 export type TableOpening = Pick<ReadingSettings, 'header' | 'skipLines' | 'sheet'>;
 
-/** A table, or the name of the only one in an archive. */
+/** A table, or the name of the only table in an archive. */
 export type FoundTable = Pick<BinaryTable, 'shape' | 'detected' | 'warnings'> | { readonly part: string };
 
 export interface RowsEnd {
@@ -62,11 +62,11 @@ type SentError = Pick<RunError['detail'], 'code' | 'what' | 'subject' | 'todo'> 
   readonly reason?: string;
 };
 
-/** Other libraries may quote the file, in the message and so in the stack. */
+/** Limits of messages and stacks, in which libraries may quote the file. */
 const CAUSE_AT_MOST = 300;
 const STACK_AT_MOST = 2_000;
 
-/** Anything unexpected comes from what is in the file. */
+/** Makes an error to send. An unexpected one counts as damage of the file. */
 export function sentError(name: string, cause: unknown): SentError {
   const error = damaged(name, cause);
   const { code, what, subject, todo } = error.detail;
@@ -80,11 +80,11 @@ export function errorOf({ isUsage, reason, ...detail }: SentError): Error {
   return new Kind({ ...detail, ...(reason && { cause: new Error(reason) }) });
 }
 
-/** `input-binary` with the cause in the message; one of our errors stays. */
+/** Returns an error of ours unchanged, and `input-binary` for any other cause. */
 function damaged(name: string, cause: unknown): BrandEnrichError {
   if (cause instanceof BrandEnrichError) return cause;
   const isOver = cause instanceof OverBounds;
-  // The words of a RangeError are about the engine that runs this, not about the file.
+  // The message of a RangeError is about V8, not about the file.
   const isRange = cause instanceof RangeError;
   const words = isRange ? 'its structure is nested too deeply, or too large' : errorText(cause);
   return new RunError({

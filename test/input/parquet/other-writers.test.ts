@@ -28,7 +28,7 @@ describe('a file with', () => {
   });
 });
 
-it('lists and groups come back as JSON text, which is said', async () => {
+it('lists and groups come back as JSON text, with a warning', async () => {
   for (const [name, bytes, expected] of OTHER_WRITERS.filter(([name]) =>
     /^(lists of lists|maps|a group of)/.test(name),
   )) {
@@ -56,7 +56,7 @@ it('-0 keeps its sign, beside 0 and in a list, and is shown with it', async () =
   expect(again.map((raw) => JSON.parse(raw)[2])).toEqual(raws.map((raw) => JSON.parse(raw)[2]));
 });
 
-it('times with digits that microseconds lack are said, beside those of the year 9999', async () => {
+it('a warning names times that lose digits in microseconds beside those of the year 9999', async () => {
   const times = [int96(2_932_896, 0n), int96(0, 123_456_789n)];
   const columns = [
     { pages: [page1(2, texts('a.com', 'b.com'))] },
@@ -65,7 +65,7 @@ it('times with digits that microseconds lack are said, beside those of the year 
   const bytes = parquetFile([SITE, leaf('t', { type: 'INT96' })], [{ rows: 2, columns }]);
   const path = await pathOf(bytes);
   const { warnings, shape, raws, columns: names } = await readTable(path);
-  expect(warnings.join()).toContain('in microseconds if some');
+  expect(warnings.join()).toContain('in microseconds for a column');
   const { cells } = await readTable(await writeTable(raws, { input: shape, allColumns: names }));
   expect(cells.map((row) => row[1])).toEqual(['9999-12-31T00:00:00', '1970-01-01T00:00:00.123456']);
 });

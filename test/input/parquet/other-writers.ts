@@ -208,7 +208,7 @@ const farTimes = times(int96(2_000_000_000, 0n), int96(0, 0n), int96(0, 0n));
 /** Broken files that DuckDB or Arrow refuse, and what hyparquet would read wrongly. */
 export const BROKEN: readonly (readonly [what: string, bytes: Buffer])[] = [
   ['fewer values than its page states', flat(page1(3, int32s(1, 2), FULL))],
-  ['levels in an encoding that is out of use', flat(bitPacked())],
+  ['levels in an obsolete encoding', flat(bitPacked())],
   ['more values than its pages have', flat(page1(3, int32s(1, 2, 3), FULL), { num_values: 4n })],
   ['a time that microseconds cannot hold', fileOf([leaf('t', { type: 'INT96' })], farTimes)],
   ['two columns of one name', fileOf([leaf('n'), leaf('n')], numbers(1, 2, 3), numbers(4, 5, 6))],
