@@ -36,7 +36,7 @@ describe('with --json an error is an object on standard output and a line on sta
     ['lsit.csv', 5, /it does not exist\); did you mean list\.csv\?/],
     ['other.csv', 5, /check the path and its permissions/],
     ['cut.json', 5, /line 1 \(the array does not end: it seems to be cut off\)/],
-    ['list.csv -o out.pdf', 2, /ends in \.pdf is not that of a csv file.*; end it in \.csv, or choose/],
+    ['list.csv -o out.pdf', 2, /ends in \.pdf, but the format is csv.*; end it in \.csv, or in/],
   ])('run %s ends with %i and says what to do', async (args, code, words) => {
     const scene = await createScene(embeddedEngine(), {}, domainList(1));
     await scene.write('cut.json', '[{"website":"acme.com"},{"webs');

@@ -1,25 +1,25 @@
 /**
- * What a cell reads from a brand: a path of `--fields`, or the best logo, colour or industry. Any
- * field may be absent or odd. A segment of a path is, in an object, a key; in an array, whichever
- * fits first: a position from 0; a label (`type`, `theme`, `format`, `name`, `slug`, tag) of
- * elements, or of their files (`logos.icon.svg`); a key. What it ends on becomes one cell: the
- * address of the best logo or file, addresses of links, values of colours, names of fonts and
- * industries, joined with `|`; anything else is JSON.
+ * The values of a brand in cells: by a path of `--fields`, or the best logo, colour or industry.
+ * Any field may be absent or malformed. In an object, a segment of a path is a key; in an array,
+ * the first that fits: a position from 0; a label (`type`, `theme`, `format`, `name`, `slug`, tag)
+ * of elements or of their files (`logos.icon.svg`); a key. The value becomes one cell: the address
+ * of the best logo or file, addresses of links, values of colours, names of fonts and industries,
+ * joined with `|`; anything else as JSON.
  */
 import type { Brand } from '../../brand-api/brand.js';
 import { attempt } from '../../core/lifecycle.js';
 
 const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
-/** The value that stands for an object, by the first key that is there. */
+/** Keys whose value stands for an object; the first present one counts. */
 const FACES = ['src', 'url', 'hex', 'name', 'slug', 'id'] as const;
 const SEPARATOR = '|';
 
-/** The cell for a path in a parsed profile; empty when there is nothing. */
+/** Returns the cell for a path in a parsed profile; empty without a value. */
 export function fieldAt(profile: unknown, path: string): string {
   return cellOf(valueAt(profile, path) ?? []);
 }
 
-/** The value at the path; undefined or null: none. */
+/** Returns the value at the path; undefined or null without one. */
 export function valueAt(profile: unknown, path: string): unknown {
   let value = profile;
   for (const segment of path.split('.')) {
@@ -48,7 +48,7 @@ function hasLabel(object: Readonly<Record<string, unknown>>, label: string): boo
   return LABELS.some((key) => says(object[key])) || (Array.isArray(object.tags) && object.tags.some(says));
 }
 
-/** Without recursion: nothing says how deep a service nests its arrays. */
+/** Has no recursion, because arrays of a service may be nested deeper than the stack allows. */
 function cellOf(whole: unknown): string {
   const texts: string[] = [];
   const rest = [whole];
@@ -77,22 +77,22 @@ function cellTextOf(value: unknown): string {
 
 const TEXT_AT_MOST = 200;
 
-/** A text for people; null: it is blank, or something else. */
+/** Returns a text for people; null if it is blank or no text. */
 export function textOf(value: unknown, atMost = TEXT_AT_MOST): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, atMost) : null;
 }
 
-/** A number that is too large for JavaScript (`1e400`) is none. */
+/** False for a number that is too large for JavaScript (`1e400`). */
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** The text of a scalar; empty for null, absent and anything else. */
+/** Returns the text of a scalar; empty for anything else. */
 export function scalarText(value: unknown): string {
   return isScalar(value) ? String(value) : '';
 }
 
-/** `company.location.countryCode` is the column `company_location_country_code`. */
+/** Returns `company_location_country_code` for `company.location.countryCode`. */
 export function columnOfPath(path: string): string {
   return path
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -104,7 +104,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Vector first, then lossless; formats unknown to this list come last. */
 const FORMAT_ORDER = ['svg', 'png', 'webp', 'jpeg'];
-/** `dark` is the rendition in dark ink, which reads on the white ground of a sheet or page. */
+/** `dark` has dark ink, which is readable on a white page. */
 const THEME_ORDER = ['dark', null, 'light'];
 
 export function isObject(value: unknown): value is JsonObject {
@@ -120,14 +120,14 @@ function placeIn(order: readonly unknown[], value: unknown): number {
   return place < 0 ? order.length : place;
 }
 
-/** The best file by theme (dark, none, light), format (svg, png, webp, jpeg), width. null: none. */
+/** Returns the best file by theme (dark, none, light), format (svg, png, webp, jpeg) and width. */
 function bestFile(assets: readonly JsonObject[]): string | null {
   let best: { readonly src: string; readonly place: number; readonly width: number } | null = null;
   for (const { theme, formats } of assets) {
-    for (const { src, format, width: given } of objectsIn(formats)) {
+    for (const { src, format, width: stated } of objectsIn(formats)) {
       if (typeof src !== 'string' || src === '') continue;
       const place = placeIn(THEME_ORDER, theme) * 10 + placeIn(FORMAT_ORDER, format);
-      const width = typeof given === 'number' ? given : 0;
+      const width = typeof stated === 'number' ? stated : 0;
       if (best === null || place < best.place || (place === best.place && width > best.width))
         best = { src, place, width };
     }
@@ -139,7 +139,7 @@ function bestOfType(brand: Brand, type: string): string | null {
   return bestFile(objectsIn(brand.logos).filter((logo) => logo.type === type));
 }
 
-/** A logo proper, else a symbol; icons have their own column. */
+/** Returns a logo, else a symbol; icons have their own column. */
 export function bestLogo(brand: Brand): string | null {
   return bestOfType(brand, 'logo') ?? bestOfType(brand, 'symbol');
 }
@@ -148,7 +148,7 @@ export function bestIcon(brand: Brand): string | null {
   return bestOfType(brand, 'icon');
 }
 
-/** The accent colour, else the first colour that has a value. */
+/** Returns the accent colour, else the first colour with a value. */
 export function mainColor(brand: Brand): unknown {
   const colors = objectsIn(brand.colors).filter((color) => typeof color.hex === 'string' && color.hex !== '');
   return (colors.find((color) => color.type === 'accent') ?? colors[0])?.hex ?? null;
@@ -159,13 +159,13 @@ export function locationOf(brand: Brand): JsonObject {
   return isObject(location) ? location : {};
 }
 
-/** The name of the country, or its code without one. */
+/** Returns the name of the country, or else its code. */
 export function countryOf(brand: Brand): unknown {
   const { country, countryCode } = locationOf(brand);
   return country || countryCode;
 }
 
-/** The industry with the highest score (first of equals): its name, or its slug without one. */
+/** Returns the name, or else the slug, of the industry with the highest score (first of equals). */
 export function mainIndustry(brand: Brand): unknown {
   const scoreOf = ({ score }: JsonObject) => (typeof score === 'number' ? score : Number.NEGATIVE_INFINITY);
   const industries = objectsIn(isObject(brand.company) ? brand.company.industries : null);

@@ -1,8 +1,8 @@
 /**
  * `--changes`: the brands that are new, changed or gone since the output that a complete run
- * replaces, which is read before anything is spent. The changes get their name first: a crash
- * between the two repeats them. Brands are compared by cells of columns that both have, and only
- * where both runs selected the row.
+ * replaces. Brands are compared by the cells of columns that both outputs have, if both runs
+ * selected the row. The file of changes is renamed before the output, so that a crash in between
+ * repeats the changes.
  */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
@@ -26,7 +26,7 @@ import { type EarlierBrand, readEarlierOutput } from './earlier-output.js';
 import { createOutput } from './output-file.js';
 import { NOTHING_ASKED, type OutputPlan } from './output-plan.js';
 
-/** One line of the file. `status`: of the identifier now; empty: it is not in the input. */
+/** One line of the file. `status`: of the identifier now; empty if the input lacks it. */
 interface Change {
   readonly change: 'new' | 'changed' | 'vanished';
   readonly kind: string;
@@ -39,10 +39,10 @@ interface Change {
 
 const KEYS = ['change', 'kind', 'identifier', 'name', 'domain', 'fields', 'status'] as const;
 
-/** What is noted of an identifier that the earlier run did not look up. */
+/** The note on an identifier that the earlier run did not look up. */
 const UNSELECTED = '-';
 
-/** Columns that say how an answer came, not what the brand is. */
+/** Columns about the answer, not about the brand. */
 const NOT_OF_BRANDS = ['status', 'kind', 'identifier', 'source', 'duplicate_of', 'fetched_at', 'error'];
 
 export type ChangesReport = NonNullable<Document<'report'>['changes']>;
@@ -53,7 +53,7 @@ export interface ChangesRequest {
   readonly file: string;
   readonly earlier: string;
   readonly identifiers: IdentifierSpool;
-  /** What this run looks up. `isCut`: `--limit` left rows out, so no identifier counts as gone. */
+  /** The rows of this run. `isCut`: `--limit` left rows out, so no identifier counts as gone. */
   readonly selected: {
     readonly where: readonly RowCondition[];
     readonly choices: readonly ColumnChoice[];
@@ -65,7 +65,7 @@ export interface ChangesRequest {
   readonly emit: (notice: { type: 'notice'; text: string }) => void;
 }
 
-/** Reads the earlier output; a notice says why it counts as none. Throws `ConfigError`. */
+/** Reads the earlier output; a notice says why it cannot be compared. Throws `ConfigError`. */
 export async function openChanges(request: ChangesRequest): Promise<Changes> {
   const { earlier, stop, emit } = request;
   const tell = (text: string) => emit({ type: 'notice', text });
@@ -73,7 +73,7 @@ export async function openChanges(request: ChangesRequest): Promise<Changes> {
   if (facts !== null && !facts.isFile())
     throw new ConfigError({
       code: 'usage-invalid',
-      what: 'an output that is not a file keeps nothing to compare with',
+      what: 'changes need an earlier output to compare with, and this output is not a file',
       subject: earlier,
       todo: phrase`name a file with ${{ setting: 'output', shell: '-o' }}, or ${{ unset: 'changes' }}`,
     });
@@ -90,14 +90,14 @@ export async function openChanges(request: ChangesRequest): Promise<Changes> {
 }
 
 export class Changes {
-  /** When the earlier output was written; null: there is none. */
+  /** When the earlier output was written; null without one. */
   since: Date | null = null;
   readonly #columns: readonly Column[];
   readonly #isJson: boolean;
-  /** By the number of an identifier: what the earlier output had, and what is to be written. */
+  /** By the number of an identifier: its cells in the earlier output, and its line. */
   readonly #before: NumberedTexts;
   readonly #lines: NumberedTexts;
-  /** Identifiers that are not in the input any more, and their lines. */
+  /** Identifiers that the input no longer has, and their lines. */
   readonly #gone: IdentifierSpool;
   readonly #goneLines: NumberedTexts;
   readonly #counts = { new: 0, changed: 0, unchanged: 0, vanished: 0, failed: 0 };
@@ -113,7 +113,7 @@ export class Changes {
     this.#goneLines = new NumberedTexts(openSpool('gone-lines'));
   }
 
-  /** Throws as `readEarlierOutput`. */
+  /** Reads the earlier output. Throws as `readEarlierOutput` does. */
   async readEarlier({ earlier, plan, spoolFolder, stop }: ChangesRequest): Promise<void> {
     const selectionOf = (columns: readonly string[]) => this.#selectionOf(columns);
     const options = { prefix: plan.prefix, columns: this.#columns, spoolFolder, stop, selectionOf };
@@ -122,7 +122,7 @@ export class Changes {
 
   #selectionOf(columns: readonly string[]) {
     const { where, choices } = this.request.selected;
-    // An output whose columns lack one of them was selected otherwise.
+    // Null if the earlier output lacks a column of `where`, and so was selected in another way.
     const filter = attempt(() => new RowFilter(columns, where), null);
     const placed = choices
       .map((choice) => ({ ...choice, column: columns.indexOf(choice.name) }))
@@ -151,14 +151,14 @@ export class Changes {
       return;
     }
     if (this.request.selected.isCut) return;
-    const known = this.#gone.count;
+    const countBefore = this.#gone.count;
     const index = this.#gone.add(`${kind}:${identifier}`);
-    if (index < known) return;
+    if (index < countBefore) return;
     const gone = { change: 'vanished', kind, identifier, name, domain, fields: [], status: '' } as const;
     this.#goneLines.set(index, this.#lineOf(gone));
   }
 
-  /** A brand that this run has, once for each identifier: its number, its text, the profile. */
+  /** Notes the brand of an identifier, once each: its number, its text, the profile. */
   note(index: number, text: string, brand: Brand): void {
     const before = this.#before.at(index);
     if (before === UNSELECTED) return;
@@ -183,9 +183,8 @@ export class Changes {
   }
 
   /**
-   * Writes the file in one step: new and changed brands in the order of the input, vanished ones
-   * where their identifiers stand, then the others. A failed lookup is none. Throws
-   * `output-unwritable`.
+   * Writes the file in one step: changes in the order of the input, then brands whose identifiers
+   * the input no longer has. A failed lookup is no change. Throws `output-unwritable`.
    */
   async write(answers: Pick<Answers, 'status'>): Promise<ChangesReport> {
     const { file, identifiers } = this.request;
@@ -246,12 +245,12 @@ function isJsonLines(file: string): boolean {
   return /\.(?:jsonl|ndjson)$/i.test(file);
 }
 
-/** Whether a cell is another one than before; a column that the earlier output lacks is not. */
+/** True if a cell changed; false for a column that the earlier output lacks. */
 function isDifferent(before: string | number | null | undefined, cell: string): boolean {
   return typeof before === 'number' && before !== hashOf(cell);
 }
 
-/** Returns a cell's FNV-1a, equal in all formats: blanks, escapes, TRUE, digits of workbooks. */
+/** Returns the FNV-1a hash of a cell, the same in all formats despite blanks, escapes, digits. */
 function hashOf(cell: string): number {
   const text = sanitizeCell(cell)
     .replace(/[\s\p{Cc}]+/gu, ' ')

@@ -1,4 +1,4 @@
-/** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
+/** The columns that a run adds: the default ones in order, or those of `--fields`. */
 import { type Brand, qualityScoreOf, qualityTier } from '../../brand-api/brand.js';
 import { type ColumnName, uncheckedPath } from '../../brand-api/known-fields.js';
 import type { ColumnType, TypedCell } from '../../core/typed-cell.js';
@@ -21,15 +21,15 @@ export interface Column {
   /** Without prefix: `name` for `brand_name`. */
   readonly name: string;
   cell(view: AnswerView, brand: Brand): string;
-  /** The type of all cells that are not blank. */
+  /** The type of all cells with a value. */
   readonly type: ColumnType;
   /** The same with its type: number, boolean, moment or address. */
   typed(view: AnswerView, brand: Brand): TypedCell;
 }
 
-/** The column whose cell differs between rows of an identifier; the renderer fills it in. */
+/** A column whose cells differ between rows of an identifier; the renderer fills them in. */
 const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
-/** The column for the text of a row that could not be read, last when it is there. */
+/** The column for the text of unreadable rows, the last if there are any. */
 export const RAW_COLUMN = 'raw';
 
 function fromBrand(name: ColumnName, read: (brand: Brand) => unknown, type: ColumnType = 'text'): Column {
@@ -45,7 +45,7 @@ function fromView(name: ColumnName, read: (view: AnswerView) => string | null): 
   return { name, type: 'text', cell: (view) => read(view) ?? '', typed: (view) => read(view) };
 }
 
-/** `textOf` is called for values other than numbers and booleans. */
+/** Calls `textOf` for values other than numbers and booleans. */
 function typedValue<T>(value: T, textOf: (value: T) => string): TypedCell {
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
   const text = textOf(value);
@@ -58,7 +58,7 @@ function tier(brand: Brand): string | null {
   return score === null ? null : qualityTier(score);
 }
 
-/** The default columns in their order (design, section 10). */
+/** The default columns in their order. */
 export const DEFAULT_COLUMNS: readonly Column[] = [
   fromView('status', (view) => view.status),
   fromView('kind', (view) => view.identifier?.kind ?? null),
@@ -90,12 +90,12 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
   fromView('error', (view) => view.error),
 ];
 
-/** ISO 8601, UTC. */
+/** Returns ISO 8601 in UTC. */
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Types of known paths other than text; new fields of the service are text. */
+/** Types of paths that are not text. */
 const PATH_TYPES: Readonly<Record<string, ColumnType>> = {
   qualityScore: 'number',
   'company.employees': 'integer',
@@ -104,16 +104,16 @@ const PATH_TYPES: Readonly<Record<string, ColumnType>> = {
   isNsfw: 'boolean',
 };
 
-/** See {@link rowColumnsIn}. Only where names are compared. */
+/** See {@link rowColumnsIn}; only with `--name-column`. */
 const NAME_MATCH: Column = { name: 'name_match', type: 'number', cell: () => '', typed: () => null };
 
-/** Always first and last, independent of `--fields`: a next run needs them to read the output. */
+/** First and last with any `--fields`, because a later run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 
 /**
- * Returns the default columns, or `fields`: default columns and paths into the brand (perhaps
- * `+path`), each once, between `FIRST` and `LAST`.
+ * Returns the default columns, or between `FIRST` and `LAST` those of `fields`: default columns and
+ * paths into the brand (perhaps `+path`), each once.
  */
 export function columnsFor(
   fields: readonly string[] | null,
@@ -127,7 +127,7 @@ export function columnsFor(
   return columns.toSpliced(duplicateAt < 0 ? -LAST.length : duplicateAt + 1, 0, NAME_MATCH);
 }
 
-/** Those that differ between rows of an identifier: where they begin, and which they are. */
+/** Returns the columns that differ between rows of an identifier, and where they begin. */
 export function rowColumnsIn(columns: readonly Column[]) {
   const names = [DUPLICATE_COLUMN, NAME_MATCH.name];
   const at = columns.findIndex(({ name }) => names.includes(name));
@@ -149,7 +149,7 @@ function chosenColumns(fields: readonly string[], prefix: string): readonly Colu
   return [...chosen.values(), ...LAST.flatMap((name) => defaultColumn(name, prefix) ?? [])];
 }
 
-/** The default column of this name, or the column of a path. */
+/** Returns the default column of this name, or the column of a path. */
 export function columnOf(field: string, prefix: string): Column {
   const path = uncheckedPath(field) ?? field;
   return (

@@ -6,9 +6,9 @@ import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
 import { FileReader } from '../../input/reader/file-reader.js';
 
-/** CR alone is data where `lineEnd` is another one. */
+/** The shape of a counted file. A single CR is data unless it is the `lineEnd`. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
-  /** A header is not counted. JSON lines have none. */
+  /** True for a header, which is not counted. */
   readonly hasHeader: boolean;
   readonly gzip: boolean;
   /** Bytes before a JSON array. Default 0. */
@@ -22,7 +22,7 @@ const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
-/** In a process of its own, as every workbook and Parquet file is read. */
+/** Counts in a process of its own, as all workbooks and Parquet files are read. */
 async function countTypedRows(path: string, part: string | null): Promise<number> {
   const file = await open(path, 'r');
   const reader = new FileReader({ name: path, descriptor: file.fd }, undefined);
@@ -34,7 +34,7 @@ async function countTypedRows(path: string, part: string | null): Promise<number
   }
 }
 
-/** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
+/** Returns the number of records. Throws errors of the system, or of zlib for damaged files. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   if (shape.format === 'xlsx') {
     const { SHEET_PART } = await import('../../input/xlsx/xlsx-file.js');
@@ -56,7 +56,7 @@ function indexFrom(bytes: Uint8Array, byte: number, from: number): number {
   return at < 0 ? bytes.length : at;
 }
 
-/** Not counted: in CSV an empty line (no byte at all), in JSON lines a line of blanks only. */
+/** Counts records of text. Skips empty lines in CSV and blank lines in JSON lines. */
 export function createCounter({
   format,
   delimiter,
@@ -67,7 +67,7 @@ export function createCounter({
   const separator = Buffer.from(isCsv ? delimiter : '\n');
   const separatorStart = separator[0] ?? LF;
   const canJump = separator.length === 1 && !(isCsv && lineEnd === '\r');
-  /** `closed`: after a quote in a quoted cell. A second one reopens it; else it goes on bare. */
+  /** `closed`: after a quote in a quoted cell. A second quote reopens it, else the rest is bare. */
   let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   let matched = 0;
   let isEmpty = true;
@@ -100,7 +100,7 @@ export function createCounter({
       let quote = isCsv ? -1 : bytes.length;
       for (let at = 0; at < bytes.length; at++) {
         if (canJump && state !== 'quoted' && state !== 'closed' && !isEmpty) {
-          // For speed: outside quotes only line breaks matter, and quotes that begin a cell.
+          // For speed: outside quotes only line breaks matter, and quotes that start a cell.
           if (lf < at) lf = indexFrom(bytes, LF, at);
           if (quote < at) quote = indexFrom(bytes, QUOTE, at);
           const next = Math.min(lf, quote);
@@ -117,7 +117,7 @@ export function createCounter({
       }
       position += bytes.length;
     },
-    /** How many records there were, to be asked once: a last one without a line end counts. */
+    /** Ends the count and returns it, with a last record without a line end. */
     end(): number {
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;
@@ -125,7 +125,7 @@ export function createCounter({
   };
 }
 
-/** Objects in the array that begins there; what is behind it does not count. */
+/** Counts objects in the array that begins after `headBytes`, and nothing behind the array. */
 function createElementCounter(headBytes: number): Pick<ReturnType<typeof createCounter>, 'push' | 'end'> {
   let left = headBytes;
   let hasEnded = false;

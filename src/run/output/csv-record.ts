@@ -6,7 +6,7 @@ const { stringify } = load('csv-stringify/sync') as typeof import('csv-stringify
 
 const QUOTE = '"';
 
-/** Raw cells with quotes; join them to get the record. Only a leading quote makes a quoted cell. */
+/** Splits a record into cells with their quotes. Only a leading quote makes a quoted cell. */
 export function splitRecord(raw: string, delimiter: string): string[] {
   const cells: string[] = [];
   let start = 0;
@@ -30,7 +30,7 @@ function endOfCell(raw: string, start: number, delimiter: string): number {
   return end < 0 ? raw.length : end;
 }
 
-/** The text that a raw cell stands for. */
+/** Returns the text of a raw cell. */
 export function cellText(rawCell: string): string {
   if (!rawCell.startsWith(QUOTE)) return rawCell;
   const close = rawCell.lastIndexOf(QUOTE);
@@ -40,20 +40,20 @@ export function cellText(rawCell: string): string {
 
 const MAY_NEED_QUOTES = /["\r\n]/;
 
-/** Cells as one record. Only cells that may need quotes take the time of csv-stringify. */
+/** Returns cells as one record; calls csv-stringify, which is slow, only for cells with quotes. */
 export function writeCells(cells: readonly string[], delimiter: string): string {
-  // With a delimiter of several characters a cell's end may begin it.
+  // The end of a cell may begin a delimiter of several characters.
   const sign = delimiter.charAt(0);
   const mayNeed = (cell: string) => cell.includes(sign) || MAY_NEED_QUOTES.test(cell);
   const write = (cell: string) => (mayNeed(cell) ? stringify([[cell]], { delimiter, eof: false }) : cell);
   return cells.map(write).join(delimiter);
 }
 
-/** Beyond 64 KiB or 100 line breaks, intake takes a cell for a stray quote. */
+/** Readers take a cell beyond 64 KiB or 100 line breaks for a stray quote. */
 const MAX_CELL_CHARACTERS = 16_000;
 const MAX_LINE_BREAKS = 100;
 
-/** Makes our cell readable again: no NUL, cut with an ellipsis, blanks for too many line breaks. */
+/** Returns our cell without NUL, cut with an ellipsis, and with blanks for too many line breaks. */
 export function sanitizeCell(cell: string): string {
   let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
   if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
@@ -63,19 +63,19 @@ export function sanitizeCell(cell: string): string {
   return text;
 }
 
-/** What starts a formula (OWASP), also East Asian, after blanks and invisible characters. */
+/** The start of a formula (OWASP), also East Asian, after blanks and invisible characters. */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
 const IS_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Escapes formulas in a record: other cells keep their bytes, escaped ones their quotes. */
+/** Escapes formulas in a record. Other cells keep their bytes, escaped ones their quotes. */
 export function escapeRecord(raw: string, delimiter: string): string {
   return splitRecord(raw, delimiter)
     .map((cell) => (STARTS_FORMULA.test(cellText(cell)) ? cell.replace(/^"?/, "$&'") : cell))
     .join(delimiter);
 }
 
-/** Escapes our cell. `ours` spares numbers, and with `repeatsUser` the user's own text. */
+/** Escapes our cell. `ours` spares numbers, and texts of the user with `repeatsUser`. */
 export function escapeFormula(
   cell: string,
   escaping: Settings['escapeFormulas'],

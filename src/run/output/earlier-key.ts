@@ -1,4 +1,4 @@
-/** Replaces the key or columns of an earlier run; anything else there stops the run. */
+/** Replaces the key or columns of an earlier run; the user's own data there stops the run. */
 import { ConfigError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
@@ -7,18 +7,18 @@ import { JSON_MARKS, type Row } from '../../core/table.js';
 import { cutText } from '../../core/terminal-text.js';
 import { RAW_COLUMN } from './columns.js';
 
-/** Where that object keeps the text of a line that could not be read. */
+/** The key of our object for the text of an unreadable line. */
 const RAW_KEY = 'raw';
 
-/** Whether the JSON text of a value under our key was written by an earlier run. */
+/** True if an earlier run wrote this JSON value under our key. */
 export function isEarlierValue(value: string): boolean {
   const members = membersOf(value);
   return members !== null && JSON_MARKS.every((key) => members.some((member) => member.key === key));
 }
 
 /**
- * Takes out what an earlier run left under our key. `members`: of the rest, as it came. `carried`:
- * JSON text that that run could not read, for `error`. Throws `column-ours` for other values.
+ * Removes the value of an earlier run under our key. `members`: of the rest. `carried`: JSON text
+ * that the earlier run could not read, with its `error`. Throws `column-ours` for other values.
  */
 export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];
@@ -39,10 +39,10 @@ export function withoutOurs(line: string, key: string) {
   return { line: isTouched ? cutMembers(line, all, isOurs) : line, members, carried, error };
 }
 
-/** With the words of an earlier run that could not read this row and kept its text; else null. */
+/** Returns the reason of an earlier run that could not read this row, else null. */
 export type EarlierProblem = (row: Row) => RowReason | null;
 
-/** For the rows of a CSV whose columns at `ours` are those of an earlier run. */
+/** Reads a CSV whose columns at `ours` are those of an earlier run. */
 export function earlierCells(
   columns: readonly string[],
   ours: readonly number[],
@@ -58,7 +58,7 @@ export function earlierCells(
   };
 }
 
-/** For JSON lines. The result throws ConfigError `column-ours` on another value under `key`. */
+/** Reads JSON. The result throws ConfigError `column-ours` on another value under `key`. */
 export function earlierKey(key: string): EarlierProblem {
   return ({ raw }) => {
     if (!raw.includes(key)) return null;
@@ -76,16 +76,16 @@ function unreadEarlier(words: string | null | undefined): RowReason {
   return { code: 'unread_earlier', ...(words && { text: cutText(words, WORDS_AT_MOST) }) };
 }
 
-/** The member under our key that keeps the text of a line that could not be read. */
+/** Returns the member for the text of an unreadable line. */
 export function rawMember(json: string): string {
   return `"${RAW_KEY}":${json}`;
 }
 
-/** The refusal to overwrite the user's data. */
+/** Returns the error for a key that would overwrite the user's data. */
 export function refusal(subject: string): ConfigError {
   return new ConfigError({
     code: 'column-ours',
-    what: 'the key for the results exists already',
+    what: 'the key for the results is already in use',
     subject,
     todo: phrase`choose another key with ${{ setting: 'prefix' }}, for example ${{
       set: { prefix: 'enriched_' },

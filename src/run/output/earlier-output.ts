@@ -1,4 +1,4 @@
-/** The output that a complete run is about to replace, read for what it said of each brand. */
+/** Reads the brands in the output that a complete run is about to replace. */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
 import { ConfigError } from '../../core/errors.js';
@@ -12,30 +12,29 @@ import { isObject } from './brand-fields.js';
 import type { Column } from './columns.js';
 import { NOTHING_ASKED } from './output-plan.js';
 
-/** Which rows of an earlier output this run would look up too. */
+/** Tells which rows of an earlier output this run would look up too. */
 interface Selection {
   meets(cells: readonly string[]): boolean;
   /** Called for a row that the earlier run did not look up. */
   noteSkipped(cells: readonly string[]): void;
 }
 
-/** A matched row of it. */
+/** A matched row of the earlier output. */
 export interface EarlierBrand {
-  /** Empty: the output has no column for it. */
+  /** Empty if the output has no column for it. */
   readonly kind: string;
   readonly identifier: string;
   readonly name: string;
   readonly domain: string;
-  /** The cell of each column that is compared; null: the output does not have that column. */
+  /** The cell of each compared column; null if the output lacks the column. */
   readonly cells: readonly (string | null)[];
 }
 
 interface EarlierOutputOptions {
   readonly prefix: string;
   readonly columns: readonly Column[];
-  /** By the names of its columns. */
   readonly selectionOf: (columns: readonly string[]) => Selection;
-  /** For a copy of what can be read only once. */
+  /** The folder for a copy of an input that can be read only once. */
   readonly spoolFolder: string;
   readonly stop: AbortSignal;
 }
@@ -49,10 +48,10 @@ export async function readEarlierOutput(
   const { spoolFolder, stop } = options;
   const facts = await stat(path).catch(() => null);
   if (facts === null) return null;
-  // As a run writes it, whatever became of single rows since.
-  const written = { encoding: 'utf-8', header: true, skipLines: 0, ragged: 'take', limit: null } as const;
-  const found = { delimiter: null, records: null, sheet: null };
-  const input = await openInput(path, { ...written, ...found }, { only: 'file', spoolFolder, stop });
+  // The form in which a run writes; rows may have been edited since.
+  const writtenForm = { encoding: 'utf-8', header: true, skipLines: 0, ragged: 'take', limit: null } as const;
+  const detected = { delimiter: null, records: null, sheet: null };
+  const input = await openInput(path, { ...writtenForm, ...detected }, { only: 'file', spoolFolder, stop });
   try {
     const read = isJson(input.shape.format) ? readerOfJson(options) : readerOfCells(input, options);
     const selection = options.selectionOf(input.shape.columns);
@@ -72,7 +71,7 @@ export async function readEarlierOutput(
   }
 }
 
-/** Null for a row without a brand; `skipped` where the earlier run did not look it up. */
+/** Returns null for a row without a brand, `skipped` if the earlier run did not look it up. */
 type ReadBrand = (row: Row) => EarlierBrand | 'skipped' | null;
 
 function readerOfCells({ name: path, shape }: Input, { prefix, columns }: EarlierOutputOptions): ReadBrand {
@@ -100,7 +99,7 @@ function readerOfCells({ name: path, shape }: Input, { prefix, columns }: Earlie
   };
 }
 
-/** Of JSON, where a profile has the fields of every column. */
+/** Reads JSON, whose profile has the fields of all columns. */
 function readerOfJson({ prefix, columns }: EarlierOutputOptions): ReadBrand {
   const key = jsonKey(prefix);
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '');

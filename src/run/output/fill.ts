@@ -1,6 +1,6 @@
 /**
- * `--fill` and `--fill-over`: values of the brand in columns of the user's own. A row is edited in
- * the format of the input, as text, so that every other byte of it stays.
+ * `--fill` and `--fill-over`: values of the brand in the user's own columns. A row is edited as
+ * text in the format of the input, so that all other bytes stay.
  */
 import { ConfigError } from '../../core/errors.js';
 import { addMember, cellOfJson, type Member, membersOf } from '../../core/json-text.js';
@@ -19,8 +19,8 @@ import { type AnswerView, brandOf, type FilledColumn, type OutputPlan } from './
 import { formatsOf } from './render-typed.js';
 
 /**
- * What became of a cell. `filled`: it was blank. `kept`: it says what the brand says. `differing`:
- * it says something else. null: the brand has no value, or is in doubt.
+ * The result of a cell: `filled` if it was blank, `kept` if it equals the brand's value, else
+ * `differing`; null if the brand has no value or is doubtful.
  */
 type FillResult = null | {
   readonly type: 'filled' | 'kept' | 'differing';
@@ -30,7 +30,7 @@ type FillResult = null | {
 
 interface FilledRow {
   readonly raw: string;
-  /** By column; null for a row with too few or too many cells, which may stand in wrong columns. */
+  /** By column; null for a row with too few or too many cells, whose columns are uncertain. */
   readonly results: readonly FillResult[] | null;
 }
 
@@ -63,7 +63,7 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
       : findColumn(columns, { name, kind: null }, key).column;
     if (replacedColumns.includes(at)) throw columnIsOurs(columns, at, key);
     if (name.startsWith(prefix) || name === jsonKey(prefix))
-      throw refuse('its name is that of a column that every run adds', 'choose another name');
+      throw refuse('every run adds a column of this name', 'choose another name');
     if (scan.chosen.choices.some(({ column }) => column === at))
       throw refuse('this column is looked up', 'choose another column');
     if (fills.some((other) => other.at === at))
@@ -94,7 +94,7 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
   return { ...plan, fills, ...withColumns({ ...plan, input: { ...input, columns: given } }, added) };
 }
 
-/** Whether the file has no column of this name, nor one that is probably meant. */
+/** True if the file has no column of this name or of a similar one. */
 function isNew(name: string, columns: readonly string[]): boolean {
   const plain = comparable(name);
   return !/^(?:position:)?\d+$/.test(plain) && nearest(plain, columns.map(comparable)) === undefined;
@@ -117,7 +117,7 @@ function withColumns(
   };
 }
 
-/** The values of a brand for the columns to fill, as JSON. */
+/** Returns the values of a brand for the columns to fill, as JSON. */
 export function fillValuesOf(view: AnswerView, { fills, prefix }: OutputPlan): string {
   const brand = brandOf(view);
   const values = fills.map(({ field }) => {
@@ -131,8 +131,8 @@ export function fillValuesOf(view: AnswerView, { fills, prefix }: OutputPlan): s
 type FillValue = string | number | boolean | null;
 
 /**
- * Returns what fills a row, or null where nothing is to be filled. `values`: those of
- * {@link fillValuesOf}; absent for a row without a brand, or with one in doubt.
+ * Returns a function that fills rows, or null without columns to fill. `values`: from
+ * {@link fillValuesOf}; absent for a row without a brand, or with a doubtful one.
  */
 export function createFiller(plan: OutputPlan) {
   const { fills } = plan;
@@ -162,7 +162,7 @@ export function createFiller(plan: OutputPlan) {
   };
 }
 
-/** A row whose cells can be set. `written`: the text that a value becomes. */
+/** A row whose cells can be set. `written`: the text of a value. */
 interface EditableRow {
   read(at: number): string;
   written(value: NonNullable<FillValue>): string;
@@ -170,7 +170,7 @@ interface EditableRow {
   text(): string;
 }
 
-/** null: the row has too few or too many cells. */
+/** The result returns null for a row with too few or too many cells. */
 function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
   const { input, escapeFormulas, fills } = plan;
   const width = input.columns.length;
@@ -210,7 +210,7 @@ function editableCells(raw: string, plan: OutputPlan): EditableRow {
   };
 }
 
-/** The value with the number format of the cell that it replaces; text stays text. */
+/** Returns the value with the number format of the cell that it replaces; text stays text. */
 function styled(given: NonNullable<FillValue>, before: TypedCell): TypedCell {
   const isText =
     typeof before === 'string' || (typeof before === 'object' && before !== null && 's' in before);
@@ -234,7 +234,7 @@ function editableObject(raw: string, columns: readonly string[]): EditableRow {
   };
 }
 
-/** The member of this name, or of an inner object that the name leads to: `company.website`. */
+/** Finds the member of this name, or the object that leads to it: `company.website`. */
 function findMember(text: string, name: string): { readonly member: Member; readonly rest: string } | null {
   const members = membersOf(text) ?? [];
   const own = members.findLast(({ key }) => key === name);
@@ -260,7 +260,7 @@ function withMember(text: string, name: string, value: string): string {
   return text.slice(0, valueStart) + inner + text.slice(valueEnd);
 }
 
-/** What became of the cells of a run: by column, and the rows that do not fit the table. */
+/** The results of a run's cells by column, and the number of rows that do not fit the table. */
 export class FillCounts {
   readonly columns: {
     readonly column: string;

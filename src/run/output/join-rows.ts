@@ -1,4 +1,4 @@
-/** A row and its answer: the candidate that counts, rank, text. 20 bytes of memory per row. */
+/** Joins each row with the answer that counts, ranks and renders it; 20 bytes of memory a row. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import {
@@ -14,7 +14,7 @@ import {
 import { matchNames } from './name-match.js';
 import { NOTHING_ASKED, type RenderedAnswer, type Renderer } from './output-plan.js';
 
-/** Groups in the order of the output. Group 0 is for matched brands that have a score. */
+/** Groups in the order of the output. Group 0 is for matched brands with a score. */
 const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   matched: 1,
   not_found: 2,
@@ -24,16 +24,16 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-/** Smaller groups come first, then larger scores (0 to 1 or null), which only `matched` uses. */
+/** Returns the rank: smaller groups come first, then larger scores, which only `matched` has. */
 function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }
 
-/** `index`: identifier used; -1: nothing asked. `duplicateOf`: its first row; 0: this one. */
+/** `index`: the identifier used, or -1 without one. `duplicateOf`: its first row, or 0 for this. */
 export type JoinedRow = Readonly<ReturnType<typeof joinRow>>;
 
-/** Joins a row with its answers. First calls must follow row order: the first is the original. */
+/** Joins a row with its answer. Call it in row order first, since the first row is the original. */
 export function joinRow(record: RowRecord, answers: Answers) {
   const kind = kindOf(record);
   if (kind !== 'asked') {
@@ -45,7 +45,7 @@ export function joinRow(record: RowRecord, answers: Answers) {
   return { record, status: answers.status(index) ?? ('deferred' as const), index, duplicateOf };
 }
 
-/** The first candidate with a result other than `not_found`; without one, the first. */
+/** Returns the first candidate with a result other than `not_found`, else the first one. */
 function usedCandidate(candidates: readonly number[], answers: Answers): number {
   const used = candidates.find((each) => (answers.status(each) ?? 'not_found') !== 'not_found');
   return used ?? candidates[0] ?? 0;
@@ -55,7 +55,7 @@ function usedCandidate(candidates: readonly number[], answers: Answers): number 
 export class RowRanking {
   /** Smaller comes first: the score negated in group 0 (so -1 to 0), else the group. */
   readonly #keys: Float64Array;
-  /** Where each record begins in the spool; it ends where the next one begins. */
+  /** Where each record begins in the spool, and the last one ends. */
   readonly #starts: Float64Array;
   #count = 0;
 
@@ -67,7 +67,7 @@ export class RowRanking {
     this.#starts = new Float64Array(rows.count + 1);
   }
 
-  /** Every row once, in the order of the input. */
+  /** Adds a row; call it once for each, in the order of the input. */
   add({ record, status, index }: JoinedRow): void {
     const { group, score } = rankOf(status, this.answers.score(index));
     this.#keys[this.#count] = group === 0 ? 0 - score : group;
@@ -75,22 +75,22 @@ export class RowRanking {
     this.#starts[this.#count] = (this.#starts[this.#count - 1] ?? 0) + record.length;
   }
 
-  /** As `RowSpool.inOrder`: the final order, where rows of one identifier stand together. */
+  /** Yields rows like `RowSpool.inOrder`, in the final order, rows of one identifier together. */
   *inOrder(): Generator<JoinedRow> {
     const keys = this.#keys;
-    // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
+    // The sort is stable. The zeros only please the compiler.
     const order = new Uint32Array(keys.length).map((_, at) => at);
     order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
     for (const record of this.rows.inOrder(order, this.#starts)) yield joinRow(record, this.answers);
   }
 }
 
-/** How well the names of a row and of its brand fit, 0 to 1; null: one is blank, or not known. */
+/** Returns how well the names of row and brand match, 0 to 1; null if one is blank or unknown. */
 export function nameMatchOf(record: RowRecord, { name = '' }: RenderedAnswer): number | null {
   return name === '' ? null : matchNames(nameOf(record), name);
 }
 
-/** Renders joined rows. Rows without a lookup share their reasons. */
+/** Returns a function that renders joined rows; rows without a lookup share their reasons. */
 export function createRowRenderer(renderer: Renderer, answers: Answers): (row: JoinedRow) => string {
   const excluded = new Map<string, RenderedAnswer>();
   return ({ record, status, index, duplicateOf }) => {

@@ -1,15 +1,15 @@
-/** How well a row's name fits the brand's: only this shows a wrong match that was paid for. */
+/** Compares the name in a row with the brand's: the only sign of a wrong match. */
 import { load } from '../../core/load.js';
 
 const { jaroWinkler } = load('@skyra/jaro-winkler') as typeof import('@skyra/jaro-winkler');
 
-/** Lower matches go to the errors file: unrelated names hardly reach 0.7, namesakes pass 0.8. */
+/** Lower matches go to the errors file: unrelated names hardly reach 0.7, related ones pass 0.8. */
 export const LOW_NAME_MATCH = 0.75;
 
-/** One name is a part of the other (`Telekom`, `Deutsche Telekom`), or its initials (`IBM`). */
+/** For a name that is part of the other (`Telekom`, `Deutsche Telekom`) or its initials (`IBM`). */
 const PART_OF_NAME = 0.9;
 
-/** Legal forms of companies, in the spelling of `wordsOf`, which are not compared. */
+/** Legal forms of companies, as `wordsOf` spells them; they are not compared. */
 const LEGAL_FORMS = new Set(
   (
     'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead ' +
@@ -23,7 +23,7 @@ const LEGAL_FORMS = new Set(
 );
 const FILLERS = new Set(['and', 'the', 'und', 'et', 'y', 'e', 'i', 'ir']);
 
-/** Letters that have no accent to take off. */
+/** Plain spellings of letters that normalisation does not split. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -37,8 +37,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns 0 to 1: Jaro-Winkler of the words, as they stand or sorted. Case, accents and legal forms
- * do not count. Null: a name is blank.
+ * Returns the Jaro-Winkler similarity of the words, in order or sorted, 0 to 1; null if a name is
+ * blank. Ignores case, accents and legal forms.
  */
 export function matchNames(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)];
@@ -54,7 +54,7 @@ export function matchNames(one: string, other: string): number | null {
   return Math.round(Math.min(alike, 1) * 100) / 100;
 }
 
-/** The words that tell companies apart; all of them where there are no others. */
+/** Returns the words that tell companies apart, or all words if none does. */
 function wordsOf(name: string): string[] {
   const folded = name
     .normalize('NFKD')
@@ -70,7 +70,7 @@ function wordsOf(name: string): string[] {
   return telling.length > 0 ? telling : words;
 }
 
-/** Why a brand may be another company; null: the names fit, or cannot be compared. */
+/** Says why a brand may be another company; null if the names match or cannot be compared. */
 export function nameDoubtOf(match: number | null, brandName: string): string | null {
   if (match === null || match >= LOW_NAME_MATCH) return null;
   const shown = brandName.length > 100 ? `${brandName.slice(0, 99)}…` : brandName;

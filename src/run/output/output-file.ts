@@ -1,4 +1,4 @@
-/** An output: a temporary file, which becomes the target in one step; or a pipe or device. */
+/** An output: a temporary file that becomes the target in one step, or a pipe or device. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { constants, createWriteStream, fchmodSync, openSync } from 'node:fs';
@@ -26,16 +26,19 @@ export interface ReaderWait {
 export interface OutputOptions {
   readonly gzip: boolean;
   readonly bom: boolean;
-  /** Where `-` goes; null: `-` is a file of that name. It is not closed. */
+  /** The stream for `-`, which stays open; null if `-` is a file of that name. */
   readonly stdout: NodeJS.WritableStream | null;
-  /** Absent: a named pipe without a reader is an error at once. */
+  /** Absent to fail at once on a named pipe without a reader. */
   readonly waiting?: ReaderWait | undefined;
 }
 
-/** Checks a finished file before it gets its name. Not called without one (a pipe, a device). */
+/** Checks a finished file before it gets its name; not called for a pipe or device. */
 type Verify = (path: string) => Promise<void>;
 
-/** Clears temporaries of killed processes. Throws `output-unwritable` and InterruptedError. */
+/**
+ * Opens an output, and removes temporary files of killed processes. Throws `output-unwritable` and
+ * InterruptedError.
+ */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;
@@ -52,7 +55,7 @@ export async function createOutput(target: string, { gzip, bom, stdout, waiting 
     try {
       await writeTo(source, bytes);
     } catch (error) {
-      // When the file fails, the compressor only says that it was destroyed.
+      // The error of the file says more than that of the compressor, which it destroyed.
       await zipped?.catch(fail);
       await fail(error);
     }
@@ -75,7 +78,7 @@ export async function createOutput(target: string, { gzip, bom, stdout, waiting 
         await send(chunk);
       }
     },
-    /** Names the output once `verify` accepts the file. If this throws, nothing changed there. */
+    /** Names the output once `verify` accepts the file. If it throws, the target is unchanged. */
     async commit(verify?: Verify): Promise<void> {
       await flush();
       if (!isOpen) return;
@@ -89,7 +92,7 @@ export async function createOutput(target: string, { gzip, bom, stdout, waiting 
         throw writeFailure(target, error);
       }
     },
-    /** Forgets the output; after `commit`, or twice, it does nothing. */
+    /** Discards the output; does nothing after `commit` or a first call. */
     async discard(): Promise<void> {
       if (!isOpen) return;
       isOpen = false;
@@ -119,15 +122,15 @@ function writeTo(stream: NodeJS.WritableStream, bytes: Buffer): Promise<void> {
 
 interface Sink {
   readonly stream: NodeJS.WritableStream;
-  /** Makes the written file final, unless `verify`, called with it before that, throws. */
+  /** Calls `verify` with the file, and makes the file final unless that throws. */
   finish(verify?: Verify): Promise<void>;
-  /** Leaves no trace, as far as the place allows. */
+  /** Removes what was written, as far as the target allows. */
   discard(): Promise<void>;
 }
 
-/** A stream of the caller, which is neither closed nor taken back. */
+/** Returns a sink for a stream of the caller, which is not closed. */
 function shareStream(stream: NodeJS.WritableStream): Sink {
-  /** A reader that left makes the stream emit an error besides failing the write. */
+  /** After its reader left, a stream emits an error besides the one of the write. */
   const onError = () => undefined;
   stream.on('error', onError);
   return {
@@ -140,17 +143,17 @@ function shareStream(stream: NodeJS.WritableStream): Sink {
   };
 }
 
-/** Opens a place in the file system. A symbolic link is followed, so that it stays one. */
+/** Opens a path of the file system; follows a symbolic link, so that it stays one. */
 async function openFile(target: string, waiting: ReaderWait | undefined): Promise<Sink> {
   await refuseLinksOfOthers(target);
   const place = await placeOf(target);
-  // A pipe of this process has a place that cannot be opened.
+  // Uses `target`, because the resolved place of a pipe of this process cannot be opened.
   const existing = await stat(target).catch(() => null);
   const isReplaced = existing === null || existing.isFile();
   const folder = dirname(place);
   if (isReplaced) await removeStaleTemporaries(folder);
   const path = isReplaced ? join(folder, temporaryName(basename(place))) : target;
-  // Never open to more people than the file that it replaces, from its first byte on.
+  // From its first byte on, nobody may read it who may not read the file that it replaces.
   const mode = existing === null ? 0o666 : existing.mode & 0o777;
   const flags = isReplaced ? 'wx' : 'w';
   const stream = existing?.isFIFO()
@@ -158,7 +161,7 @@ async function openFile(target: string, waiting: ReaderWait | undefined): Promis
     : createWriteStream(path, { flags, mode, flush: isReplaced, highWaterMark: 1 << 20 });
   const [descriptor] = stream instanceof Socket ? [] : await once(stream, 'open');
   stream.on('error', () => undefined);
-  // By handle: in a folder of others the name may lead elsewhere by now. Some mounts have no modes.
+  // By handle, because others may have replaced the name. Some mounts have no modes.
   if (isReplaced && existing !== null) attempt(() => fchmodSync(descriptor, mode), undefined);
   return {
     stream,
@@ -179,7 +182,7 @@ async function openFile(target: string, waiting: ReaderWait | undefined): Promis
 
 const LOOK_FOR_READER_MS = 100;
 
-/** Waits in the event loop: a thread of Node's that waits is deaf to signals. */
+/** Polls for a reader, because a blocking open in a thread of Node could not be interrupted. */
 async function openPipe(path: string, waiting: ReaderWait | undefined): Promise<Socket> {
   for (let looks = 0; ; looks += 1) {
     try {
@@ -192,13 +195,13 @@ async function openPipe(path: string, waiting: ReaderWait | undefined): Promise<
       const what = 'stopped while nobody read from a named pipe';
       throw new InterruptedError({ code: 'interrupted', what, subject: path, todo: KEPT });
     }
-    const text = `waiting until somebody reads from the named pipe ${path}`;
+    const text = `waiting for a reader of the named pipe ${path}`;
     if (looks === 1) waiting.emit({ type: 'notice', text, isWarning: true });
     await wait(LOOK_FOR_READER_MS, undefined, { signal: waiting.stop }).catch(() => undefined);
   }
 }
 
-/** Makes the rename durable; systems that cannot open or sync a folder do without. */
+/** Makes the rename durable, if the system can open and sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (handle === null) return;
@@ -206,11 +209,11 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** In the names of this process. In a container a killed process may have had the same id. */
+/** Part of this process's names: in a container a killed process may have had the same id. */
 const OWN = randomBytes(4).toString('hex');
 let names = 0;
 
-/** Whose processes can be judged from here: those of this host and, in a container, of its own. */
+/** The processes that this one can judge: those of this host and of its container. */
 const PROCESSES = (() => {
   const [host = '', , namespace = ''] = machineIdentity().split(' ');
   return hashOf(`${host} ${namespace}`);
@@ -222,13 +225,13 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/** A free hidden name, with a hash of the target: the longest names leave no room for more. */
+/** Returns a new hidden name. It has a hash of the target, whose name may be too long to add to. */
 export function temporaryName(target: string): string {
   names += 1;
   return `.brand-enrich-${hashOf(target)}-${PROCESSES}-${process.pid}-${names}-${OWN}.tmp`;
 }
 
-/** For every target: a nightly job's output name never recurs. What cannot be removed stays. */
+/** Removes those of all targets, because the output of a nightly job may never recur. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid, owner] = TEMPORARY.exec(name) ?? [];

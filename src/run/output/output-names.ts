@@ -1,5 +1,5 @@
 /**
- * How the files of a run are called, and whether they can be written. `customers.csv` gives
+ * Names the files of a run and checks that they can be written. `customers.csv` gives
  * `customers.enriched.csv`, `customers.errors.csv` and so on; `-o out.csv` gives `out.csv`,
  * `out.partial.csv`, `out.errors.csv`.
  */
@@ -17,30 +17,30 @@ import type { Settings } from '../../settings/settings.js';
 export interface OutputNames {
   /** For complete results only; `-` is the standard output. */
   readonly complete: string;
-  /** For what a stopped run has; the same as `complete` for an open stream. */
+  /** For the results of a stopped run; the same as `complete` for an open stream. */
   readonly partial: string;
   readonly errors: string;
   readonly report: string;
   readonly reportHtml: string;
-  /** null: no changes are asked for. */
+  /** Null without `--changes`. */
   readonly changes: string | null;
-  /** For cells that differ from the brand; null: no column is filled, or the output is a stream. */
+  /** For cells that differ from the brand; null without `--fill`, or for a stream. */
   readonly differences: string | null;
   readonly partialDifferences: string | null;
-  /** Whether complete, partial and errors file are gzip-compressed. */
+  /** True if complete, partial and errors file are compressed. */
   readonly gzip: boolean;
 }
 
 type OutputSettings = Pick<Settings, 'output' | 'format' | 'errors' | 'report'> &
   Partial<Pick<Settings, 'changes' | 'differences' | 'fill' | 'fillOver'>>;
 
-/** The name of an open stream, not of a file: nothing is written beside it. */
+/** True for an open stream, which has no folder for the other files. */
 function isStream(path: string): boolean {
   return path === '-' || /^\/(dev|proc)\//.test(path);
 }
 
 const GZIP = /\.gz$/i;
-/** Its dot included: what is longer is part of the name. */
+/** With its dot; anything longer is part of the name. */
 const LONGEST_EXTENSION = 11;
 const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
@@ -49,11 +49,11 @@ const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   xlsx: /\.xlsx(?:\.gz)?$/i,
   parquet: /\.(?:parquet|pq)(?:\.gz)?$/i,
 };
-/** Of files that are read, or that people expect, and that are not written. */
+/** Extensions that people may expect, but that no run writes. */
 const NEVER_WRITTEN =
   /\.(?:zip|xls|xlsm|xlsb|ods|numbers|pdf|docx?|html?|xml|ya?ml|avro|orc|feather|arrow|db|sqlite)$/i;
 
-/** The format that a file name implies; null: none. CSV has several, each with its separator. */
+/** Returns the format that a file name implies, or null. */
 function formatOfName(path: string): TableFormat | null {
   const name = basename(path);
   return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
@@ -63,13 +63,13 @@ function formatOfName(path: string): TableFormat | null {
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
-  { output, format: asked, errors, report: askedReport, changes = null, ...others }: OutputSettings,
+  { output, format: setFormat, errors, report: setReport, changes = null, ...others }: OutputSettings,
 ): { readonly format: TableFormat; readonly names: OutputNames } {
-  const format = asked ?? formatOfName(output ?? '') ?? shape.format;
+  const format = setFormat ?? formatOfName(output ?? '') ?? shape.format;
   const own = partsOf(isStream(input) ? 'stdin' : input);
-  // Programs recognise binary files by their ending. The result of an archive is not an archive.
+  // Programs recognise binary files by their extension. The result of an archive is not an archive.
   const isFit = isTyped(format) ? ENDINGS[format].test(own.extension) : !/^(\.zip)?$/i.test(own.extension);
-  // A bare list becomes a table.
+  // A plain list becomes a table.
   const isList = format === 'csv' && shape.rawHeader === null && /^\.txt$/i.test(own.extension);
   const extension = format === shape.format && isFit && !isList ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
@@ -83,14 +83,14 @@ export function namesOfRun(
   if (given?.isGzip && isTyped(format)) throw refuse(`${format} files are already compressed`, 'omit .gz');
   if (given !== null && hasForeignExtension(given.extension, format))
     throw refuse(
-      `a name that ends in ${given.extension} is not that of a ${format} file`,
-      `end it in .${format}, or choose another format by its ending: .csv, .jsonl, .json, .xlsx, .parquet`,
+      `the name ends in ${given.extension}, but the format is ${format}`,
+      `end it in .${format}, or in .csv, .jsonl, .json, .xlsx or .parquet for another format`,
     );
   const gzip = given?.isGzip ?? (output === null && shape.isGzip && !isTyped(format));
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;
-  const report = askedReport ?? `${stem}.report.json`;
+  const report = setReport ?? `${stem}.report.json`;
   const fills = [...(others.fill ?? []), ...(others.fillOver ?? [])];
   const hasDifferences = fills.length > 0 && !(output !== null && isStream(output));
   const differences = hasDifferences ? (others.differences ?? `${stem}.differences.csv`) : null;
@@ -108,7 +108,7 @@ export function namesOfRun(
   return { format, names };
 }
 
-/** Programs that open it would take it for damaged. */
+/** True for an extension whose programs would take the file for damaged. */
 function hasForeignExtension(extension: string, format: TableFormat): boolean {
   const named = formatOfName(`name${extension}`);
   if (named === null || named === format) return NEVER_WRITTEN.test(extension);
@@ -130,7 +130,7 @@ function partsOf(path: string) {
 const OUTPUT = { name: 'the output', setting: { setting: 'output', shell: '-o' } } as const;
 const DIFFERENCES = { name: 'the file of differences', setting: { setting: 'differences' } } as const;
 const REPORT = { name: 'the report', setting: { setting: 'report' } } as const;
-/** The files of a run, in the order in which their names are judged. */
+/** The files of a run, in the order in which their names are checked. */
 const OUTPUT_FILES = [
   ['complete', OUTPUT],
   ['partial', { ...OUTPUT, name: 'the partial output' }],
@@ -145,7 +145,7 @@ type OutputFile = (typeof OUTPUT_FILES)[number][1];
 
 const MOST_LINKS = 40;
 
-/** The file that writing `target` would write: absolute, links resolved except circular ones. */
+/** Returns the absolute path that writing `target` would write, links resolved. */
 export async function placeOf(target: string): Promise<string> {
   let path = resolve(target);
   for (let links = 0; links < MOST_LINKS; links += 1) {
@@ -160,8 +160,8 @@ export async function placeOf(target: string): Promise<string> {
 }
 
 /**
- * Throws `output-unwritable` for a link of another user, who would choose the file. Links above it
- * are followed: they are in the path as named.
+ * Throws `output-unwritable` for a link of another user, who would choose the file. Links among the
+ * folders of the path are allowed.
  */
 export async function refuseLinksOfOthers(target: string): Promise<void> {
   let path = resolve(target);
@@ -181,8 +181,8 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
 }
 
 /**
- * Throws `output-unwritable` for folders, and in folders that may not be written to or made;
- * `usage-invalid` when a path, by links or otherwise, is the input or another output.
+ * Throws `output-unwritable` for a path that is a folder or in a folder without write access;
+ * `usage-invalid` for a path that leads to the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);
@@ -214,7 +214,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
     try {
       await refuseLinksOfOthers(path);
       if (existing?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-      // With its dot it must be a folder.
+      // The dot makes it fail for anything but a folder.
       await access(`${await standingFolder(place)}${sep}.`, constants.W_OK);
     } catch (error) {
       throw writeFailure(path, error);
@@ -222,7 +222,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
   }
 }
 
-/** Makes the missing folders of the files of a run. Throws as writing does. */
+/** Makes the missing folders for the files of a run. Throws `output-unwritable`. */
 export async function makePlaces(names: OutputNames): Promise<void> {
   for (const [key] of OUTPUT_FILES) {
     const path = names[key];
@@ -235,7 +235,7 @@ export async function makePlaces(names: OutputNames): Promise<void> {
   }
 }
 
-/** Returns the nearest folder above that is there: those below it will be made. */
+/** Returns the nearest existing folder above; those below it will be made. */
 async function standingFolder(place: string): Promise<string> {
   const folder = dirname(place);
   const isMissing = await lstat(folder).then(
@@ -245,12 +245,12 @@ async function standingFolder(place: string): Promise<string> {
   return isMissing && folder !== place ? standingFolder(folder) : folder;
 }
 
-/** The same folder may be mounted at two places, and a file may have two names. */
+/** True also for two mounts of one folder, or two names of one file. */
 function isSameFile(one: Stats | null, other: Stats | null): boolean {
   return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
-/** For errors after which nothing is lost. */
+/** The advice after errors that lose nothing. */
 export const KEPT = 'run again; paid answers are stored';
 const ANOTHER_PLACE = phrase`choose another place with ${OUTPUT.setting}`;
 const NO_PERMISSION = phrase`permission denied: ${ANOTHER_PLACE}, or get write access to its folder`;
@@ -267,7 +267,7 @@ const ADVICE: Readonly<Record<string, Phrase>> = {
   EPIPE: `the reader of the output has stopped reading: ${KEPT}`,
 };
 
-/** A {@link RunError} for an error while writing `path`; one of ours stays. */
+/** Returns a {@link RunError} for an error while writing `path`, or one of ours unchanged. */
 export function writeFailure(path: string, error: unknown): BrandEnrichError {
   if (error instanceof BrandEnrichError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -9,11 +9,11 @@ import { isObject } from './brand-fields.js';
 /** The result of one identifier: rendered once, used for all its rows. */
 export interface AnswerView {
   readonly status: OutcomeStatus;
-  /** null for `invalid` and `skipped`: no lookup. */
+  /** Null for `invalid` and `skipped`, which have no lookup. */
   readonly identifier: Identifier | null;
-  /** The service's JSON text, whole; null when there is none. */
+  /** The whole JSON text of the service; null without a match. */
   readonly profile: string | null;
-  /** The same, parsed, where the caller has it; else CSV parses `profile` itself. */
+  /** The parsed `profile`, if the caller has it. */
   readonly brand?: Brand;
   readonly source: AnswerSource | null;
   /** Milliseconds since 1970, UTC. */
@@ -32,17 +32,17 @@ export const NOTHING_ASKED: AnswerView = {
   error: null,
 };
 
-/** The pieces around what differs between the rows of an identifier. */
+/** The pieces around the cells that differ between rows of an identifier. */
 export interface RenderedAnswer {
   readonly before: string;
   readonly after: string;
-  /** The name of the brand, where names are compared; empty or absent: there is none. */
+  /** The name of the brand, if names are compared and there is one. */
   readonly name?: string;
-  /** Values for the columns to fill, as JSON; absent: there are none, or the brand is in doubt. */
+  /** Values for the columns to fill, as JSON; absent without any, or for a doubtful brand. */
   readonly fill?: string;
 }
 
-/** The settings that say what is written. */
+/** The settings of the contents of an output. */
 export type OutputSettings = Pick<
   Settings,
   'fields' | 'prefix' | 'outputHeader' | 'escapeFormulas' | 'errorsInclude' | 'minQuality'
@@ -53,23 +53,23 @@ export interface OutputPlan extends OutputSettings {
   readonly input: TableShape;
   /** Format of the output; rows are converted when the input has another format. */
   readonly format: TableFormat;
-  /** CSV: positions of an earlier run's columns, to cut. In JSON lines our key needs none. */
+  /** CSV: positions of the columns of an earlier run, which are removed. */
   readonly replacedColumns: readonly number[];
-  /** Whether a row was unreadable: adds column `brand_raw`; in JSON lines `raw` under our key. */
+  /** True if a row was unreadable: adds column `brand_raw`; in JSON lines `raw` under our key. */
   readonly hasUnreadable: boolean;
-  /** CSV: whether rows with surplus cells were read. They are cut; `brand_raw` has them whole. */
+  /** CSV: true if rows have surplus cells. They are cut; `brand_raw` has the whole rows. */
   readonly hasSurplus: boolean;
-  /** CSV: whether rows lack last cells, which the output gets. */
+  /** CSV: true if rows lack last cells, which the output adds. */
   readonly hasShort: boolean;
   /** Columns of the input, or new ones after them, that get values of the brand. */
   readonly fills: readonly FilledColumn[];
-  /** Whether `brand_name_match` says how well the row's name fits that of the brand. */
+  /** True for the column `brand_name_match`, which compares the names of row and brand. */
   readonly matchesNames: boolean;
-  /** Every column or key of the input: the columns of JSON lines that become CSV. */
+  /** All columns or keys of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
 }
 
-/** One column to fill. `at`: its position, from 0; new ones stand last. */
+/** A column to fill. `at`: its position, from 0; new columns come last. */
 export interface FilledColumn {
   readonly name: string;
   readonly field: string;
@@ -79,28 +79,28 @@ export interface FilledColumn {
 }
 
 export interface Renderer {
-  /** The header record with its line end; null when the output has none. */
+  /** Returns the header record with its line end; null without one. */
   header(): string | null;
   /** Renders the result of an identifier, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
-  /** A record with its line end. `duplicateOf`: the identifier's first row. `nameMatch`: 0 to 1. */
+  /** Renders a record with its line end. `duplicateOf`: the first row. `nameMatch`: 0 to 1. */
   row(raw: string, answer: RenderedAnswer, duplicateOf: number | null, nameMatch?: number | null): string;
-  /** The output record of an unreadable row: its unchanged text and the reason. */
+  /** Renders an unreadable row: its unchanged text and the reason. */
   unreadable(raw: string, reason: string): string;
 }
 
-/** Empty where there is none. */
+/** Returns the parsed brand; empty without one. */
 export function brandOf({ brand, profile }: Pick<AnswerView, 'brand' | 'profile'>): Brand {
   const parsed: unknown = brand ?? JSON.parse(profile ?? 'null');
   return isObject(parsed) ? parsed : {};
 }
 
-/** The same text in one piece: copying one joined from many pieces takes 20 times as long. */
+/** Returns the text in one piece, because copying one joined from pieces takes 20 times as long. */
 export function inOnePiece(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Why a brand is probably not a real one; null: its score is high enough. */
+/** Says why a brand is probably not real; null if its score is high enough. */
 export function doubtOf(score: number | null, { minQuality }: Pick<Settings, 'minQuality'>): string | null {
   if (score === null || Number.isNaN(score) || minQuality === null || score >= minQuality) return null;
   return `quality score ${score} is below ${minQuality}: probably not a real brand`;

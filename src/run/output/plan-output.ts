@@ -1,4 +1,4 @@
-/** What a run of this input would write, and where. */
+/** Plans the contents and the names of a run's outputs. */
 import type { TableShape } from '../../core/table.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Scan } from '../scan/scan.js';
@@ -6,7 +6,7 @@ import { planFills } from './fill.js';
 import { namesOfRun } from './output-names.js';
 import type { OutputPlan } from './output-plan.js';
 
-/** `path`: of the input, `-` for standard input. Throws what names and columns to fill throw. */
+/** `path`: of the input, `-` for standard input. Throws what `namesOfRun`, `planFills` throw. */
 export function planOutput(path: string, shape: TableShape, scan: Scan, settings: Settings) {
   const { format, names } = namesOfRun(path, shape, settings);
   const plan: OutputPlan = {

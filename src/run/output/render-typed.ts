@@ -1,4 +1,4 @@
-/** Output records with types: a JSON array of `TypedCell` a row. The user's cells keep theirs. */
+/** Renders records with types: a JSON array of `TypedCell` a row. The user's cells keep theirs. */
 import type { TableShape } from '../../core/table.js';
 import {
   type CellFormats,
@@ -14,7 +14,7 @@ import { sanitizeCell } from './csv-record.js';
 import { brandOf, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { userCellsOf } from './user-cells.js';
 
-/** The formats of a table; none for text. */
+/** Returns the cell formats of a table, `NO_FORMATS` for text. */
 export function formatsOf({ typed }: TableShape): CellFormats {
   return typed ?? NO_FORMATS;
 }
@@ -68,7 +68,7 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   return renderer;
 }
 
-/** The columns of a Parquet output: those of a Parquet input keep theirs, others have `types`. */
+/** Plans the columns of a Parquet output. Those of a Parquet input stay, others get `types`. */
 export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
   const schema = plan.input.parquet?.schema;
   const user = userCellsOf(plan).kept.map((same, at) =>
@@ -86,31 +86,30 @@ export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): Par
 }
 
 /**
- * The narrowest type of all cells of each of the user's columns; text for CSV, which has no types.
- * None for Parquet, whose columns keep theirs, but `moment` for INT96 beyond the nanoseconds of 64
- * bits.
+ * Returns for each of the user's columns the narrowest type of all cells; text for CSV. A Parquet
+ * input keeps its types and needs none, but `moment` for INT96 beyond 64 bits of nanoseconds.
  */
 export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): ColumnType[] {
   const schema = plan.input.parquet?.schema;
   if (schema?.every(({ type }) => type !== 'INT96')) return [];
   const user = userCellsOf(plan);
   if (plan.input.format === 'csv') return user.kept.map(() => 'text');
-  const seen = user.kept.map(() => new Set<ColumnType>());
+  const cellTypes = user.kept.map(() => new Set<ColumnType>());
   for (const batch of rows.records()) {
     for (const record of batch) {
       if (kindOf(record) === 'unreadable') continue;
       for (const [at, cell] of user.read(rawOf(record)).cells.entries()) {
         const type = typeOf(cell, plan);
-        if (type !== null) seen[at]?.add(type);
+        if (type !== null) cellTypes[at]?.add(type);
       }
     }
   }
-  // Values of a brand may be of another type.
+  // Values of a brand may have another type.
   const isFilled = (at: number) => plan.fills.some(({ name }) => name === plan.allColumns[at]);
-  return user.kept.map((at, nth) => (isFilled(at) ? 'text' : commonType(seen[nth] ?? new Set())));
+  return user.kept.map((at, nth) => (isFilled(at) ? 'text' : commonType(cellTypes[nth] ?? new Set())));
 }
 
-/** Returns the first user's cell longer than `most`, of header and unreadable rows too, or null. */
+/** Returns the first cell of the user's longer than `most` characters, or null. */
 export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
   const user = userCellsOf(plan);
   const names = [...user.kept.map((at) => plan.allColumns[at] ?? ''), plan.prefix + RAW_COLUMN];
@@ -130,8 +129,8 @@ export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, mo
       const { cells, carried } = isUnreadable
         ? { cells: user.header.map(() => null), carried: raw }
         : user.read(raw);
-      const found = longIn(lineOf(record), cells, carried);
-      if (found !== null) return found;
+      const long = longIn(lineOf(record), cells, carried);
+      if (long !== null) return long;
     }
   }
   return null;
@@ -154,15 +153,15 @@ function typeOf(cell: TypedCell, plan: OutputPlan): ColumnType | null {
   return 'text';
 }
 
-/** Whether a stored value is a time beyond 64 bits of nanoseconds: no other integer is so large. */
+/** True for a time beyond 64 bits of nanoseconds; no other integer is so large. */
 function isBeyondNanos(stored: unknown): boolean {
   if (typeof stored !== 'object' || stored === null || !('i' in stored)) return false;
   const value = BigInt(String(stored.i));
   return BigInt.asIntN(64, value) !== value;
 }
 
-function commonType(seen: ReadonlySet<ColumnType>): ColumnType {
-  const [first, second, ...more] = [...seen].sort();
+function commonType(types: ReadonlySet<ColumnType>): ColumnType {
+  const [first, second, ...more] = [...types].sort();
   if (first === undefined || more.length > 0) return 'text';
   if (second === undefined) return first;
   if (first === 'integer' && second === 'number') return 'number';

@@ -1,4 +1,4 @@
-/** Output records as text: the user's columns or object unchanged, then our columns or key. */
+/** Renders records as text: the user's columns or object unchanged, then our columns or key. */
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { addMember } from '../../core/json-text.js';
 import { isJson, isTyped, jsonKey, uniqueNames } from '../../core/table.js';
@@ -22,7 +22,7 @@ import {
 import { createTypedRenderer, formatsOf } from './render-typed.js';
 import { rawPositionIn, userCellsOf } from './user-cells.js';
 
-/** Throws ConfigError `column-ours` when our key would overwrite a CSV column in JSON lines. */
+/** Throws ConfigError `column-ours` if our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
   const renderer = isTyped(plan.format)
     ? createTypedRenderer(plan)
@@ -34,14 +34,14 @@ export function createRenderer(plan: OutputPlan): Renderer {
   return {
     ...renderer,
     answer(view) {
-      const judged = withDoubt(view, plan);
-      const answer = renderer.answer(judged);
+      const doubted = withDoubt(view, plan);
+      const answer = renderer.answer(doubted);
       if (view.status !== 'matched') return answer;
       const { name } = plan.matchesNames ? brandOf(view) : {};
       return {
         ...answer,
         ...(typeof name === 'string' && { name }),
-        ...(fill !== null && judged.error === null && { fill: fillValuesOf(view, plan) }),
+        ...(fill !== null && doubted.error === null && { fill: fillValuesOf(view, plan) }),
       };
     },
     row(raw, answer, duplicateOf, nameMatch = null) {
@@ -51,7 +51,7 @@ export function createRenderer(plan: OutputPlan): Renderer {
   };
 }
 
-/** A brand of low quality keeps its status, because its answer may be useful. */
+/** Adds the doubt about a low score as an error; the status stays, as the brand may be useful. */
 function withDoubt(view: AnswerView, plan: OutputPlan): AnswerView {
   if (view.status !== 'matched' || view.error !== null) return view;
   const error = doubtOf(qualityScoreOf(brandOf(view)), plan);
@@ -105,13 +105,12 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
 }
 
 interface UserPart {
-  /** How many columns it has. */
+  /** The number of columns. */
   readonly width: number;
-  /** Names of its columns as a record. */
   readonly header: string;
-  /** Whether rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
+  /** True if rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
   readonly carriesRaw: boolean;
-  /** The record without line end, and the cell for that text, quoting included. */
+  /** Returns the record without line end, and the quoted cell for that text. */
   read(raw: string): readonly [record: string, carried: string];
 }
 
@@ -170,7 +169,7 @@ function fromCells(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-/** The user's part: an object, and as JSON the unreadable text that an earlier run kept. */
+/** The user's object, and the unreadable text of an earlier run as JSON. */
 type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
 function createJsonRenderer(plan: OutputPlan): Renderer {
@@ -189,7 +188,7 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
       fetchedAt: isoTime(view.fetchedAt),
       error: view.error,
     };
-    // A profile may be pretty-printed: valid JSON has line breaks only between its tokens.
+    // A profile may be pretty-printed, and valid JSON has line breaks only between its tokens.
     const profile = view.profile === null ? 'null' : view.profile.replace(/[\r\n]+/g, '');
     const before = `${JSON.stringify(key)}:${JSON.stringify(ours).slice(0, -1)}`;
     return { before: inOnePiece(before), after: inOnePiece(`,"profile":${profile}}`) };
@@ -219,7 +218,7 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
   };
 }
 
-/** Only parses lines that contain the key's name, or an escape that could spell it. */
+/** Parses only lines that contain the key, or an escape that could spell it. */
 function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base {
   const quoted = JSON.stringify(key);
   return (raw) => {
@@ -231,7 +230,7 @@ function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base
   };
 }
 
-/** Numbers and booleans keep their types, dates become text. Throws as {@link createRenderer}. */
+/** Makes objects of cells: dates become text. Throws as {@link createRenderer} does. */
 function objectFromCells(plan: OutputPlan, key: string): (raw: string) => Base {
   const user = userCellsOf(plan);
   const formats = formatsOf(plan.input);

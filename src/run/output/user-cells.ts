@@ -9,11 +9,11 @@ import type { OutputPlan } from './output-plan.js';
 
 export interface UserCells {
   readonly kept: readonly number[];
-  /** Names of these columns: `column_1` and so on where the input has none. */
+  /** The names of these columns: `column_1` and so on if the input has none. */
   readonly header: readonly TypedCell[];
-  /** Whether rows may have the text of an earlier unreadable row, or surplus cells. */
+  /** True if rows may have the text of an earlier unreadable row, or surplus cells. */
   readonly carriesRaw: boolean;
-  /** A cell for each column kept; `carried`: that text, or empty. */
+  /** Returns a cell for each column kept; `carried`: that text, or empty. */
   read(raw: string): { readonly cells: readonly TypedCell[]; readonly carried: string };
 }
 
@@ -22,7 +22,7 @@ export function userCellsOf(plan: OutputPlan): UserCells {
   return plan.input.format === 'csv' ? ofCsv(plan) : ofJson(plan);
 }
 
-/** The column in which an earlier run kept the text of unreadable rows; -1: none. */
+/** Returns the column in which an earlier run kept the text of unreadable rows, or -1. */
 export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
   return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
 }
@@ -44,7 +44,7 @@ function ofTyped(plan: OutputPlan): UserCells {
   };
 }
 
-/** Every cell as text: only the user knows what a cell means. */
+/** Keeps all cells as text, because only the user knows what they mean. */
 function ofCsv(plan: OutputPlan): UserCells {
   const { columns, delimiter, rawHeader } = plan.input;
   const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
@@ -64,7 +64,7 @@ function ofCsv(plan: OutputPlan): UserCells {
   };
 }
 
-/** In formats with types numbers and booleans keep theirs; objects and arrays are JSON text. */
+/** Keeps numbers and booleans in formats with types; objects and arrays become JSON text. */
 function ofJson({ allColumns, prefix, format }: OutputPlan): UserCells {
   const ours = jsonKey(prefix);
   const kept = [...allColumns.keys()].filter((at) => allColumns[at] !== ours);
@@ -90,7 +90,7 @@ function typedCellOf(json: string): TypedCell {
   if (json === 'true' || json === 'false') return json === 'true';
   if (!/^[-\d]/.test(json)) return cellOfJson(json) || null;
   const number = Number(json);
-  // Digits beyond a double are an identifier, not an amount.
+  // A number with more digits than a double is an identifier, not an amount.
   const isExact = Number.isFinite(number) && significantDigits(json) <= 15;
   return isExact ? number : json;
 }

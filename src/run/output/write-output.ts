@@ -1,4 +1,4 @@
-/** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
+/** Joins rows and answers, ranks them, writes output and errors file; three counts must agree. */
 import { rm, stat } from 'node:fs/promises';
 import { RunError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
@@ -32,23 +32,23 @@ export interface WriteRequest {
   readonly names: OutputNames;
   readonly isSorted: boolean;
   readonly isComplete: boolean;
-  /** Why identifiers failed, were deferred or not found for now, by number. */
+  /** Why identifiers failed, were deferred or were not found for now, by number. */
   readonly reasons: ReadonlyMap<number, string>;
-  /** Where `-` goes. */
+  /** The stream for `-`. */
   readonly stdout: NodeJS.WritableStream | null;
   readonly onRows: (rows: number) => void;
   readonly waiting?: ReaderWait;
 }
 
-/** True as in the input, and for CSV of other encodings: Excel would take UTF-8 for that one. */
+/** True if the input has a mark, or is CSV in another encoding, which Excel would expect again. */
 function hasMark({ format, input }: WriteRequest['plan']): boolean {
   return format === input.format && (input.hasBom || (format === 'csv' && input.encoding !== 'utf-8'));
 }
 
 /**
- * Throws RunError `output-unwritable` and `output-miscounted`. `errors`: null without such
- * rows. `readBack`: null on standard output. `listed`: the first rows without a brand. `names`:
- * rows whose names were compared, and low ones.
+ * Throws RunError `output-unwritable` and `output-miscounted`. `errors`: null without such rows.
+ * `readBack`: null on standard output. `listed`: the first rows without a brand. `names`: rows
+ * whose names were compared, and those with a low match.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
@@ -94,8 +94,8 @@ export function writeOutput(request: WriteRequest) {
         const named = matched && (plan.matchesNames || fill) ? answers.rendered(matched.index) : null;
         const nameMatch = named && nameMatchOf(record, named);
         if (named !== null && fill !== null) {
-          const found = fillCounts.add(fill(rawOf(record), named.fill, nameMatch));
-          for (const cell of found) await differences?.add(record.number, cell);
+          const differing = fillCounts.add(fill(rawOf(record), named.fill, nameMatch));
+          for (const cell of differing) await differences?.add(record.number, cell);
         }
         const nameDoubt = nameDoubtOf(nameMatch, named?.name ?? '');
         if (nameMatch !== null) nameCounts.compared += 1;
@@ -125,7 +125,7 @@ export function writeOutput(request: WriteRequest) {
     };
     let readBack = null as number | null;
     const assertCounts = () => assertAccounts(target, scan.rows.count, counts, readBack);
-    // The finished file is counted before it gets its name: a miscounted one never has it.
+    // The finished file is counted before it gets its name, so that a miscounted one never has it.
     await output.commit(async (path) => {
       readBack = await countRecords(path, table);
       assertCounts();
@@ -146,13 +146,12 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
-/** Of a byte order mark in UTF-8. */
+/** The length of a byte order mark in UTF-8. */
 const BOM_BYTES = 3;
 
-/** Makes a file of records; its bytes go to an output. */
+/** Encodes records as a file, and sends its bytes to an output. */
 interface Encoder {
   write(record: string): Promise<void>;
-  /** Sends the rest. */
   finish(): Promise<void>;
   discard?(): Promise<void>;
 }
@@ -181,7 +180,7 @@ async function openTable(
   };
 }
 
-/** null: the records are the file. Writers of binary formats are loaded when they are needed. */
+/** Returns null if the records are the file. Loads writers of binary formats on demand. */
 async function createEncoder(
   send: (bytes: Buffer | string) => Promise<void>,
   plan: OutputPlan,
@@ -202,7 +201,7 @@ async function createEncoder(
   return createXlsxFile(send, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
 }
 
-/** Records, which end in a line break, as elements of one JSON array with this text around it. */
+/** Encodes records, which end in a line break, as one JSON array with this text around it. */
 function inArray(
   send: (text: string) => Promise<void>,
   { head, tail }: NonNullable<Scan['around']>,
@@ -226,7 +225,7 @@ const NOT_KNOWN = 'the service has no such brand, or withholds it';
 
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
-/** Whether all rows with this status go to the errors file. */
+/** True if all rows with this status go to the errors file. */
 function isListed(status: OutcomeStatus, { errorsInclude }: OutputSettings): boolean {
   return IN_ERRORS_FILE.includes(status) || errorsInclude.some((each) => each === status);
 }
@@ -245,7 +244,7 @@ async function addError(
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error }, nameMatch);
 }
 
-/** Opens the errors file: user columns, our few. Throws RunError `output-unwritable`. */
+/** Opens the errors file: the user's columns and a few of ours. Throws `output-unwritable`. */
 async function createErrorsFile(
   target: string,
   whole: OutputPlan,
@@ -265,7 +264,7 @@ async function createErrorsFile(
   };
 }
 
-/** Opens the file of cells that differ from the brand. Throws RunError `output-unwritable`. */
+/** Opens the file of cells that differ from the brand. Throws `output-unwritable`. */
 async function createDifferences(target: string, { escapeFormulas }: OutputPlan) {
   const output = await createOutput(target, { gzip: false, bom: false, stdout: null });
   const { add, ...file } = optionalFile(target, output, 'row,column,theirs,brand\n');
@@ -282,7 +281,7 @@ async function createDifferences(target: string, { escapeFormulas }: OutputPlan)
 
 type OpenOutput = Awaited<ReturnType<typeof createOutput>>;
 
-/** A file that exists only with records. */
+/** Returns a file that exists only with records. */
 function optionalFile(target: string, output: OpenOutput, header: string | null) {
   const written = { count: 0 };
   return {
@@ -292,28 +291,27 @@ function optionalFile(target: string, output: OpenOutput, header: string | null)
       written.count += 1;
       await output.write(record);
     },
-    /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
+    /** Names the file; without records removes the file of an earlier run instead. */
     async commit(): Promise<void> {
       if (written.count > 0) return output.commit();
       await output.discard();
-      // A pipe or a device is not an earlier run's: root would remove even /dev/null.
+      // Never a pipe or a device: root would remove even /dev/null.
       const earlier = await stat(target).catch(() => null);
       if (earlier?.isFile() !== true) return;
       await rm(target, { force: true }).catch((error: unknown) => {
         throw writeFailure(target, error);
       });
     },
-    /** Forgets it; an earlier one stays. */
     discard: () => output.discard(),
   };
 }
 
-/** Number of rows with a result. */
+/** Returns the number of rows with a result. */
 export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
-/** `written`: counted in the file; null: a pipe. Throws RunError `output-miscounted`. */
+/** Throws RunError `output-miscounted`. `written`: counted in the file; null for a pipe. */
 export function assertAccounts(
   path: string,
   read: number,

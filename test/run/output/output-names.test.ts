@@ -47,7 +47,7 @@ describe('the names of a run', () => {
   it.each<[Naming, string]>([
     [{ format: 'xlsx', output: 'o.xlsx.gz' }, 'xlsx files are already compressed: -o o.xlsx.gz; omit .gz'],
     [{ output: 'o.parquet.gz' }, 'omit .gz'],
-    [{ output: 'o.zip' }, 'a name that ends in .zip is not that of a csv file: -o o.zip; end it in .csv'],
+    [{ output: 'o.zip' }, 'the name ends in .zip, but the format is csv: -o o.zip; end it in .csv'],
     [{ output: 'O.XLS' }, 'end it in .csv'],
     [{ format: 'xlsx', output: 'o.xlsm' }, 'end it in .xlsx'],
     [{ format: 'csv', output: 'o.xlsx' }, 'end it in .csv'],
