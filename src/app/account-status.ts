@@ -18,12 +18,12 @@ import type { Settings } from '../settings/settings.js';
 
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
-/** The plan by the settings of this process. `isHost`: it enriches the account's files (`up`). */
+/** The plan in the settings of a process. `isHost`: it enriches files of the account (`up`). */
 export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
   readonly isHost?: boolean;
 }
 
-/** Terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
+/** Returns the terms of a live run, or of `given` if `isHost`, or of the newest run, or `given`. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
@@ -45,59 +45,59 @@ export function termsOf(
 
 const RUNS_LOOKED_AT = 10;
 
-/** The state of an account on the terms that hold for it, as `status` shows it. */
+/** Reads an account under the terms of {@link termsOf}, as `status` shows it. */
 export async function readOwnAccount(
   { ledger, runs }: Pick<Engine, 'ledger' | 'runs'>,
   account: string,
   given: GivenTerms,
   read: (account: string) => Promise<LedgerState> = (name) => ledger.show(name),
 ): Promise<LedgerState> {
-  const seen = await read(account);
-  const { overage, quotaCap } = termsOf(account, seen, await runs.list(RUNS_LOOKED_AT), given);
-  return { ...seen, overage, quotaCap };
+  const state = await read(account);
+  const { overage, quotaCap } = termsOf(account, state, await runs.list(RUNS_LOOKED_AT), given);
+  return { ...state, overage, quotaCap };
 }
 
-/** Others who can write to the engine name accounts: at most so many are looked at. */
+/** The most other accounts that are read, because anyone who writes to the engine can name some. */
 const OTHERS_READ = 50;
 
-/** `queueCounts`: chunks by state. `names` null: no account is set. Throws as the engine does. */
+/** Reads an engine; throws its errors. `queueCounts`: chunks by state. `names`: null if not set. */
 export async function readAccountStatus(
   engine: Engine,
   queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
   names: AccountNames | null,
-  terms: GivenTerms,
+  given: GivenTerms,
   runsShown: number,
 ) {
-  const [runs, pauses, seen, queue, outcomes] = await Promise.all([
+  const [runs, pauses, state, queue, outcomes] = await Promise.all([
     engine.runs.list(runsShown),
     engine.runs.pauses(),
     names && engine.ledger.show(names.account),
     names && queueCounts(names.queueName),
     engine.outcomes.stats(),
   ]);
-  const held = names && seen && termsOf(names.account, seen, runs, terms);
-  const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
-  const { overagePrice: price } = terms;
+  const terms = names && state && termsOf(names.account, state, runs, given);
+  const ledger = state && terms && { ...state, overage: terms.overage, quotaCap: terms.quotaCap };
+  const { overagePrice: price } = given;
   const budget =
-    ledger && held && judgeBudget(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
+    ledger && terms && judgeBudget(ledger, { plan: terms.plan, budget: costOf(terms.overage, price), price });
   const alive = runs.filter(({ status }) => status === 'running').map((run) => run.settings.account);
   const others = [...new Set(alive.filter((each) => each !== names?.account))].slice(0, OTHERS_READ);
-  // An account of others that cannot be read hides nothing of our own.
+  // Our account is shown even if an account of others cannot be read.
   const states = await Promise.all(others.map((each) => engine.ledger.show(each).catch(() => undefined)));
-  const clock = seen ?? states[0] ?? (runs[0] && (await engine.ledger.show(runs[0].settings.account)));
+  const clock = state ?? states[0] ?? (runs[0] && (await engine.ledger.show(runs[0].settings.account)));
   return {
     engine: engine.kind,
     address: engine.address,
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
-    /** null: neither account nor runs say it. */
-    plan: held?.plan ?? null,
+    /** Null if neither runs nor settings name a plan. */
+    plan: terms?.plan ?? null,
     projection: ledger && projectPeriodEnd(ledger, judgeAccount(ledger).limit),
     budget,
     queue,
     outcomes,
-    /** Those that are alive first, then the newest. */
+    /** Live runs first, then the newest. */
     runs: runs as readonly RunRecord[],
     /** By the engine's clock, which dates runs; this machine's may differ a lot. */
     storeNow: clock?.now ?? Date.now(),
@@ -109,7 +109,7 @@ export async function readAccountStatus(
 
 const holdBy = (state: LedgerState | undefined) => (state ? holdOf(state) : null);
 
-/** The ids of those that are recorded as running and whose process has ended on this machine. */
+/** Returns the ids of running runs whose process on this machine has ended. */
 export function goneAmong(
   runs: readonly Pick<RunRecord, 'id' | 'status' | 'settings'>[],
 ): ReadonlySet<string> {
@@ -118,10 +118,9 @@ export function goneAmong(
   return new Set(runs.filter(isGone).map(({ id }) => id));
 }
 
-/** Half a day is worth saying, an hour is not. */
 const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
 
-/** The lines of `status` about the rest of the billing period. `limit`: null while unknown. */
+/** Returns the line of `status` on the rest of the billing period. `limit`: null while unknown. */
 export function projectionText(projection: Projection, limit: number | null): string {
   const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
   const over = limit === null ? 0 : projected.total - limit;
@@ -136,14 +135,14 @@ export function projectionText(projection: Projection, limit: number | null): st
   );
 }
 
-/** What the limit consists of. */
+/** Returns the parts of the limit in words. */
 export function limitText(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): string {
   const [overage, cap] = [overageOf(state), capOf(state)];
   if (cap === null) return overage > 0 ? `quota and ${countOf(overage, 'overage request')}` : 'quota';
   return overage > 0 ? `--quota ${cap} and ${countOf(overage, 'request')} beyond it` : `--quota ${cap}`;
 }
 
-/** The line of `status` about the overage budget. */
+/** Returns the line of `status` on the overage budget. */
 export function budgetText(budget: JudgedBudget): string {
   const { used, left, overageRequests, price, quotaCap, requestsLeft } = budget;
   const rest =
@@ -175,7 +174,7 @@ export function answersDocument(stats: OutcomeStats): StatusDocument['answers'] 
   return { matched, notFound, oldestFetchedAt: isoTime(oldest), newestFetchedAt: isoTime(newest) };
 }
 
-/** What `status` and the dashboard have in common, except the runs. */
+/** Returns what `status` and the dashboard share, except the runs. */
 export function statusDocument(
   { engine, address, warnings, account, ledger, projection, budget, queue, outcomes, pauses }: AccountStatus,
   currency: string | null,
@@ -201,7 +200,7 @@ function budgetDocument({ overageRequests: overage, ...budget }: JudgedBudget): 
   return { ...budget, overage };
 }
 
-/** A run as it is judged now. */
+/** Returns a judged run for programs. */
 export function runDocument(judged: JudgedRun): RunDocument {
   const { run, standing: status, why, unreported } = judged;
   const { id, label, rows, identifiers: distinct, tally, stop, overageBilled: overage } = run;

@@ -15,13 +15,13 @@ import type { CommandContext } from './open-stores.js';
 
 export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;
-  /** null: workers elsewhere do the lookups. */
+  /** Null if workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
-  /** Lets the worker take chunks: call it when nothing can prevent the command any more. */
+  /** Lets the worker take chunks; called when the start of the command can no longer fail. */
   readonly begin: () => Promise<void>;
 }
 
-/** Runs `action` in an open context. Throws as opening does, and why the engine was lost. */
+/** Runs `action` in an open context. Throws as opening does, and the reason of a lost engine. */
 export function withDaemonContext<T>(
   loaded: LoadedSettings,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
@@ -34,9 +34,9 @@ export function withDaemonContext<T>(
     const { stop } = ending;
     if (settings.sample)
       log.warn('sample data: brands come from the built-in catalogue; nothing is sent or kept');
-    const stopping = { ...command, stop };
-    const state = await openState(settings, stopping, releasers);
-    const context = await openContext(settings, state, stopping, releasers);
+    const withStop = { ...command, stop };
+    const state = await openState(settings, withStop, releasers);
+    const context = await openContext(settings, state, withStop, releasers);
     ending.watch(context.engine);
     logOpened(context, settings.sample, log);
     const graceMs = graceFromSignal(stop, context.graceMs);
@@ -72,7 +72,7 @@ function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWo
   };
 }
 
-/** One deadline for all endings together. */
+/** Returns the time left until one deadline that all endings share. */
 function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number {
   let endsAt: number | null = null;
   void untilAborted(stop).then(() => {
@@ -84,8 +84,8 @@ function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number
 const ASK_EVERY_MS = 60_000;
 
 /**
- * Looks up the service's own domain until that is proven free, so that `up` may look at the limit.
- * The ledger permits three looks a day. Resolves with `stop`, or when the credentials are refused.
+ * Looks up the service's own domain until that is proven free, so that `up` can read the limit. The
+ * ledger permits three looks a day. Resolves on `stop`, or when the credentials are refused.
  */
 async function proveOwnDomain(
   context: OpenedContext,

@@ -23,7 +23,7 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 
 export type MetricsRegistry = ReturnType<typeof createMetrics>;
 
-/** Labels of all meanings of an answer, so that each is there from the start, with 0. */
+/** The labels of all meanings of an answer; each starts at 0. */
 const OUTCOMES: Readonly<Record<Meaning['type'], string>> = {
   matched: 'matched',
   not_found: 'not_found',
@@ -88,7 +88,7 @@ export function createMetrics() {
   const offline = '1 while the service gives no good answers and is asked one request at a time';
   gauge('service_offline', offline, [], (each) => each.set(worker?.outage ? 1 : 0));
   gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
-  const left = 'Requests of the limit that are left, as this process last saw the account';
+  const left = 'Requests left of the limit, as this process last saw the account';
   gaugeOfAccounts('limit_left', left, roomOf);
   gaugeOfAccounts(
     'pace_per_second',
@@ -119,11 +119,11 @@ export function createMetrics() {
       worker = watched;
       account = spentFrom;
     },
-    /** Read at each scrape; a value that takes more than a second is omitted. */
+    /** Reads `depth` at each scrape, and omits a value that takes more than a second. */
     watchQueue(depth: () => Promise<ChunkCounts>) {
       readDepth = depth;
     },
-    /** In the Prometheus text format. Never rejects because of the engine. */
+    /** Returns the Prometheus text format. Never rejects because of the engine. */
     text: () => registry.metrics(),
   };
 }
@@ -132,15 +132,15 @@ export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   /** Rejects, or takes more than a second, while the engine does not answer. */
   readonly askEngine: () => Promise<unknown>;
-  /** After it the process is not ready any more. */
+  /** Aborted when the process is no longer ready. */
   readonly stop: AbortSignal;
 }
 
-/** Throws `RunError` when the server cannot listen there. */
+/** Serves metrics and probes. Throws `RunError` if the server cannot listen. */
 export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
   const { host, port, metrics, askEngine, stop } = options;
   let asking: Promise<boolean> | null = null;
-  /** Asks the engine once at a time, for all probes. null: this process can work. */
+  /** Asks the engine once at a time for all probes; returns null if this process is ready. */
   const whyNotReady = async () => {
     if (stop.aborted) return 'stopping';
     asking ??= succeeds(askEngine()).finally(() => {
@@ -167,14 +167,14 @@ export function serveMetrics(options: MetricsServerOptions): Promise<HttpListene
     const whyNot = await whyNotReady();
     return whyNot === null ? context.text('ready\n') : context.text(`${whyNot}\n`, 503);
   });
-  app.notFound((context) => context.text('here are /metrics, /healthz and /readyz\n', 404));
+  app.notFound((context) => context.text('not found; use /metrics, /healthz or /readyz\n', 404));
   const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
   const todo = phrase`choose another ${{ setting: 'metricsPort' }} or ${{ setting: 'metricsHost' }}`;
   return listenHttp(server, { host, port, purpose: 'metrics', todo });
 }
 
 export interface EndedRun {
-  /** As the command names it: several jobs write files into one folder. */
+  /** As the command names it, which tells the files of several jobs apart. */
   readonly input: string;
   readonly exitCode: number;
   /** Milliseconds since 1970. */
@@ -185,7 +185,7 @@ export interface EndedRun {
 
 const LAST_COMPLETE = 'brand_enrich_run_last_complete_timestamp_seconds';
 
-/** Writes only our names: the textfile collector refuses its own. `lastComplete`: in seconds. */
+/** Returns only our metrics: the textfile collector refuses its own. `lastComplete`: in seconds. */
 export function metricsText(ended: EndedRun, lastComplete: number | null): Promise<string> {
   const { input, exitCode, endedAt, report } = ended;
   const registry = new Registry();
@@ -204,11 +204,11 @@ export function metricsText(ended: EndedRun, lastComplete: number | null): Promi
   const seconds = endedAt / 1_000;
   const isComplete = report?.run.isComplete === true;
   one('brand_enrich_run_end_timestamp_seconds', 'When the last run ended', seconds);
-  one(LAST_COMPLETE, 'When the last run ended that was complete', isComplete ? seconds : lastComplete);
-  one('brand_enrich_run_exit_code', 'Its exit code: 7 is stopped, run it again', exitCode);
+  one(LAST_COMPLETE, 'When the last complete run ended', isComplete ? seconds : lastComplete);
+  one('brand_enrich_run_exit_code', 'Exit code of the last run; 7: stopped, run it again', exitCode);
   if (report === null) return registry.metrics();
   const { sent, billed, unreported, overage, overageCost, savedByStored } = report.requests;
-  one('brand_enrich_run_duration_seconds', 'How long it took', report.seconds);
+  one('brand_enrich_run_duration_seconds', 'Duration of the last run', report.seconds);
   put('brand_enrich_run_rows', 'Rows by status', report.rows, 'status');
   put(
     'brand_enrich_run_requests',
@@ -219,14 +219,15 @@ export function metricsText(ended: EndedRun, lastComplete: number | null): Promi
   one('brand_enrich_run_overage_cost', 'Money for requests beyond the quota', Number(overageCost));
   const { limit = null, left = null } = report.account ?? {};
   one('brand_enrich_run_limit', 'Requests that the account may send in this period', limit);
-  one('brand_enrich_run_limit_left', 'Of them left at its end', left);
+  one('brand_enrich_run_limit_left', 'Requests left of the limit when the run ended', left);
   return registry.metrics();
 }
 
 /** Replaces the file in one step. Throws errors of the file system. */
 export async function writeMetricsFile(path: string, ended: EndedRun): Promise<void> {
   const earlier = await readFile(path, 'utf8').catch(() => '');
-  const known = new RegExp(`^${LAST_COMPLETE}(?:\\{[^\\n]*\\})? (\\d+(?:\\.\\d+)?)$`, 'm').exec(earlier)?.[1];
-  const text = await metricsText(ended, known === undefined ? null : Number(known));
+  const pattern = new RegExp(`^${LAST_COMPLETE}(?:\\{[^\\n]*\\})? (\\d+(?:\\.\\d+)?)$`, 'm');
+  const lastComplete = pattern.exec(earlier)?.[1];
+  const text = await metricsText(ended, lastComplete === undefined ? null : Number(lastComplete));
   await replaceFile(path, text, { isShared: true });
 }

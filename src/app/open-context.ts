@@ -17,13 +17,13 @@ import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
 
 export interface EngineOptions {
-  /** Default: the one of the settings. */
+  /** Default: that of the settings. */
   readonly stateFolder?: string;
-  /** Notified of a metrics port that is unavailable, and the command goes on; absent: throws. */
+  /** Called if the metrics port is unavailable, and the command continues; default: throws. */
   readonly onMetricsRefused?: (error: RunError) => void;
 }
 
-/** The engine of a command that works, with its monitoring. Throws as opening an engine does. */
+/** Opens the engine and the metrics of a command that does work. Throws as `openEngine` does. */
 export async function openEngineContext(
   settings: Settings,
   command: Pick<CommandContext, 'log' | 'stop'>,
@@ -43,9 +43,9 @@ export async function openEngineContext(
 }
 
 interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWorker'> {
-  /** The address that serves them; null where nothing serves them. */
+  /** Null if no server is open. */
   readonly url: string | null;
-  /** The depth of this queue, which is opened for it. */
+  /** Opens this queue to show its depth. */
   watchQueue(name: string): void;
 }
 
@@ -57,7 +57,7 @@ const NOT_SERVED: OpenedMetrics = {
 };
 const CLOSE_MS = 1_000;
 
-/** Without a port, loads no library. Throws `RunError` if the server cannot listen. */
+/** Opens the metrics; loads no library without a port. Throws `RunError` if it cannot listen. */
 async function openMetrics(
   { metricsPort: port, metricsHost: host }: Pick<Settings, 'metricsPort' | 'metricsHost'>,
   engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
@@ -90,12 +90,12 @@ export function logOpened({ engine, metrics }: EngineContext, isSample: boolean,
 
 export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
 
-/** The folder of the state; with `--sample` one that is kept for it. */
+/** Returns the state folder; with `--sample` a folder of its own. */
 export async function openStateFolder(settings: Settings, releasers: Releasers): Promise<string> {
   return settings.sample ? (await import('./sample.js')).openSampleState(releasers) : settings.state;
 }
 
-/** Opened first, so that later failures can be notified. */
+/** Opens state folder and notifier, before anything whose failure is to be notified. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -110,7 +110,7 @@ export async function openState(
 
 export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext<StateContext>>>>;
 
-/** Everything that runs need, and a worker. `state` is open. Throws as service and engine do. */
+/** Opens all that runs need; `state` is already open. Throws as service and engine do. */
 export async function openContext<State extends Pick<StateContext, 'stateFolder'>>(
   settings: Settings,
   state: State,
@@ -148,11 +148,11 @@ export interface WorkerContext {
   readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs'>;
   readonly stateFolder: string;
   readonly log: Log;
-  /** False: it resolves what it is given, and takes nothing from the queue. Default true. */
+  /** False for a worker that takes no chunks from the queue. Default true. */
   readonly takesChunks?: boolean;
 }
 
-/** A worker of one service. The caller starts and stops it; `listener` gets chunks and answers. */
+/** Makes a worker, which the caller starts and stops; `listener` gets chunks and answers. */
 export function openLookupWorker(
   { service, settings, stateFolder, ...rest }: WorkerContext,
   listener?: WorkerListener,
@@ -165,11 +165,11 @@ export function openLookupWorker(
 /** A folder that is moved away and back within one look is not lost. */
 const LOOK_MS = 5_000;
 
-/** Returns a `stop` that also ends with a lost engine, which never works again. */
+/** Returns a `stop` that a lost engine aborts, too, because it never works again. */
 export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
   const lost = new AbortController();
   const both = AbortSignal.any([stop, lost.signal]);
-  // Each inbox, schedule and run listens to it.
+  // All inboxes, schedules and runs listen to it.
   setMaxListeners(0, both);
   return {
     stop: both,
@@ -183,7 +183,7 @@ export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
       }, LOOK_MS);
       releasers.push(() => clearInterval(looking));
     },
-    /** Throws the `RunError` that says why it is lost. */
+    /** Throws the `RunError` of a lost engine. */
     assertNotLost: (): void => lost.signal.throwIfAborted(),
   };
 }

@@ -11,13 +11,13 @@ import { readToken } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 
 export interface OpenedService extends RunService {
-  /** Asks this service, with its token. No other address ever gets the token. */
+  /** A client of this service; no other address ever gets its token. */
   readonly client: Client;
 }
 
 const SAMPLE_SERVICE = 'sample';
 
-/** Throws ConfigError when the file of the token cannot be used. */
+/** Opens the service. Throws ConfigError if the file of the token cannot be used. */
 export async function openService(
   settings: Settings,
   log: Log,
@@ -30,7 +30,7 @@ export async function openService(
       ...accountNames(SAMPLE_SERVICE, token, null),
       client,
       isLoopback: true,
-      // A quota that lasts for any file: there is nothing to look for.
+      // The sample quota lasts for any file, so nobody has to read it.
       ownDomain: null,
     };
   }
@@ -43,7 +43,7 @@ export async function openService(
   };
 }
 
-/** A client with sockets of its own, for the pair of an address and its token. */
+/** Opens a client with its own sockets, for an address and its token. */
 export function openClient(settings: Settings, baseUrl: string, token: string, releasers: Releasers): Client {
   const { concurrency: connections, timeoutMs } = settings;
   const network = { ...networkOf(settings), client: clientCertificateOf(settings) };
@@ -52,14 +52,14 @@ export function openClient(settings: Settings, baseUrl: string, token: string, r
   return createClient(http.send, token);
 }
 
-/** The account's name, for commands that send nothing. */
+/** Returns the name of the account, for commands that send nothing. */
 export function accountOf(settings: Settings): string {
   if (settings.account !== null) return settings.account;
   const { baseUrl, token } = addressAndToken(settings);
   return accountNames(baseUrl, token, null).account;
 }
 
-/** Service and account, null where the settings do not name them: looking is possible without. */
+/** Returns service and account; null if the settings do not name them. */
 export function knownNames(settings: Settings): AccountNames | null {
   if (settings.baseUrl === null) return null;
   const token = readToken(settings);

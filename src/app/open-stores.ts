@@ -1,4 +1,4 @@
-/** The engine of a command alone: commands that only look load nothing of what runs need. */
+/** Opens the engine alone, for commands that only look and load nothing for runs. */
 import { join } from 'node:path';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -11,17 +11,17 @@ import { clientCertificateOf, networkOf } from '../settings/network.js';
 import type { CommandName } from '../settings/setting.js';
 import type { LoadedSettings, Settings } from '../settings/settings.js';
 
-/** What the root gives to every command. */
+/** The parts of the process that the root gives to every command. */
 export interface CommandContext extends Streams {
   readonly log: Log;
-  /** First signal: stop asking and taking work. */
+  /** Aborted by the first signal: send no requests, take no work. */
   readonly stop: AbortSignal;
-  /** How long to wait for requests in flight after it. */
+  /** Returns how long to wait after `stop` for requests in flight, in milliseconds. */
   readonly graceMs: (timeoutMs: number) => number;
   readonly configFile: ConfigFile | null;
-  /** What relative paths count from. */
+  /** The folder that relative paths start from. */
   readonly folder: string;
-  /** Settings from flags and the process environment; `fallback` for variables that are not set. */
+  /** Loads settings from flags and environment; `fallback` for variables that are not set. */
   readonly load: (
     command: CommandName,
     flags: Record<string, unknown>,
@@ -29,7 +29,7 @@ export interface CommandContext extends Streams {
   ) => LoadedSettings;
 }
 
-/** A command's engine, by its settings and `other` options. Throws as opening an engine does. */
+/** Opens the engine of the settings, with `other` options. Throws as `openEngine` does. */
 export async function openStores(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -47,7 +47,7 @@ export async function openStores(
   return engine;
 }
 
-/** Where paid answers wait that an engine could not take. */
+/** Returns the folder for paid answers that an engine could not take. */
 export function spoolOf(stateFolder: string): string {
   return join(stateFolder, 'spool');
 }

@@ -1,4 +1,4 @@
-/** For `--sample`: a local service in this process on the sample catalogue, and its own state. */
+/** `--sample`: a local service in this process on the sample catalogue, and a state of its own. */
 import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
 import { sendTo } from '../local-service/service-request.js';
 
-/** A client of the sample service, usage in memory. Throws RunError without a catalogue. */
+/** Opens a client of the sample service. Throws RunError without a catalogue. */
 export async function openSampleClient(log: Log, releasers: Releasers) {
   const service = new LocalService({
     catalogue: await loadCatalogue(sampleCatalogue()),
@@ -33,27 +33,27 @@ const START = 'brand-enrich-sample-';
 const FOLDER_NAME = new RegExp(`^${START}(\\d+)-[A-Za-z0-9]{6}$`);
 
 /**
- * Returns a private folder until `releasers` run: the user's own, whose database forgets, or a new
- * one while another process has that. Removes what killed processes left.
+ * Returns a private folder until `releasers` run: the user's own, whose database forgets all, or a
+ * new one while another process uses that. Removes folders of killed processes.
  */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers(tmpdir(), FOLDER_NAME, 'isDirectory');
-  const kept = join(tmpdir(), `${START}of-${process.getuid?.() ?? 'user'}`);
-  const lock = await lockOwn(kept).catch(() => null);
+  const own = join(tmpdir(), `${START}of-${process.getuid?.() ?? 'user'}`);
+  const lock = await lockOwn(own).catch(() => null);
   if (lock === null) {
     const folder = await makeTemporaryFolder(`${START}${process.pid}-`);
     releasers.push(() => rm(folder, { recursive: true, force: true }));
     return folder;
   }
   releasers.push(() => lock.release());
-  const { home } = serverFolders(kept);
-  const others = (await readdir(kept)).filter((name) => join(kept, name) !== home && !isLock(name));
-  await Promise.all(others.map((name) => rm(join(kept, name), { recursive: true, force: true })));
-  await writeFile(join(kept, FORGETFUL), '');
-  return kept;
+  const { home } = serverFolders(own);
+  const others = (await readdir(own)).filter((name) => join(own, name) !== home && !isLock(name));
+  await Promise.all(others.map((name) => rm(join(own, name), { recursive: true, force: true })));
+  await writeFile(join(own, FORGETFUL), '');
+  return own;
 }
 
-/** Throws where there is no TMPDIR, others could write to the folder, or another process has it. */
+/** Throws without a TMPDIR, if others can use the folder, or while another process has it. */
 async function lockOwn(folder: string) {
   await mkdir(folder, 0o700).catch(() => undefined);
   const facts = await lstat(folder);

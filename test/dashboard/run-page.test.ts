@@ -74,7 +74,7 @@ describe('the headline', () => {
     [
       'of an inbox is dead',
       { ...silent, job: 'j-1', owner: 'j-1' },
-      `${DEAD} The next watcher or scheduled start goes on with it. Paid answers are stored.`,
+      `${DEAD} The next watcher or scheduled start continues it. Paid answers are stored.`,
     ],
     ['ended early', { status: 'stopped', ...unread }, 'It ended before its file was read.'],
   ])('of a run that %s', (_, parts, headline) => {

@@ -1,4 +1,4 @@
-/** A notification as data and as e-mail. Pure. Counts, money, names; no row, brand or token. */
+/** A notification as data and as e-mail, without rows, brands and tokens. Pure. */
 import { basename } from 'node:path';
 import { BrandEnrichError, EXIT, InterruptedError } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
@@ -18,7 +18,7 @@ export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VE
 
 export type NoticeScene = Pick<Notice, 'isSample' | 'run'> & { readonly at: number };
 
-/** `reportPath`: where the report is. */
+/** Returns the notice of a run with a report. `reportPath`: the path of the report. */
 export function noticeOfReport(
   event: NotifyEvent,
   scene: NoticeScene,
@@ -45,10 +45,10 @@ function changeCounts({ file: _, fields: _fields, ...counts }: ChangesReport) {
   return counts;
 }
 
-/** The error that prevented a run; null when a person stopped it. */
+/** Returns the notice of an error that prevented a run; null if a person stopped it. */
 export function noticeOfError(error: unknown, scene: NoticeScene): Notice | null {
   if (error instanceof InterruptedError) return null;
-  // The words of a bug may hold anything.
+  // The message of an unexpected error may contain secrets.
   const reason = error instanceof BrandEnrichError ? error.message : 'unexpected error; see the log';
   return bareNotice('failure', scene, reason);
 }
@@ -62,10 +62,10 @@ export function noticeOfAccount(
   return { ...bareNotice(event, scene, reason), account: state && useOf(state) };
 }
 
-/** Without currency, which the notifier adds. */
+/** Returns a notice without currency, which the notifier adds. */
 export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: string | null): Notice {
   const { at, isSample, run } = scene;
-  const unknown = {
+  const empty = {
     stopped: null,
     rows: null,
     requests: null,
@@ -75,8 +75,8 @@ export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: strin
     files: null,
     report: null,
   };
-  const known = { event, at: new Date(at).toISOString(), isSample, run, reason };
-  return { version: DOCUMENT_VERSION, ...known, ...unknown };
+  const facts = { event, at: new Date(at).toISOString(), isSample, run, reason };
+  return { version: DOCUMENT_VERSION, ...facts, ...empty };
 }
 
 export function noticeMail(notice: Notice): { subject: string; text: string } {

@@ -1,7 +1,7 @@
 /**
- * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot
- * be delivered is kept in the state folder for the next process that notifies the same receiver.
- * A run notifies when it is parked, at 80 % of the limit, and at its end.
+ * Notifies by webhook and e-mail when a run is parked, at 80 % of the limit, and at its end. An
+ * open notifier never throws and changes no exit code. The state folder keeps undelivered messages
+ * for the next process that notifies the same receiver.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -36,37 +36,37 @@ export type Notifier = ReturnType<typeof openNotifier>;
 
 export interface NotifierOptions {
   readonly settings: Settings;
-  /** Where it is remembered what was sent once. */
+  /** The folder for undelivered messages, and for those to send only once. */
   readonly stateFolder: string;
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** A place to deliver to. `suffix`: its part of the id of a message. */
+/** A receiver of messages. `suffix`: its part of the id of a message. */
 interface Receiver extends Pick<OutboxMessage, 'channel' | 'to'> {
   readonly suffix: string;
   readonly send: (notice: Notice, id: string) => Promise<void>;
-  /** Reaches it without a notice, and returns what it answered. Throws as sending does. */
+  /** Reaches the receiver without a notice, and returns its answer. Throws as sending does. */
   readonly check: () => Promise<string>;
 }
 
 const HURRIED_MS = 2_000;
 
-/** Throws ConfigError when the file of the secret cannot be used. */
+/** Opens the notifier. Throws ConfigError if the file of the secret cannot be used. */
 export function openNotifier({ settings, stateFolder, log, stop, clock = systemClock }: NotifierOptions) {
   const receivers = receiversOf(settings, clock);
-  const seen = new Set<string>();
+  const notified = new Set<string>();
   const posting = new Set<Promise<unknown>>();
   const open = async () => {
-    // Most commands send no notice, and it brings a library.
+    // Loaded on demand, because most commands send no notice and it needs a library.
     const { openOutbox } = await import('../../notify/outbox.js');
     return openOutbox({
       folder: join(stateFolder, 'notified'),
       deliveries: createDeliveries(log, 'notification', clock),
       clock,
-      // null: a message to another receiver, left by a command with other settings. Messages hold
-      // what this file put into them.
+      // Null for a message to another receiver, which a command with other settings left. All
+      // contents are notices, because only this file posts.
       sendOf({ id, channel, to, content }) {
         const receiver = receivers.find((each) => each.channel === channel && each.to === to);
         return receiver === undefined ? null : () => receiver.send(content as Notice, id);
@@ -89,11 +89,11 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
 
   const isWanted = ({ event }: Notice) => settings.notifyOn.includes(event);
 
-  /** Like `notify`, but once for this subject and state folder, whichever processes ask. */
+  /** Notifies once of a subject, however many processes of this state folder ask. */
   function notifyOnce(notice: Notice, subject: string): void {
     const id = hashOf(subject);
-    if (!isWanted(notice) || seen.has(id)) return;
-    seen.add(id);
+    if (!isWanted(notice) || notified.has(id)) return;
+    notified.add(id);
     post(notice, id, true);
   }
 
@@ -102,7 +102,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
       if (notice !== null && isWanted(notice)) post(notice, randomUUID(), false);
     },
     notifyOnce,
-    /** Notifies of 80 % of the limit: once per account, period and limit. */
+    /** Notifies of 80 % of the limit, once per account, period and limit. */
     notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void {
       if (state === null) return;
       const { isNearLimit, limit } = judgeAccount(state);
@@ -120,7 +120,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   };
 }
 
-/** Throws ConfigError when the file of the secret cannot be used. */
+/** Returns the receivers of the settings. Throws as `openNotifier` does. */
 export function receiversOf(settings: Settings, clock: Clock): Receiver[] {
   const { notifyUrl: url, notifyMail } = settings;
   const secret = readNotifySecret(settings);
@@ -173,11 +173,11 @@ export function createRunNotices(options: {
     const { run, ledger, names, end } = result;
     id = run.id;
     notifier.notifyNearLimit(run.settings.account, ledger, scene().run);
-    // A trial ends as intended, and a person who paused it knows.
+    // A trial ends as intended, and the person who paused a run knows.
     const event = end.type === 'declined' || end.type === 'paused' ? null : eventOf(exitCode);
     if (event === null) return;
     const notice = noticeOfReport(event, scene(), report, resolve(names.report));
-    // A later start of the same command is still held.
+    // A held run notifies once, since later starts of the same command are held, too.
     if (report.stopped === null) notifier.notify(notice);
     else notifier.notifyOnce(notice, `held\n${run.key}\n${run.keyStartedAt}`);
   }
@@ -206,7 +206,7 @@ export function createRunNotices(options: {
   };
 }
 
-/** null: a person stopped the run, and knows. */
+/** Returns null if a person stopped the run, who knows. */
 function eventOf(exitCode: ExitCode): NotifyEvent | null {
   if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
   if (exitCode === EXIT.interrupted) return null;

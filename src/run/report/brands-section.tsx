@@ -4,7 +4,7 @@ import { scoreText } from '../../core/figures.js';
 import { Card } from './kit/parts.js';
 import type { PageData, ShownBrand } from './portable-report.js';
 
-/** Nothing where no brand has a score. */
+/** Shows nothing without a scored brand. */
 export function BrandsSection({ data: { best, lowest } }: { data: PageData }) {
   if (best.length === 0) return null;
   return (
@@ -49,7 +49,7 @@ function BrandItem({ brand }: { brand: ShownBrand }) {
   );
 }
 
-/** A link if it is a domain and nothing else: the service says it, and a person may press it. */
+/** Links a plain domain only, because the text comes from the service. */
 function Domain({ text }: { text: string }) {
   const href = siteOf(text);
   if (href === null) return <bdi class="brand-domain">{text}</bdi>;
@@ -60,7 +60,7 @@ function Domain({ text }: { text: string }) {
   );
 }
 
-/** `https://acme.com/`; null for anything but a host with a dot. */
+/** Returns `https://acme.com/`; null for anything but a host with a dot. */
 export function siteOf(domain: string): string | null {
   if (!/^[\p{L}\p{N}.-]+$/u.test(domain) || !domain.includes('.')) return null;
   const address = `https://${domain}`;
@@ -71,14 +71,14 @@ export function siteOf(domain: string): string | null {
 
 const HEX = /^#?(?:([0-9a-f]{6})(?:[0-9a-f]{2})?|([0-9a-f]{3})[0-9a-f]?)$/i;
 
-/** As `#rrggbb` in lower case, without transparency; null for anything but a hexadecimal colour. */
+/** Returns `#rrggbb` in lower case, without transparency; null unless the colour is hexadecimal. */
 export function hexColor(color: string | null): string | null {
   const [, long, short] = HEX.exec(color?.trim() ?? '') ?? [];
   const digits = long ?? short?.replace(/./g, '$&$&');
   return digits === undefined ? null : `#${digits.toLowerCase()}`;
 }
 
-/** Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2). `hex` is `#rrggbb`. */
+/** Returns the relative luminance, 0 to 1 (WCAG 2.2). `hex`: `#rrggbb`. */
 function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
@@ -87,12 +87,12 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** White, as brands expect, unless its contrast is below 3 to 1 (the guidelines, large letters). */
+/** Returns white, as brands expect, unless its contrast is below 3 to 1 (WCAG 2.2, large text). */
 export function inkOn(hex: string): '#000000' | '#ffffff' {
   return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
 }
 
-/** Initials of the first two words, or two letters of a single word. `?`: no letter or digit. */
+/** Returns initials of two words, or two letters of a single one; `?` without letter or digit. */
 export function initialsOf(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
   const [first, second] = words.map((word) => [...word]);
@@ -100,10 +100,10 @@ export function initialsOf(name: string): string {
   return letters.join('').toLocaleUpperCase('en-US') || '?';
 }
 
-/** Only images that cannot act: see `fetch-logos.ts` of the pipeline, which makes them. */
+/** Images as `fetch-logos.ts` makes them, which cannot run code. */
 const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
 
-/** Decoration: the brand's name is beside it. */
+/** Shows logo or initials as decoration, since the name is beside them. */
 export function Badge({ brand }: { brand: Pick<ShownBrand, 'name' | 'color' | 'logo'> }) {
   if (brand.logo !== null && IMAGE.test(brand.logo))
     return <img class="badge" src={brand.logo} alt="" width="40" height="40" />;

@@ -1,4 +1,4 @@
-/** Logos for the report as `data:` addresses. After any error, the brand has no logo. */
+/** Fetches logos for the report as `data:` addresses; after any error a brand has none. */
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
@@ -6,14 +6,14 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../../core/connector.js';
 import { limitedTo } from '../../core/lifecycle.js';
 
-/** Longest picture that is embedded. */
+/** The largest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
 const AT_ONCE = 5;
 /** Query parameters that identify the client; `c` is the client key of asset addresses. */
 const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/** Where to fetch: https, public host name, no user; key and fragment are removed. Else null. */
+/** Returns the address without key and fragment; null unless https, a public name and no user. */
 export function logoAddress(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const address = new URL(url);
@@ -27,10 +27,10 @@ export function logoAddress(url: string): string | null {
   return address.href;
 }
 
-/** Comments end at their first end, so that there is one way to read the beginning of a picture. */
+/** A comment ends at its first end mark, so that no text matches in two ways. */
 const SVG = /^\s*(?:(?:<\?xml[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!DOCTYPE[^>[]*>)\s*)*<svg[\s>]/i;
 
-/** A picture's type by its bytes, not by its server's word; null: a type not embedded. */
+/** Returns the type of a picture by its bytes, whatever its server says; null for other types. */
 export function pictureType(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, 12);
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -44,8 +44,8 @@ export function pictureType(bytes: Buffer): string | null {
 }
 
 /**
- * Opens connections to public addresses alone, without redirects. A proxy resolves names again, so
- * this machine does first; names it cannot find are left to the rules of the proxy.
+ * Opens an agent that connects only to public addresses and follows no redirects. Names are checked
+ * here even with a proxy, which resolves them again; names unknown here are left to the proxy.
  */
 export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolve): Agent {
   const lookup = publicLookup(resolve);
@@ -61,8 +61,8 @@ export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolv
 }
 
 /**
- * Fetches each address once, a few at a time; without those that failed. Never rejects. `stop` ends
- * it, and `totalMs` is for all together. The caller closes `dispatcher`.
+ * Fetches each address once, a few at a time, and leaves out failures. Never rejects. `stop` or
+ * `totalMs` for all together ends it. The caller closes `dispatcher`.
  */
 export async function fetchLogos(
   urls: readonly string[],
@@ -103,7 +103,7 @@ async function fetchLogo(address: string, dispatcher: Dispatcher, signal: AbortS
   return type && `data:${type};base64,${bytes.toString('base64')}`;
 }
 
-/** IANA's registries of special addresses: those that do not occur on the public internet. */
+/** Addresses that do not occur on the public internet (IANA's registries of special addresses). */
 const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'].concat(
   ['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24'],
   ['192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
@@ -113,7 +113,7 @@ const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8',
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-/** The part of IPv6 that is given out, without what stands for IPv4 (mapped, NAT64). */
+/** The assigned part of IPv6, without addresses that stand for IPv4 (mapped, NAT64). */
 const public6 = listOf(['2000::/3'], 'ipv6');
 const notPublic6 = listOf(NOT_PUBLIC_6, 'ipv6');
 
@@ -126,21 +126,21 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
   return list;
 }
 
-/** Whether a text is an IP address of the public internet. Pure. */
+/** True if a text is an IP address of the public internet. Pure. */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/s, '');
   if (isIP(bare) === 4) return !notPublic4.check(bare, 'ipv4');
   return isIP(bare) === 6 && public6.check(bare, 'ipv6') && !notPublic6.check(bare, 'ipv6');
 }
 
-/** How names are resolved: `dns.lookup`, or what a test puts in its place. */
+/** Resolves names: `dns.lookup`, or its replacement in a test. */
 export type Resolve = (
   name: string,
   options: LookupAllOptions,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** A `lookup` that fails if any address of a name is not public: its owner cannot pick one. */
+/** Returns a `lookup` that fails if any address of a name is not public. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
     resolve(name, { ...options, all: true }, (error, addresses) => {

@@ -1,4 +1,4 @@
-/** How a run went: its mark, and its outcome in one sentence. Pure. */
+/** The mark of a run, and its outcome in one sentence. Pure. */
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
@@ -8,10 +8,10 @@ import { UNREPORTED } from '../words/say-reason.js';
 import type { Mark } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
-/** Fewer matches than this share of the rows that were to be looked up are few. */
+/** Few rows matched if below this share of the rows to look up. */
 const FEW = 0.1;
 
-/** The run's mark: its words, and the tone of page and terminal. Only what went well is good. */
+/** Returns the mark of a run: its words, and their tone on page and terminal. */
 export function verdictOf({ run, rows, input }: Pick<RunReport, 'run' | 'rows' | 'input'>): Mark {
   if (!run.isComplete) {
     const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.ioError, EXIT.tooManyErrors];
@@ -29,7 +29,7 @@ export function verdictOf({ run, rows, input }: Pick<RunReport, 'run' | 'rows' |
   return ['Finished', 'good'];
 }
 
-/** Each status with a count, and both as text: `1 not found`. */
+/** Returns each status with a count above 0, and both as text: `1 not found`. */
 export function countedIn(counts: Partial<StatusCounts>): [status: keyof StatusCounts, text: string][] {
   const counted = Object.entries(counts).filter(([, count]) => count > 0);
   return counted.map(([status, count]) => [
@@ -40,27 +40,27 @@ export function countedIn(counts: Partial<StatusCounts>): [status: keyof StatusC
 
 const textOf = ([, text]: readonly [string, string]) => text;
 
-/** `3 matched, 1 not found`; `none` where there are no rows. */
+/** Returns `3 matched, 1 not found`, or `none` without rows. */
 export function rowsText(rows: Partial<StatusCounts>): string {
   return countedIn(rows).map(textOf).join(', ') || 'none';
 }
 
-/** `3 new, 1 changed, 0 vanished`; of a first output only how many brands it has. */
+/** Returns `3 new, 1 changed, 0 vanished`; for a first output only the number of brands. */
 export function changesText(
   changes: Pick<ChangesReport, 'since' | 'new' | 'changed' | 'vanished' | 'failed'>,
 ) {
   const { since, new: added, changed, vanished, failed } = changes;
-  if (since === null) return `${countText(added)} new, because there was no output before`;
+  if (since === null) return `${countText(added)} new, because there is no earlier output`;
   const unknown = failed === 0 ? '' : `, ${countText(failed)} unknown because their lookup failed`;
   return `${countText(added)} new, ${countText(changed)} changed, ${countText(vanished)} vanished${unknown}`;
 }
 
-/** `12 of 980 compared with the brand's are below 0.75`. */
+/** Returns `12 of 980 compared with the brand's are below 0.75`. */
 export function namesText({ compared, low, threshold }: NonNullable<RunReport['nameMatch']>): string {
   return `${countText(low)} of ${countText(compared)} compared with the brand's are below ${threshold}`;
 }
 
-/** `12 filled, 80 agree, 3 differ`: the cells of one column that `--fill` names. */
+/** Returns `12 filled, 80 agree, 3 differ` for a column that `--fill` names. */
 export function fillText({
   filled,
   kept,
@@ -69,26 +69,26 @@ export function fillText({
   return `${countText(filled)} filled, ${countText(kept)} agree, ${countText(differing)} differ`;
 }
 
-/** `19 more, in flight when their worker ended; they may be sent again`. */
+/** Returns `19 more, in flight when their worker ended; they may be sent again`. */
 export function unreportedText({ requests, run }: Pick<RunReport, 'requests' | 'run'>): string {
   const again = run.isComplete ? '' : '; they may be sent again';
   return `${countText(requests.unreported)} more, ${UNREPORTED}${again}`;
 }
 
-/** `1,900 (100 at extra cost)`: requests of the limit that are left; null while it is unknown. */
+/** Returns the requests left, as `1,900 (100 at extra cost)`; null while the limit is unknown. */
 export function leftText({ quota, cap, used, left }: NonNullable<RunReport['account']>): string | null {
   if (left === null) return null;
   const extra = left - Math.max(0, (cap ?? quota ?? 0) - used);
   return `${countText(left)}${extra > 0 ? ` (${countText(extra)} at extra cost)` : ''}`;
 }
 
-/** Overage counts what may have been billed. Returns how much of it is in doubt. */
+/** Says how many requests of the overage are in doubt; empty if none is. */
 export function doubtOfOverage({ overage, unreported }: RunReport['requests']): string {
   const doubtful = Math.min(overage, unreported);
   return doubtful === 0 ? '' : ` at most: ${countText(doubtful)} of them perhaps not billed`;
 }
 
-/** The outcomes of the rows, in one sentence. */
+/** Returns the outcomes of the rows in one sentence. */
 export function headlineOf({ input, rows, run, requests, stopped, reason }: RunReport): string {
   const { records } = input;
   if (records === 0) return 'The file has no rows.';
@@ -108,7 +108,7 @@ export function headlineOf({ input, rows, run, requests, stopped, reason }: RunR
   return `${head}${opening}${others === '' ? '' : ` (${others})`}; ${money}${perhaps}.`;
 }
 
-/** `252 of 300 rows have a brand` */
+/** Returns `252 of 300 rows have a brand`. */
 export function brandsText(matched: number, records: number): string {
   if (records === 1) return matched === 1 ? 'The only row has a brand' : 'The only row has no brand';
   if (matched === records) return `All ${countText(records)} rows have a brand`;

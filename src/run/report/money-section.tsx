@@ -27,7 +27,7 @@ export function MoneySection({ report }: { report: RunReport }) {
   );
 }
 
-/** Whether the billing period began while it ran, or so shortly before that few could know it. */
+/** True if the billing period began during the run, or less than `turnMarginMs` before. */
 function hasTurned({ account, startedAt }: RunReport): boolean {
   return periodStart(account?.period ?? 'none') + RULES.turnMarginMs > Date.parse(startedAt);
 }
@@ -53,13 +53,13 @@ function Spent({ report }: { report: RunReport }) {
         {countOf(identifiers.distinct, 'distinct identifier')} in the file.
         {currency === null && ' The cost is in the currency of the plan.'}
         {hasTurned(report) &&
-          ' A billing period began during the run: the overage may be off by what was in flight then.'}
+          ' A billing period began during the run: the overage may be off by the requests in flight then.'}
       </p>
     </>
   );
 }
 
-/** Money only for overage, whose price is known. */
+/** Returns money only for overage, whose price is known. */
 function perBrandFacts({ cost, currency }: RunReport) {
   const { brands, run, inAll } = cost;
   if (brands === 0) return [];
@@ -78,7 +78,7 @@ function perBrandFacts({ cost, currency }: RunReport) {
   ];
 }
 
-/** With two decimals. */
+/** Returns two decimals, or `< 0.01`. */
 export function perBrand(requests: number, brands: number): string {
   const each = requests / brands;
   return each > 0 && each < 0.005 ? '< 0.01' : each.toFixed(2);

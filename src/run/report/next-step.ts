@@ -1,4 +1,4 @@
-/** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
+/** The next step after a run, in one sentence for page, report and terminal. Pure. */
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
@@ -10,10 +10,10 @@ import type { OwnLimit } from '../lookups/spending.js';
 import type { LookupsEnd } from '../run-end.js';
 import { type Reader, sayHalt, sayTo } from '../words/say-reason.js';
 
-/** A report, as far as it is known when its next step is judged. */
+/** The parts of a report that decide its next step. */
 type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;
 
-/** Returns null if nothing is left to do. `seesQuota`: `seesRaisedQuota`; `doubt`: `doubtOf`. */
+/** Returns the next step, or null. `seesQuota`: by `seesRaisedQuota`; `doubt`: by `doubtOf`. */
 export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
@@ -22,9 +22,9 @@ export function nextStepOf(
   { seesQuota = true, hasOutage = false, unreported = 0, doubt = '' as Phrase } = {},
 ): string | null {
   if (report.run.isComplete && (end.type === 'cancelled' || end.type === 'paused')) return null;
-  // A file of an inbox waits, failed, or goes back: `inbox-verdict.ts` judges that.
+  // `inbox-verdict.ts` judges whether a file of an inbox waits or has failed.
   if (reader === 'inbox' && (hasOutage || !report.run.isComplete))
-    return 'how it goes on is in reason.txt, next to this report';
+    return 'reason.txt, next to this report, says what happens next';
   const step = stepOf(report, end, plan, reader, { seesQuota, unreported });
   const isLimit = report.run.exitCode === EXIT.limit && end.type === 'halted' && end.halt.why === 'limit';
   return step && sayTo(reader, isLimit && doubt !== '' ? phrase`${step}. Note: ${doubt}` : step);
@@ -48,10 +48,7 @@ function stepOf(
   const why = end.type === 'halted' ? end.halt.why : null;
   if (end.type === 'declined') return AFTER_TRIAL;
   if (end.type === 'stopped' && end.fault)
-    return (
-      `interrupted, and what followed failed: ${end.fault.sentence}; then run the same command again ` +
-      'to continue'
-    );
+    return `interrupted, and then failed: ${end.fault.sentence}; then run the same command again to continue`;
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
@@ -84,13 +81,13 @@ function stepOf(
             why === 'useless' ? UNKNOWN_BRANDS : ''
           }`;
     case EXIT.limit:
-      if (end.type === 'paused') return `paused: it continues when it is resumed; ${stored}`;
+      if (end.type === 'paused') return `paused: resume it to continue; ${stored}`;
       if (why === 'unmatched')
         return phrase`${sentence} ${countOf(
           identifiers.deferred,
           'identifier is',
           'identifiers are',
-        )} left: to look them up all the same, run it again with ${{
+        )} left: to look them up anyway, run again with ${{
           set: { minMatch: 0 },
         }}, or choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
       return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
@@ -104,7 +101,7 @@ function stepOf(
   }
 }
 
-/** The advice on columns for a complete run without a match; null: a match, or not complete. */
+/** Returns the advice on columns for a complete run without a match, else null. */
 export function noMatchText(report: Figures, reader: Reader): string | null {
   const text = noMatch(report);
   return text && sayTo(reader, text);
@@ -129,7 +126,7 @@ const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands
   set: { minMatch: 0 },
 }}`;
 
-const TRIAL_OVER = 'that was the trial: every paid answer is stored';
+const TRIAL_OVER = 'the trial is over: every paid answer is stored';
 const AFTER_TRIAL = phrase`${TRIAL_OVER}; to continue, run the same command without ${{
   setting: 'try',
 }}, or answer y`;
@@ -161,14 +158,14 @@ function limitAdvice(
     return phrase`${left}: set ${{ setting: 'plan' }} and ${
       OVERAGE_BUDGET
     } to what the account has, or raise them in the account; ${again}`;
-  // The same command would stop at once: its own starts count.
+  // The same command would stop at once, because its earlier starts count.
   if (name === 'maxRequests' || name === 'maxCost')
     return phrase`${left}; to continue, run it again with a higher ${{ setting: name }}`;
   const cap = name === 'quota' ? name : null;
   return phrase`${left}: ${waysToCover(cap, plan, seesQuota)}; ${again}`;
 }
 
-/** `cap`: the setting that is reached; null: quota and overage budget are. */
+/** Says what covers deferred requests. `cap`: the setting reached; null for quota or budget. */
 export function waysToCover(cap: OwnLimit | null, plan: RunSettings['plan'], seesQuota: boolean): Phrase {
   if (cap === 'quota')
     return phrase`a higher ${{ setting: cap }} or the next period would cover more of them`;

@@ -1,17 +1,17 @@
-/** The report and its page as they are passed on: files as seen from them, no folder. Pure. */
+/** The report and its page to pass on, with files named as seen from them. Pure. */
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { EnrichResult } from '../enrich-file.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
 
-/** Where the run took place; default: this process. */
+/** The folders of the run; default: those of this process. */
 export interface Place {
   readonly folder: string;
   readonly home: string;
 }
 
-/** `report`: its path. Names of files are made for the report's folder, that of the input too. */
+/** Returns the report with files named as seen from its folder. `report`: its path. */
 export function portableReport(made: RunReport, report: string, place?: Place): RunReport {
   const { files, input, changes, fills } = made;
   const nameOf = (path: string) => fileFrom(report, path, place).name;
@@ -25,8 +25,8 @@ export function portableReport(made: RunReport, report: string, place?: Place): 
 }
 
 /**
- * Names and links a file: relative below the report's folder, or when both are in the run's folder,
- * which may be passed on as one; else the bare name, and `href` is null.
+ * Returns name and link of a file: relative if it is below the report's folder, or if both are in
+ * the run's folder, which may be passed on as a whole; else the bare name without a link.
  */
 export function fileFrom(
   report: string,
@@ -39,7 +39,7 @@ export function fileFrom(
     (shared) =>
       isWithin(from, shared) &&
       isWithin(to, shared) &&
-      // The way down from above the home folder would name it.
+      // A path from above the home folder would contain its name.
       (dirname(to) === from || shared === home || !isWithin(home, shared)),
   );
   if (!isLinked) return { name: basename(path), href: null };
@@ -52,7 +52,7 @@ function isWithin(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Half of a pair of surrogates, which Windows allows in names, cannot be encoded. */
+/** Replaces lone surrogates, which Windows allows in names and URLs forbid. */
 function encodedPart(part: string): string {
   return encodeURIComponent(Buffer.from(part).toString());
 }
@@ -61,7 +61,7 @@ function lastPart(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }
 
-/** The content of the page: the report, and brands and files, which that does not hold. */
+/** The content of the page: the report, and the brands and files that it does not hold. */
 export type PageData = Readonly<ReturnType<typeof pageDataOf>>;
 export type ShownBrand = PageData['best'][number];
 
@@ -77,7 +77,7 @@ export function pageDataOf(
   isSample: boolean,
   logos: ReadonlyMap<string, string>,
 ) {
-  /** `logo`: as a `data:` address; null: initials stand in its place. */
+  /** `logo`: a `data:` address; null for initials. */
   const withLogo = ({ index, key, logoUrl, ...brand }: RankedBrand) => {
     return { ...brand, logo: logos.get(logoUrl ?? '') ?? null };
   };

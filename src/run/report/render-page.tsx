@@ -1,4 +1,4 @@
-/** The report of a run as one self-contained HTML text, which may request nothing. Pure. */
+/** Renders the report of a run as one self-contained HTML text, which requests nothing. Pure. */
 import {
   countOf,
   countText,
@@ -81,7 +81,7 @@ export function renderPage(data: PageData): string {
   );
 }
 
-/** The policy of a report that others may have changed, perhaps of another release: no script. */
+/** The policy for a report of any release, which others may have changed: no script. */
 export const REPORT_POLICY = policyOf({
   scripts: [],
   style: "'unsafe-inline'",

@@ -19,14 +19,14 @@ import { inputFacts } from '../scan/scan.js';
 import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { nextStepOf } from './next-step.js';
 
-/** Stored and fetched answers further apart than this had scores from different times. */
+/** The scores of answers that are further apart than this may have changed. */
 const DRIFT_MS = 7 * 86_400_000;
 
 const REASONS_LISTED = 50;
 
 export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };
 
-/** `exitCode`: what the process will end with. Pure. */
+/** Makes the report. `exitCode`: of the process. Pure. */
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, ledger, end } = result;
   const { service, plan } = request.runSettings;
@@ -72,7 +72,6 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       overage: run.overageBilled,
       overageCost: costOf(run.overageBilled, overagePrice),
       savedByStored: facts.identifiers.stored,
-      /** Found in the store when their turn came: another run had asked meanwhile. */
       savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: scan.counts.duplicates,
     },
@@ -104,7 +103,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
 
 const inWords = (row: ListedRow<RowReason>) => ({ ...row, reason: sayRowReason(row.reason) });
 
-/** What may have been billed is counted: an unknown answer is a spent request. */
+/** Counts requests with unknown answers, too, because they may have been billed. */
 function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['cost'] {
   const sums = (requests: number, overage: number) => ({
     requests,
@@ -120,7 +119,7 @@ function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['c
   };
 }
 
-/** Answers that the service gave during this run, but not to a worker acting for it. */
+/** Returns the number of answers that other runs bought during this one. */
 function boughtMeanwhile({ run, facts }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
   const own = run.tally.matched + run.tally.notFound;

@@ -1,4 +1,4 @@
-/** The first rows without a brand, as people look them up in their file. */
+/** The section of the page on the first rows without a brand. */
 import { countOf, countText } from '../../core/figures.js';
 import { Card, Table } from './kit/parts.js';
 import type { RunReport } from './report.js';
@@ -32,7 +32,7 @@ function RowList({ status, value, report }: { status: ListName; value: string; r
   const all = report.rows[status];
   const counted =
     shown.length < all ? `The first ${shown.length} of ${countOf(all, 'row')}` : countOf(all, 'row');
-  // A reason that all share is said once.
+  // A reason that all rows share is shown once.
   const [reason, ...others] = new Set(shown.map((row) => row.reason));
   const isShared = others.length === 0;
   return (

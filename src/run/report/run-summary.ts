@@ -1,4 +1,4 @@
-/** The sums of a run for its report. Memory does not grow with the number of answers. */
+/** The sums of a run for its report, whose memory does not grow with the number of answers. */
 import { type Brand, type QualityTier, qualityTier } from '../../brand-api/brand.js';
 import { Counter } from '../../core/counter.js';
 import { parseIdentifierText } from '../../core/identifier.js';
@@ -12,18 +12,18 @@ export interface NotedAnswer extends Pick<FetchedAnswer, 'status' | 'retryLater'
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
-  /** 0 to 1; null when there is none. */
+  /** 0 to 1; null if unscored. */
   readonly score: number | null;
   readonly source: AnswerSource;
   readonly brand: Brand;
 }
 
-/** A service may give each failure a reason of its own. */
+/** The most reasons kept, because a service may give each failure its own. */
 const REASONS_AT_MOST = 200;
 const BINS_OF_THIRD = 5;
 export const HISTOGRAM_BINS = 3 * BINS_OF_THIRD;
 
-/** The bin of a score, always one of its third, wherever rounding would put it. */
+/** Returns the bin of a score, always within its third, whatever the rounding. */
 function binOf(score: number, tier: QualityTier): number {
   const first = ['poor', 'acceptable', 'high'].indexOf(tier) * BINS_OF_THIRD;
   const bin = Math.floor(score * HISTOGRAM_BINS);
@@ -35,19 +35,19 @@ export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 export function createRunSummary() {
   const ranking = createBrandRanking();
   const facts = {
-    /** Distinct identifiers; `beingFetched` are not found, `stored` matched or not found. */
+    /** Distinct identifiers; `beingFetched` are part of `notFound`, `stored` of both. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
-    /** The same brands in `HISTOGRAM_BINS` equal bins from 0 to 1: five add up to a third. */
+    /** The scored brands in equal bins from 0 to 1; five bins are a third. */
     histogram: Array.from({ length: HISTOGRAM_BINS }, () => 0),
     brands: { best: ranking.best, lowest: ranking.lowest },
-    /** Milliseconds; null when nothing was fetched. */
+    /** Milliseconds since 1970; null before the first answer. */
     oldestFetchedAt: null as number | null,
     newestFetchedAt: null as number | null,
     failures: new Counter<FailureReason>(REASONS_AT_MOST),
-    /** Whether some failed because the service was unavailable for too long. */
+    /** True if a lookup failed because the service was unavailable for too long. */
     hasOutage: false,
-    /** Whether some failed with an answer that is not believed. */
+    /** True if a lookup failed with an untrusted answer. */
     hasUntrusted: false,
   };
   return {
@@ -99,9 +99,9 @@ export function createBrandRanking() {
     if (last !== undefined && compare(answer, last) >= 0) return;
     const brand = rankedBrand(answer);
     const same = list.findIndex(({ key }) => key === brand.key);
-    const known = list[same];
-    if (known !== undefined && compare(brand, known) >= 0) return;
-    if (known !== undefined) list.splice(same, 1);
+    const listed = list[same];
+    if (listed !== undefined && compare(brand, listed) >= 0) return;
+    if (listed !== undefined) list.splice(same, 1);
     list.push(brand);
     list.sort(compare).splice(LISTED);
   }
@@ -109,7 +109,7 @@ export function createBrandRanking() {
   return {
     /** Best first; at most `LISTED`. */
     best: best as readonly RankedBrand[],
-    /** Lowest first; at most `LISTED`. Of few brands some are among the best as well. */
+    /** Lowest first; at most `LISTED`. With few brands, some are among the best, too. */
     lowest: lowest as readonly RankedBrand[],
     note(answer: ScoredAnswer): void {
       offer(best, answer, bestFirst);
@@ -118,18 +118,18 @@ export function createBrandRanking() {
   };
 }
 
-/** The lowest without those that are among the best. */
+/** Returns the lowest brands without those among the best. */
 export function lowestApart({ best, lowest }: RunFacts['brands']): RankedBrand[] {
   return lowest.filter(({ key }) => !best.some((other) => other.key === key));
 }
 
-/** The kept data of a brand. All texts as the service sent them. */
+/** A brand of the report, with the texts that the service sent. */
 export type RankedBrand = Readonly<ReturnType<typeof rankedBrand>>;
 
 function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   const domain = textOf(brand.domain);
   return {
-    /** The number of its identifier: brands of equal score stand in the order of the input. */
+    /** The number of the identifier, which orders brands of equal score. */
     index,
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? parseIdentifierText(identifier).value,
@@ -138,7 +138,7 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
     color: textOf(mainColor(brand)),
     industry: textOf(mainIndustry(brand)),
     country: textOf(countryOf(brand)),
-    /** null also for brands with adult content, whose pictures are not shown. */
+    /** Null without a logo, and for brands with adult content, whose logos are not shown. */
     logoUrl: brand.isNsfw === true ? null : (bestIcon(brand) ?? bestLogo(brand)),
   };
 }

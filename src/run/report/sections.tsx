@@ -134,7 +134,7 @@ function ScoreChart({ quality }: Pick<RunReport, 'quality'>) {
 
 const CAUSES_AT_MOST = 12;
 
-/** Empty if every row has an answer. */
+/** Shows nothing if every row has an answer. */
 export function CausesSection({ report }: { report: RunReport }) {
   const { failures, reasons, rows, reason, run } = report;
   const failed = Object.entries(failures);
@@ -163,7 +163,7 @@ export function CausesSection({ report }: { report: RunReport }) {
   );
 }
 
-/** A halted run has its reason. */
+/** Returns the stop of a run without a reason; a halted one has its reason. */
 function stopOf(status: RunReport['run']['status']): RunStop {
   return { type: status === 'halted' || status === 'finished' ? 'stopped' : status };
 }
@@ -232,13 +232,13 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
   );
 }
 
-/** Brands against the output before; nothing where it was not asked for. */
+/** Compares brands with the earlier output; shows nothing without `--changes`. */
 export function ChangesSection({ report: { changes } }: { report: RunReport }) {
   if (changes === null) return null;
   const { since, new: added, changed, unchanged, vanished, failed, file } = changes;
   const fields = Object.entries(changes.fields);
   const rows: Fact[] = [
-    ['Since', since === null ? 'no output before: every brand is new' : momentText(since)],
+    ['Since', since === null ? 'no earlier output: every brand is new' : momentText(since)],
     ['New', countText(added)],
     since !== null && ['Changed', countText(changed)],
     since !== null && ['Unchanged', countText(unchanged)],
@@ -256,7 +256,7 @@ export function ChangesSection({ report: { changes } }: { report: RunReport }) {
   );
 }
 
-/** What became of the user's own columns; nothing where none was to be filled. */
+/** Shows the results of the user's own columns; nothing without `--fill`. */
 export function FillsSection({ report: { fills } }: { report: RunReport }) {
   if (fills === null) return null;
   const rows: Fact[] = fills.columns.map((column) => [column.column, fillText(column)]);
@@ -274,7 +274,7 @@ export function FillsSection({ report: { fills } }: { report: RunReport }) {
   );
 }
 
-/** Whether the brands are those of the companies that the input names; nothing if not asked. */
+/** Compares names of input and brands; shows nothing without `--name-column`. */
 export function NamesSection({ report: { nameMatch, files } }: { report: RunReport }) {
   if (nameMatch === null) return null;
   return (

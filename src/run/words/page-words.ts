@@ -1,7 +1,7 @@
-/** What pages call settings: by their fields and links, for people who know no keys. Pure. */
+/** The names of settings on pages, for people who know no keys. Pure. */
 import type { Remedy } from '../../core/phrase.js';
 
-/** Fields by their labels, which the pages take from here. */
+/** The labels of fields on pages. */
 export const FIELD_LABELS = {
   column: 'Column to look up',
   kind: 'What it holds',
@@ -13,7 +13,7 @@ export const FIELD_LABELS = {
   maxRequests: 'Paid lookups, at most',
 } as const;
 
-/** What setting a key, or a key to this value, means; `*` is the value. */
+/** The meanings of settings, by key and value or by key alone; `*` stands for the value. */
 const MEANINGS: Readonly<Record<string, string>> = {
   'header false': 'the first row is data, not a header',
   'header true': 'the first row is the header',
@@ -29,12 +29,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
   prefix: 'begin the names of added columns with *',
 };
 
-/** What a setting of this value does. */
+/** Returns what a setting of this value does. */
 export function meaningOf(key: string, value: string): string {
   return MEANINGS[`${key} ${value}`] ?? MEANINGS[key]?.replace('*', value) ?? `${key} ${value}`;
 }
 
-/** A part of a text for a page: a field by its label, another setting by its key. */
+/** Returns a remedy for a page: a field by its label, another setting by its key. */
 export function onPage(remedy: Remedy): string {
   if ('set' in remedy) {
     const meanings = Object.entries(remedy.set).map(([key, value]) =>

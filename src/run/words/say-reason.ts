@@ -14,28 +14,28 @@ import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
 import { onPage } from './page-words.js';
 
 /**
- * Who reads it: a person at a terminal, a program, a person who drops files or looks at a page
- * (both without a command line), a cell of the output, and a notification.
+ * The reader of a text: a person at a terminal, a program, a person with an inbox or a page but no
+ * command line, a cell of the output, or a notification.
  */
 export type Reader = 'terminal' | 'program' | 'inbox' | 'page' | 'cell' | 'notice';
 
-/** A setting by the name that its reader uses: `--max-cost`, or `maxCost`. */
+/** Returns a setting by the name that the reader uses: `--max-cost`, or `maxCost`. */
 export function settingName(key: string, reader: Reader): string {
   return sayTo(reader, phrase`${{ setting: key }}`);
 }
 
-/** A text that names settings, for its reader. */
+/** Returns a text that names settings, for its reader. */
 export function sayTo(reader: Reader, text: Phrase): string {
   return sayPhrase(text, namingFor(reader));
 }
 
-/** How its reader names settings. */
+/** Returns how a reader names settings. */
 export function namingFor(reader: Reader): Naming {
   if (reader === 'page') return onPage;
   return reader === 'program' || reader === 'inbox' ? 'keys' : 'flags';
 }
 
-/** Part of a sentence: why the run stopped. */
+/** Says why a run halted, as part of a sentence. */
 export function sayHalt(halt: RunHalt, reader: Reader): string {
   switch (halt.why) {
     case 'credentials':
@@ -60,7 +60,7 @@ export function sayHalt(halt: RunHalt, reader: Reader): string {
   }
 }
 
-/** `0 of 50 found: is `website` the right column?` */
+/** Returns `0 of 50 found: is `website` the right column?` */
 function sayUnmatched({ matched, answered, columns }: Extract<RunHalt, { why: 'unmatched' }>): string {
   const names = columns.map((name) => `\`${shortName(visibleLine(name))}\``).join(', then ');
   const right = columns.length === 1 ? `is ${names} the right column` : `are ${names} the right columns`;
@@ -115,7 +115,7 @@ function sayUseless(useless: UnusableAnswers): string {
     : `${never}; this one has no usage header, no error code and no JSON object: ${useless.answer}`;
 }
 
-/** Part of a sentence: why the lookup failed. */
+/** Says why a lookup failed, as part of a sentence. */
 export function sayFailure(reason: FailureReason): string {
   switch (reason.code) {
     case 'answer':
@@ -150,7 +150,7 @@ export function sayFailure(reason: FailureReason): string {
   }
 }
 
-/** Part of a sentence: why the run ended before it was complete. */
+/** Says why a run ended before it was complete, as part of a sentence. */
 export function sayStop(stop: RunStop, reader: Reader): string {
   switch (stop.type) {
     case 'halted':
@@ -174,7 +174,7 @@ export function sayStop(stop: RunStop, reader: Reader): string {
     case 'closed':
       return 'the program closed it';
     case 'renewed':
-      return 'another run of the program goes on';
+      return 'another run of the program continues it';
   }
 }
 
@@ -182,10 +182,10 @@ export function sayDeferred(stop: RunStop, reader: Reader): string {
   return `not looked up: ${sayStop(stop, reader)}`;
 }
 
-/** What is said of requests that only the ledger counts for a run. */
+/** The words for requests that only the ledger counts for a run. */
 export const UNREPORTED = 'in flight when their worker ended';
 
-/** null: there is nothing to say beside its state. `now`: by the clock that dates its heartbeat. */
+/** Says more of a run than its state, or null. `now`: by the clock that dates its heartbeat. */
 export function sayRun(
   { run, why }: Pick<JudgedRun, 'run' | 'why'>,
   reader: 'terminal' | 'page',
@@ -209,12 +209,12 @@ export function sayRun(
       );
     case 'gone':
       return isPage
-        ? `Its process is gone. ${goesOnText(why.continues)}`
+        ? `Its process is gone. ${continuationText(why.continues)}`
         : `its process is gone; ${why.continues ? TAKEN_OVER : AGAIN}`;
     case 'silent':
       return isPage
         ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ` +
-            `${goesOnText(why.continues)}`
+            `${continuationText(why.continues)}`
         : `it has no heartbeat: it was killed, or lost its engine; ${why.continues ? TAKEN_OVER : AGAIN}`;
     case 'cancelled':
       return isPage ? sentenceOf(cancelledText(why.order)) : cancelledText(why.order);
@@ -224,20 +224,20 @@ export function sayRun(
       return isPage ? 'Nothing matched: are the column and its kind right?' : 'nothing matched';
     case 'stopped':
       if (!isPage) return sayStop(why.stop, reader);
-      // The label beside it says as much.
+      // The label of the run says so already.
       if (why.stop.type === 'stopped' || why.stop.type === 'cancelled') return null;
       return sentenceOf(sayStop(why.stop, reader));
   }
 }
 
 const AGAIN = 'run the same command again to continue';
-const TAKEN_OVER = 'the next watcher or scheduled start goes on with it';
+const TAKEN_OVER = 'the next watcher or scheduled start continues it';
 
-function goesOnText(isTakenOver: boolean): string {
+function continuationText(isTakenOver: boolean): string {
   return `${sentenceOf(isTakenOver ? TAKEN_OVER : AGAIN)} Paid answers are stored.`;
 }
 
-/** Why a run, or its account, may not spend: a clause. */
+/** Says why a run or its account may not spend, as a clause. */
 export function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
   switch (hold) {
     case 'paused':
@@ -245,7 +245,7 @@ export function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
     case 'closed':
       return 'the service refuses further requests until the quota is raised or the next period begins';
     case 'used up':
-      return 'the limit is used up; it continues when quota or budget is raised or the next period begins';
+      return 'the limit is used up until quota or budget is raised or the next period begins';
     case 'capped':
       return `its ${reader === 'page' ? 'own ' : ''}${settingName('maxRequests', reader)} is reached`;
   }

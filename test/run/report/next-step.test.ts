@@ -15,7 +15,7 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [0, { identifiers: { beingFetched: 3 } }, DONE, /still fetching 3 identifiers .* again in 2 minutes/],
   [0, { rows: { not_found: 2 } }, DONE, /^Nothing matched: .* from ".*" as .*--column NAME:KIND/],
   [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, DONE, /no row has an identifier in "/],
-  [0, { run: { isComplete: false } }, { type: 'declined' }, /^that was the trial.*without --try/],
+  [0, { run: { isComplete: false } }, { type: 'declined' }, /^the trial is over.*without --try/],
   [1, { rows: { matched: 1, invalid: 2 } }, DONE, /--strict: 2 rows are invalid; correct them/],
   [1, { rows: { failed: 1 } }, DONE, /^some rows failed: run the same command again to retry only those$/],
   [3, {}, { type: 'too_many_failures' }, /^stopped by --max-errors: run the same command again to continue$/],
@@ -56,7 +56,7 @@ it('sends people who drop files to the inbox, and to the reason of a file that i
   const failed = { rows: { failed: 1 }, run: { exitCode: 1 } } as const;
   expect(say(failed)).toBe('some rows failed: put the file into the inbox again to retry only those');
   expect(say({ rows: { matched: 1, invalid: 1 } })).toMatch(/put that file into the inbox: only those rows/);
-  const beside = 'how it goes on is in reason.txt, next to this report';
+  const beside = 'reason.txt, next to this report, says what happens next';
   expect(say(failed, DONE, true)).toBe(beside);
   expect(say({ run: { exitCode: 130 } }, { type: 'cancelled' })).toBeNull();
   const parked = { rows: { deferred: 9 }, run: { exitCode: 7, isComplete: false } } as const;

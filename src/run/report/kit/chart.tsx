@@ -1,4 +1,4 @@
-/** Charts as SVG. The drawing stretches to its place; the words around it keep their size. */
+/** Charts as SVG, whose drawing stretches while the words around it keep their size. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import { countOf, countText } from '../../../core/figures.js';
 import { Table } from './parts.js';
@@ -6,7 +6,7 @@ import { Table } from './parts.js';
 /** A scale from 0 to `top` in equal steps. */
 type Scale = Readonly<ReturnType<typeof scaleTo>>;
 
-/** To `highest` or just above, in at most `steps` steps of 1, 2 or 5 times a power of 10. */
+/** Returns a scale to `highest` or above, in `steps` steps of 1, 2 or 5 times a power of 10. */
 function scaleTo(highest: number, steps: number) {
   const least = Math.max(1, highest / steps);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -41,14 +41,14 @@ function Chart({
   );
 }
 
-/** Of 100, to two decimals. */
+/** Returns percent with two decimals. */
 function percentOf(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 100;
 }
 
 /**
- * Shows bins as a chart, and as a table below it. `unit`: what is counted, as `brand`; `measure`:
- * of the ranges, as `Score`. `tone`: colour class of a bin; `range`: as `0.93 to 1.00`.
+ * Shows bins as a chart, and as a table below it. `unit`: the counted thing, as `brand`; `measure`:
+ * of the ranges, as `Score`. `tone`: the colour class of a bin; `range`: as `0.93 to 1.00`.
  */
 export function Histogram(histogram: {
   label: string;

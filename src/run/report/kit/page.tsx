@@ -7,15 +7,15 @@ import { raw } from 'hono/utils/html';
 /** The style sheet of every page. */
 export const STYLE = readFileSync(new URL('style.css', import.meta.url), 'utf8');
 
-/** Not allowed in HTML, or not writable as UTF-8: becomes the replacement character. */
+/** Characters that HTML or UTF-8 forbids; the replacement character stands for them. */
 const UNWRITABLE = /(?![\t\n\r])[\p{Cc}\p{Surrogate}]/gu;
 
-/** HTML of components, which escape all text. Control characters are replaced. */
+/** Returns the HTML of components, which escape all text. Control characters are replaced. */
 export function htmlOf(element: Child): string {
   return String(element).replace(UNWRITABLE, '\ufffd');
 }
 
-/** As `htmlOf`, for a whole page. */
+/** Returns the HTML of a whole page. */
 export function documentOf(page: Child): string {
   return `<!doctype html>\n${htmlOf(page)}\n`;
 }
@@ -53,7 +53,7 @@ export function Page({
   );
 }
 
-/** A `Content-Security-Policy`: allows `scripts`, the style, pictures as `data:`, and `more`. */
+/** Returns a `Content-Security-Policy` for `scripts`, style, pictures as `data:`, and `more`. */
 export function policyOf(parts: {
   readonly scripts: readonly string[];
   readonly style: string;
@@ -70,7 +70,7 @@ export function policyOf(parts: {
   ].join('; ');
 }
 
-/** Source expression that allows exactly this text. */
+/** Returns the source expression that allows exactly this text. */
 export function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

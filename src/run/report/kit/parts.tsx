@@ -1,13 +1,13 @@
 /** Parts of pages: cards, facts, key figures, bars. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 
-/** Whether something is good or bad; `calm` is neither. */
+/** A judgement; `calm` is neither good nor bad. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm';
 
 /** A state: its words, and its colour. */
 export type Mark = readonly [label: string, tone: Tone];
 
-/** `id`: of its heading. `more`: further classes. `isPart`: an open page renews it. */
+/** `id`: of its heading. `more`: further classes. `isPart`: true if an open page refreshes it. */
 export function Card({
   id,
   title,
@@ -27,7 +27,7 @@ export function Card({
   );
 }
 
-/** What a page is about, with its state. `isPart`: as of a card. */
+/** The heading of a page with its state. `isPart`: as for `Card`. */
 export function Title({
   mark,
   isPart = false,
@@ -45,7 +45,7 @@ export function Title({
   );
 }
 
-/** The colour that words stand for, before them. */
+/** A coloured dot before words. */
 export function Dot({ tone, children }: PropsWithChildren<{ tone: string }>) {
   return (
     <>
@@ -74,7 +74,7 @@ export function Facts({ rows, name }: { rows: readonly Fact[]; name?: string }) 
   );
 }
 
-/** `caption`: for who does not see the table. `foot`: its last row. `children`: its rows. */
+/** `caption`: for screen readers. `foot`: the last row. `children`: the rows. */
 export function Table({
   name,
   columns,
@@ -126,7 +126,7 @@ export function KeyFigures({ figures, isPart = false }: { figures: readonly KeyF
   );
 }
 
-/** Shares of 1 with their colour classes, from the left; `stored` is striped. All stay visible. */
+/** Draws shares of 1, each wide enough to see, by colour class; `stored` is striped. */
 export function Bar({ parts }: { parts: readonly (readonly [tone: string, share: number])[] }) {
   const rounded = (value: number) => Math.round(value * 100) / 100;
   let x = 0;
