@@ -1,4 +1,4 @@
-/** The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool. */
+/** Opens the engine on PostgreSQL: BullMQ's Postgres backend and our SQL share one `pg` pool. */
 import { Socket } from 'node:net';
 import type { PgPool } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
@@ -29,18 +29,18 @@ import {
 import { prepareSchema, underSchemaLock } from './schema.js';
 import { isDenied, isEndedByServer, storeFailure, unreachable } from './store-failure.js';
 
-/** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
+/** `url`: `postgres://user:password@host:port/database`, with parameters of `pg` (`sslmode`). */
 export type PostgresEngineOptions = EngineOptions & {
   readonly url: string;
   readonly extraCa?: string | null;
 };
 
-/** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
+/** Few, since exchanges wait for each other and `max_connections` is 100 by default. */
 const SESSIONS = 8;
 
 const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;
-/** Answers that one call deletes: about half a second of the server's time. */
+/** Answers to delete in one call: about half a second of the server's time. */
 export const PAGE_ROWS = 50_000;
 
 const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
@@ -51,7 +51,7 @@ const FORGET = `DO $$ BEGIN EXECUTE (
   SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
   WHERE schemaname IN ('brand_enrich', 'bullmq') AND tablename NOT IN ('engine_state', 'migration')); END $$`;
 
-/** Throws as {@link openEngineOn} does. */
+/** Opens the engine at an address. Throws as {@link openEngineOn} does. */
 export async function openPostgresEngine(given: PostgresEngineOptions): Promise<Engine> {
   const { url, extraCa = null, ...options } = given;
   const server: PostgresServer = {
@@ -65,8 +65,8 @@ export async function openPostgresEngine(given: PostgresEngineOptions): Promise<
 }
 
 /**
- * Throws {@link RunError}: `engine-unreachable` when the server does not let us in,
- * `engine-unfit` when it is too old, may not make our schemas, or another build wrote there.
+ * Opens the engine on a server. Throws {@link RunError}: `engine-unreachable` if the server does
+ * not let us in, `engine-unfit` if it is too old, denies us schemas, or has those of another build.
  */
 export async function openEngineOn(
   kind: 'postgres' | 'embedded',
@@ -81,7 +81,7 @@ export async function openEngineOn(
     releasers.push(close);
     await assertReachable(pool, server);
     const calls = createSqlCalls(server, pool, clockOffsetMs);
-    // A server that lets us in and then ends the session is unavailable for a moment, and no more.
+    // If the server ends the session after it let us in, it restarts: wait for it.
     const patience = createPatience(options);
     const inSession = async <T>(act: (session: PoolClient) => Promise<T>): Promise<T> => {
       const session = await translated(pool.connect(), failure);
@@ -132,7 +132,7 @@ export async function openEngineOn(
   });
 }
 
-/** One pool for all queues and workers; each session has `bullmq` in its search path. */
+/** Returns one pool for all queues and workers. Each session has `bullmq` in its search path. */
 function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
   const connection = { connection: pool as unknown as PgPool };
   let classes: ReturnType<QueueBackend['classes']> | undefined;
@@ -140,8 +140,7 @@ function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
     prepare,
     classes() {
       const { withBackend, createPostgresBackend } = load('bullmq') as typeof import('bullmq');
-      // The backend is a type parameter of BullMQ's classes, whose methods are the same on each;
-      // and BullMQ has its own types for the part of `pg` that it uses.
+      // The classes differ only by a type parameter, the backend.
       classes ??= withBackend(createPostgresBackend) as unknown as NonNullable<typeof classes>;
       return classes;
     },
@@ -151,12 +150,12 @@ function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
   };
 }
 
-/** The store decides for all processes when a day is over; asking more often costs very little. */
+/** How often each process asks the store whether the daily purge is due. */
 const ASK_EVERY_MS = 3_600_000;
-/** Longer than a page of answers takes. */
+/** Longer than the purge of one page takes. */
 const TIDY_DEADLINE_MS = 2_000;
 
-/** Purges expired answers (Redis expires each one), now and daily, until the result is called. */
+/** Purges expired answers now and daily, as Redis does itself, until the result is called. */
 function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -178,12 +177,12 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
   })().catch(() => undefined);
   return async () => {
     stopping.abort(new Error('closing'));
-    // The pool closes afterwards, with a call that a dead server leaves open.
+    // Closing the pool next also ends a call that a dead server never answers.
     await withinDeadline(ended, TIDY_DEADLINE_MS);
   };
 }
 
-/** Throws what a person must see to. A server that restarts is left to the calls that follow. */
+/** Throws if a person must act. If the server only restarts, later calls wait for it. */
 async function assertReachable(pool: Pool, server: PostgresServer): Promise<void> {
   try {
     (await pool.connect()).release();
@@ -194,7 +193,7 @@ async function assertReachable(pool: Pool, server: PostgresServer): Promise<void
   }
 }
 
-/** Brings BullMQ's schema up to date. BullMQ's own way locks its table of versions each time. */
+/** Brings BullMQ's schema up to date; without this check BullMQ locks its versions each time. */
 async function migrateQueues(session: PoolClient): Promise<void> {
   const bullmq = load('bullmq') as typeof import('bullmq');
   const version = await bullmq.assertSchemaCompatibility(session).catch((error: unknown) => {
@@ -205,7 +204,7 @@ async function migrateQueues(session: PoolClient): Promise<void> {
   await underSchemaLock(session, () => bullmq.runMigrations(session));
 }
 
-/** Throws {@link unfit} when a schema cannot be made. */
+/** Runs `prepare`. Throws {@link unfit} if a schema cannot be created. */
 async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): Promise<T> {
   const { address, redact } = server;
   try {
@@ -213,14 +212,14 @@ async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): 
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);
-    // Only a refusal of rights is about the schemas.
+    // Other known errors have nothing to do with the schemas.
     if (known instanceof RunError && !isDenied(error)) throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
     throw unfit(what, address, 'allow the user to create schemas in this database');
   }
 }
 
-/** Opens the pool of one engine. Its close ends in time, even when the server is gone. */
+/** Opens the pool of one engine. `close` ends within 2 s, even if the server is gone. */
 function openPool({ connection, sessions }: PostgresServer, log: Log) {
   const sockets = new Set<Socket>();
   const pg = load('pg') as typeof import('pg');
@@ -243,7 +242,7 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
   });
   // Each queue and worker adds its own listener.
   pool.setMaxListeners(0);
-  // One that is taken out of the pool when its session ends would end the process.
+  // Without a listener, a client in use whose session ends would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'lost a session with the engine'));
   const close = async () => {
@@ -253,15 +252,14 @@ function openPool({ connection, sessions }: PostgresServer, log: Log) {
   return { pool, close };
 }
 
-/** The operations of the stores: each is one call of a function of ours. */
+/** Returns the calls of the stores; each calls one function in `brand_enrich`. */
 function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
   const roundTrips = { count: 0 };
   const call: StoreCalls['call'] = async (answer, operation, ...params) => {
     roundTrips.count += 1;
     const values = [clockOffsetMs(), ...params];
     const places = values.map((_, index) => `$${index + 1}`);
-    // Named, so that a session parses it once. Every call of a function has the same number of
-    // parameters.
+    // The name lets a session parse it once: a function always has the same number of parameters.
     const text = `SELECT * FROM brand_enrich.${operation}(${places})`;
     const asked = pool.query({ name: `brand_enrich.${operation}`, text, values });
     const { rows, fields } = await translated(asked, (error) => storeFailure(server, error));

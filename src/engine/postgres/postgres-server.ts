@@ -1,4 +1,4 @@
-/** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
+/** A PostgreSQL server: its connection, and whether it is new enough and durable. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
 import { ConfigError, type RunError, usageProblem } from '../../core/errors.js';
@@ -10,34 +10,31 @@ import { unfit } from '../stores/store-calls.js';
 
 export interface PostgresServer {
   readonly connection: ClientConfig;
-  /** Where it is, for people; never with credentials. */
+  /** For people, without credentials. */
   readonly address: string;
-  /** The advice when it does not answer. */
+  /** The remedy if the server does not answer. */
   readonly todo: Phrase;
-  /** Sessions of one process at most. Each worker keeps one to listen on. */
+  /** Most sessions of one process. Each worker keeps one to listen on. */
   readonly sessions: number;
-  /** Cuts a password out of a message of the driver. */
+  /** Removes the password from a message of the driver. */
   redact(text: string): string;
   /** Returns why the server can never work again, or null. */
   readonly loss?: () => RunError | null;
 }
 
-/** Sent once in each session, since a pooler refuses options at its start. */
+/** Sent once in each session, because a pooler refuses these as options of the connection. */
 export const BEGIN_SESSION =
   "SET search_path = bullmq, public; SET default_transaction_isolation = 'read committed'";
 
 export const CONNECT_TIMEOUT_MS = 5_000;
 
-/** The address without user, password and parameters: `postgres://host:port/database`. */
+/** Returns the address without user, password and parameters: `postgres://host:port/database`. */
 export function shownAddress(url: string): string {
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
 }
 
-/**
- * Returns the options for `pg`. TLS is decided here, since `pg` would not count `extraCa`. Throws
- * `ConfigError`.
- */
+/** Returns the options for `pg`, with TLS, as `pg` knows no `extraCa`. Throws `ConfigError`. */
 export function connectionOf(url: string, extraCa: string | null): ClientConfig {
   const address = new URL(url);
   const take = (part: string) => {
@@ -62,7 +59,7 @@ function readPart(part: string, path: string): string {
   }
 }
 
-/** Cuts the password out of a text that may quote the address. */
+/** Removes the password from a text that may quote the address. */
 export function withoutPassword(text: string, url: string): string {
   const { password } = new URL(url);
   if (password === '') return text;
@@ -78,7 +75,7 @@ export interface ServerFacts {
   readonly fsync: string;
   readonly synchronousCommit: string;
   readonly fullPageWrites: string;
-  /** `on` for a standby too. */
+  /** Also `on` for a standby. */
   readonly readOnly: string;
 }
 
@@ -101,7 +98,7 @@ export function requireFit({ version, readOnly }: ServerFacts, address: string):
     throw unfit('this PostgreSQL is read-only', address, 'use the address of the primary, then run again');
 }
 
-/** Returns one for each setting that can lose acknowledged answers and permits. */
+/** Returns a warning for each setting that can lose acknowledged answers and permits. */
 export function durabilityWarnings(facts: ServerFacts): EngineWarning[] {
   const { fsync, synchronousCommit, fullPageWrites } = facts;
   const runs = 'The PostgreSQL server runs with';

@@ -1,19 +1,19 @@
-/** The schema `brand_enrich`: made whole, and never changed; one of another build is refused. */
+/** Creates the schema `brand_enrich`. Tables never change; those of another build are refused. */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
 import { RULES } from '../../ledger/rules.js';
 import { ForeignSchemaError } from '../stores/store-calls.js';
 
-/** Raise it with a change of a table, or of what a function takes, answers or means. */
+/** Raise it when a table changes, or the parameters, answer or meaning of a function. */
 export const VERSION = 12;
-/** Raise it with any other change of a function. Of two builds the later one's functions stay. */
+/** Raise it when a function changes otherwise. An earlier build leaves later functions alone. */
 export const FUNCTIONS_VERSION = 3;
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
 export const TABLES = readSql('schema');
 
-/** The ledger's constants as functions, which the planner inlines as values: `probe_every_ms()`. */
+/** The ledger's constants as functions like `probe_every_ms()`, which the planner inlines. */
 const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
   const name = rule.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return (
@@ -22,7 +22,7 @@ const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
   );
 });
 
-/** The signature of a function cannot be replaced, so all are dropped before they are made anew. */
+/** `CREATE OR REPLACE` cannot change a signature, so all functions are dropped first. */
 const DROP_FUNCTIONS = `
 DO $$
 DECLARE v_function text;
@@ -49,9 +49,9 @@ ON CONFLICT (only_row) DO UPDATE SET functions = excluded.functions`;
 const SCHEMA_LOCK = 0x62656e6d;
 
 /**
- * One process at a time changes schemas. A session learns what others committed when a transaction
- * begins, but not when it gets a lock within one: it would create a schema that is there by then.
- * So the lock comes first and belongs to the session, which a caller ends when `change` throws.
+ * Changes schemas, one process at a time. The lock belongs to the session and is taken before the
+ * transaction, which only sees what others committed before it began. If `change` throws, the
+ * caller must end the session.
  */
 export async function underSchemaLock(session: ClientBase, change: () => Promise<unknown>): Promise<void> {
   await session.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK]);
@@ -59,13 +59,13 @@ export async function underSchemaLock(session: ClientBase, change: () => Promise
   await session.query('SELECT pg_advisory_unlock($1)', [SCHEMA_LOCK]);
 }
 
-/** Makes what is missing, and replaces functions of an earlier build unless `isReadOnly`. */
+/** Creates missing tables, and replaces functions of an earlier build unless `isReadOnly`. */
 export async function prepareSchema(session: ClientBase, address: string, isReadOnly = false): Promise<void> {
   const look = () => missingIn(session, address, isReadOnly);
   if ((await look()) === '') return;
   await underSchemaLock(session, async () => {
     const missing = await look();
-    // Statements that are sent together are one transaction.
+    // Statements in one query are one transaction.
     if (missing !== '') await session.query(missing + NOTE_STATE);
   });
 }
@@ -73,7 +73,7 @@ export async function prepareSchema(session: ClientBase, address: string, isRead
 async function missingIn(session: ClientBase, address: string, isReadOnly: boolean): Promise<string> {
   const { rows: tables } = await session.query("SELECT to_regclass('brand_enrich.engine_state') AS state");
   if (tables[0]?.state === null) return TABLES + FUNCTIONS;
-  // As JSON, since the table of another build may lack these columns.
+  // As JSON, because the table of another build may lack these columns.
   const { rows } = await session.query('SELECT to_jsonb(s) AS state FROM brand_enrich.engine_state s');
   const { version, functions } = rows[0]?.state ?? {};
   if (version !== VERSION) throw new ForeignSchemaError(version, VERSION, address);

@@ -1,18 +1,18 @@
-/** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
+/** Turns errors of the PostgreSQL client into ours, with the server's words but no passwords. */
 import { RunError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import { FIND_WRITER, unfit } from '../stores/store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 
-/** The first two characters of codes: ended by an administrator, restarting, cancelled. */
+/** Class of codes: ended by an administrator, restarting, cancelled. */
 const ENDED = '57';
 
-/** By code (SQLSTATE), or the first two characters of one: what passes with time. */
+/** Codes (SQLSTATE) and classes, their first two characters, of errors that pass with time. */
 const PASSING: readonly string[] = [
   '08', // connection exceptions
   '40', // rolled back: deadlock, serialisation
   '53300', // too many connections
-  '55P03', // a lock was not to be had
+  '55P03', // a lock was not available
   ENDED,
   '25P03', // idle for too long
   '25006', // read-only: a failover, or an administrator's switch
@@ -25,7 +25,7 @@ const WHEN_FULL =
 const SEE_LOG = 'see the log of PostgreSQL, then run again';
 const DAMAGED = 'see the log of PostgreSQL, repair its files or restore them from a backup, then run again';
 
-/** Faults that only a person can fix. */
+/** Remedies by code or class, for faults that a person must fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53100', 'free space on the disk of PostgreSQL, then run again'],
   ['53', 'give PostgreSQL more memory, then run again'],
@@ -40,8 +40,8 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
 ];
 
 /**
- * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server
- * answered that it cannot. Any other error is a bug and comes back as it is.
+ * Returns `engine-unreachable` if the session failed or the error passes with time, `engine-unfit`
+ * if the server refused. Any other error is a bug and is returned unchanged.
  */
 export function storeFailure(server: FailingServer, error: unknown): unknown {
   if (error instanceof RunError) return error;
@@ -54,13 +54,13 @@ export function storeFailure(server: FailingServer, error: unknown): unknown {
   const isRemoved = server.loss !== undefined && state?.startsWith('3D') === true;
   const todo = isRemoved ? DAMAGED : TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined && state === null) return error;
-  // A function of ours may be missing, or fail on what it has read.
+  // One of our functions may be missing, or fail on data of another program.
   return unfit('the engine refuses to work', subjectOf(server, error), todo ?? FIND_WRITER, error);
 }
 
 type FailingServer = Pick<PostgresServer, 'address' | 'todo' | 'redact' | 'loss'>;
 
-/** The error of a session that was lost, or not to be had: `engine-unreachable`. */
+/** Returns the error `engine-unreachable` for a session that was lost or refused. */
 export function unreachable(server: FailingServer, error: unknown): RunError {
   const subject = subjectOf(server, error);
   return new RunError({ code: 'engine-unreachable', subject, todo: server.todo, cause: error });
@@ -69,13 +69,13 @@ export function unreachable(server: FailingServer, error: unknown): RunError {
 const subjectOf = ({ address, redact }: FailingServer, error: unknown) =>
   `${address} (${redact(systemWords(error))})`;
 
-/** Whether the server ended this session, or restarts (a standby without sessions says so, too). */
+/** True if the server ended this session or restarts, or is a standby that accepts no sessions. */
 export const isEndedByServer = (error: unknown) => sqlState(error)?.startsWith(ENDED) === true;
 
-/** Whether this user may not do it. */
+/** True if the user lacks a right. */
 export const isDenied = (error: unknown) => sqlState(error) === '42501';
 
-/** Of an error that the server answered with; null for one of the client or the network. */
+/** Returns the code of a server's error; null for an error of the client or the network. */
 function sqlState(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code) ? code : null;
@@ -83,7 +83,7 @@ function sqlState(error: unknown): string | null {
 
 const NETWORK =
   /^(?:ECONN|EPIPE|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN)|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)/;
-/** As `pg` and its pool say it: they give no codes. */
+/** Messages of `pg` and its pool, which have no codes. */
 const SESSION = new RegExp(
   'connection terminated|connection error|not queryable|query read timeout|timeout exceeded|' +
     'after calling end|client was closed|socket',

@@ -1,7 +1,7 @@
 /**
- * The connections to Redis. The stores' one never sends a command twice, as ioredis does after a
- * reconnect by default: no permit must be taken for a caller that no longer listens. BullMQ's
- * producers fail at once, its workers wait for as long as it takes. The caller closes them.
+ * The connections to Redis, which the caller closes. The stores' connection never repeats a command
+ * after a reconnect, as ioredis does by default, or it could take a permit for nobody. BullMQ's
+ * producers fail at once, and its workers wait without limit.
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { type ClientCertificate, trusting } from '../../core/connector.js';
@@ -14,12 +14,12 @@ import { readSentinels } from '../../settings/address-values.js';
 import { isRefusedDatabase, storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Then a store call counts as lost. */
+/** After this time a store call counts as lost. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const OPEN_DEADLINE_MS = 12_000;
 /**
- * A primary that is gone without a word is left. Longer than BullMQ blocks. Not by ioredis' own
- * detector: one that fires while it reconnects ends the connection for good (6.0).
+ * Behind sentinels, a connection to a silent primary ends after this time, longer than BullMQ
+ * blocks. We do not use the failover detector of ioredis 6.0, which can end one for good.
  */
 const SILENT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 1_000;
@@ -33,7 +33,7 @@ const OPTIONS_OF_USE = {
     commandTimeout: COMMAND_TIMEOUT_MS,
   },
   producer: { enableOfflineQueue: false, maxRetriesPerRequest: 1 },
-  // BullMQ blocks on this connection, so a command may take as long as it likes.
+  // BullMQ blocks on this connection, so its commands have no time limit.
   worker: { maxRetriesPerRequest: null },
 } satisfies Readonly<Record<string, RedisOptions>>;
 
@@ -47,7 +47,7 @@ export interface ConnectOptions {
   readonly client: ClientCertificate | null;
 }
 
-/** Opens (`store`: on `connect`) and reconnects on its own; logs errors once per outage. */
+/** Returns a connection that reconnects and logs each outage once. `store` opens on `connect`. */
 export function createConnection({ url, address, use, log, extraCa, client }: ConnectOptions): Redis {
   const ioredis = load('ioredis') as typeof import('ioredis');
   const sentinel = readSentinels(url);
@@ -55,16 +55,15 @@ export function createConnection({ url, address, use, log, extraCa, client }: Co
   const tls = trusting(extraCa, client);
   const options = {
     ...OPTIONS_OF_USE[use],
-    // With this option ioredis would use TLS for a `redis://` address too.
+    // Only with `rediss`: this option would make ioredis use TLS for `redis://` too.
     ...(hasTls && { tls }),
     ...(sentinel && { ...sentinel, socketTimeout: SILENT_MS, enableTLSForSentinelMode: hasTls }),
     ...(sentinel && hasTls && { sentinelTLS: tls }),
-    // The primary that a failover has made a replica is left.
+    // After a failover the old primary is a replica: connect again.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    // RESP3 would bring credentials into HELLO and nothing that is needed here.
+    // RESP3 would send credentials in HELLO, and has no other use here.
     protocol: 2,
-    // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under
-    // way it waits for.
+    // BullMQ waits for a connection that is being opened, but gives up if its own attempt fails.
     lazyConnect: use === 'store',
     connectTimeout: CONNECT_TIMEOUT_MS,
     connectionName: `brand-enrich-${use}`,
@@ -72,7 +71,7 @@ export function createConnection({ url, address, use, log, extraCa, client }: Co
   } satisfies RedisOptions;
   const redis = sentinel === null ? new ioredis.Redis(url, options) : new ioredis.Redis(options);
   keepToDatabase(redis);
-  // A pending answer keeps the process running, not the connection.
+  // The connection must not keep the process running.
   redis.on('connect', () => redis.stream.unref());
   let isDown = false;
   // The code that opens a store's connection reports the failure.
@@ -91,8 +90,8 @@ export function createConnection({ url, address, use, log, extraCa, client }: Co
 }
 
 /**
- * Never lets it, or what is made from it, be ready on another database than the address names:
- * where the server refuses that one, `ioredis` emits the error, and would go on with database 0.
+ * Disconnects a connection and its duplicates if Redis refuses the database in the address, since
+ * ioredis would only emit the error and continue with database 0.
  */
 function keepToDatabase(redis: Redis): Redis {
   redis.on('error', (error) => {
@@ -103,7 +102,7 @@ function keepToDatabase(redis: Redis): Redis {
   return redis;
 }
 
-/** Throws the first reason as `RunError`: `engine-unreachable`, `engine-unfit` if refused. */
+/** Opens a connection. Throws `RunError` with the first error as its reason. */
 export async function openConnection(options: ConnectOptions): Promise<Redis> {
   const redis = createConnection(options);
   let reason: unknown;
@@ -124,7 +123,7 @@ export async function openConnection(options: ConnectOptions): Promise<Redis> {
   }
 }
 
-/** Closes the connection in order if Redis answers, and in any case within a second. */
+/** Closes the connection within a second, with QUIT if Redis answers. */
 export async function closeConnection(redis: Redis): Promise<void> {
   if (redis.status === 'ready') {
     const quit = redis.quit().catch(() => undefined);

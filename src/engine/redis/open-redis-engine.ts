@@ -1,4 +1,4 @@
-/** One connection for the stores, checked before anything relies on it, and BullMQ beside it. */
+/** Opens the engine on Redis: one connection for the stores, checked first, and those of BullMQ. */
 import type { Redis } from 'ioredis';
 import type { ClientCertificate } from '../../core/connector.js';
 import { load } from '../../core/load.js';
@@ -20,17 +20,17 @@ import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-fac
 import { storeFailure } from './store-failure.js';
 
 export interface RedisEngineOptions extends EngineOptions {
-  /** `redis://` or `rediss://`, with user, password and database where needed. */
+  /** `redis://`, `rediss://` or `redis+sentinel://`, with user, password and database if needed. */
   readonly url: string;
-  /** Redis 7.2+ with `appendfsync everysec`: writes wait for the disk. Default false. */
+  /** True to let writes wait for the disk: Redis 7.2+, `appendfsync everysec`. Default false. */
   readonly waitsForDisk?: boolean;
   readonly extraCa?: string | null;
   readonly client?: ClientCertificate | null;
-  /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
+  /** Tests only: prefix of all keys, written in braces. Default `brand-enrich`. */
   readonly namespace?: string;
 }
 
-/** Throws `RunError` when the server does not answer or could lose data. Names no password. */
+/** Opens the engine. Throws `RunError`, without passwords, if Redis is absent or unsafe. */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
@@ -40,12 +40,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
-  // A server that lets us in and then ends the connection is unavailable for a moment, and no more.
+  // If the server ends the connection after it let us in, it restarts: wait for it.
   const patience = createPatience(options);
   try {
     const facts = await patience(() => asked(readServerFacts(redis)));
     const { waitsForDisk, warnings } = judgeServer(facts, address, options.waitsForDisk ?? false);
-    // The hash tag: one slot of a cluster holds all keys, BullMQ's included.
+    // The braces put all keys, with BullMQ's, into one slot of a cluster.
     const prefix = `{${namespace}}`;
     const schema = await patience(() => asked(schemaOf(redis, `${prefix}:schema`, isReadOnly)));
     if (schema !== VERSION) throw new ForeignSchemaError(schema, VERSION, address);
@@ -83,12 +83,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
   }
 }
 
-/** Raise it with a change of a key, or of what a key holds. */
+/** Version of the keys. Raise it when you change a key or its contents. */
 const VERSION = '9';
 
 async function schemaOf(redis: Redis, key: string, isReadOnly = false): Promise<string> {
   const found = await redis.get(key);
-  // Not written again: a Redis that is full opens, so that answers can be purged.
+  // Written only once, so that a full Redis can be opened and purged.
   if (found !== null || isReadOnly) return found ?? VERSION;
   await redis.setnx(key, VERSION);
   return (await redis.get(key)) ?? VERSION;
@@ -100,12 +100,12 @@ function backendOn(connect: Omit<ConnectOptions, 'use'>, prefix: string): QueueB
     classes: () => load('bullmq') as typeof import('bullmq'),
     prepare: async () => undefined,
     queueConnection() {
-      // Shared by all queues: BullMQ leaves a connection that it was handed open.
+      // All queues share it, since BullMQ does not close a connection that it was given.
       producer ??= createConnection({ ...connect, use: 'producer' });
       return { connection: producer, prefix };
     },
     workerConnection() {
-      // BullMQ closes the connection that it made for blocking, not the one that it was handed.
+      // BullMQ closes only its own copy of the connection, which it blocks on.
       const connection = createConnection({ ...connect, use: 'worker' });
       return { connection: { connection, prefix }, release: () => closeConnection(connection) };
     },

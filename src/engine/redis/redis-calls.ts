@@ -1,6 +1,6 @@
 /**
- * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, or by its
- * text where the server does not know it yet. The keys: `README.md`.
+ * The `StoreCalls` of Redis. One operation is one call of a Lua script, by its hash, or by its text
+ * if the server does not have it yet. `README.md` lists the keys.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { RULES } from '../../ledger/rules.js';
 import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../stores/store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
-/** Reads a script of this folder. `--- @include "other.lua"` inserts another file first, once. */
+/** Reads a script of this folder. `--- @include "other.lua"` inserts another file, once. */
 function loadScript(name: string) {
   const included = new Set<string>();
   const read = (file: string): string => {
@@ -21,7 +21,6 @@ function loadScript(name: string) {
     );
   };
   const source = read(name);
-  // As `EVALSHA` asks for.
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 type Script = Readonly<ReturnType<typeof loadScript>>;
@@ -37,7 +36,7 @@ const SCRIPTS: ReadonlyMap<string, Script> = new Map(
     ),
 );
 
-/** Operations whose writes are worth waiting for the disk. */
+/** Operations that wait for disk and replica. */
 const DURABLE: ReadonlySet<string> = new Set([
   ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account'],
   ...['record_outcomes', 'restore_outcomes', 'forget_outcomes'],
@@ -46,22 +45,22 @@ const DURABLE: ReadonlySet<string> = new Set([
   ...['put_value', 'remove_value', 'claim_value'],
 ]);
 
-/** The first argument of every script: `prelude.lua` reads it. */
+/** The first argument of every script (`prelude.lua`). */
 const RULES_ARGUMENT = JSON.stringify(RULES);
-/** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
+/** Keys to look at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
-/** Redis syncs once a second. */
+/** Enough, because Redis syncs once a second. */
 const DISK_TIMEOUT_MS = 3_000;
 
 export interface RedisCallsOptions {
   readonly redis: Redis;
   readonly address: string;
-  /** What every key begins with: the one declared key of each script. */
+  /** Prefix of every key, and the only declared key of each script. */
   readonly root: string;
-  /** 0 outside tests. */
+  /** Returns 0 outside tests. */
   readonly clockOffsetMs: () => number;
   readonly waitsForDisk: boolean;
-  /** A failover goes to a replica, and loses what that lacks. */
+  /** True if a write must reach a replica, because a failover loses other writes. */
   readonly waitsForReplica: boolean;
 }
 
@@ -100,23 +99,23 @@ function replyOf(reply: unknown): unknown {
   return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };
 }
 
-/** null becomes the empty text, a boolean `1` or `0`. */
+/** Returns an argument of a script: the empty text for null, `1` or `0` for a boolean. */
 function argumentOf(value: StoreParam): string | Buffer {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? '1' : '0';
   return typeof value === 'number' ? String(value) : value;
 }
 
-/** Returns the script's result, once disk or replica have confirmed it. Throws the first error. */
+/** Returns the script's result if disk and replica have confirmed it. Throws the first error. */
 function confirmed(answers: readonly [error: Error | null, result: unknown][]): unknown {
   const [written, ...waits] = answers;
   if (written === undefined || waits.length === 0) throw new Error('no answer');
   for (const [error] of answers) if (error) throw error;
   for (const [, copies] of waits) {
-    // WAITAOF answers with two counts, of this server and of replicas, WAIT with one.
+    // WAITAOF answers two counts, of this server and of replicas; WAIT answers one.
     if (Array.isArray(copies) && copies[0] !== 1) throw new Error('the write did not reach the disk in time');
     if (!Array.isArray(copies) && !(Number(copies) >= 1))
-      throw new Error('no replica confirmed the write in time; --wait-for-disk asks for one');
+      throw new Error('no replica confirmed the write in time, as --wait-for-disk requires');
   }
   return written[1];
 }

@@ -1,4 +1,4 @@
-/** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
+/** Facts about a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
 import type { EngineWarning } from '../engine.js';
 import { unfit } from '../stores/store-calls.js';
@@ -14,14 +14,14 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return ours > major || (ours === major && theirs >= minor);
 }
 
-/** Returns the free share of memory, 0 to 1; null when the server sets no limit. */
+/** Returns the free share of memory, 0 to 1; null if the server has no limit. */
 export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>): number | null {
   return facts.maxmemory > 0 ? Math.max(0, 1 - facts.usedMemory / facts.maxmemory) : null;
 }
 
 /**
- * Throws `RunError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
- * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
+ * Judges a server. `waitsForDisk`: only `WAITAOF` makes a write durable there, and `mayWaitForDisk`
+ * allows it. Throws `RunError` `engine-unfit` with the command that fixes the server.
  */
 export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk: boolean) {
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
@@ -91,7 +91,7 @@ async function readConfig(redis: Redis, name: string): Promise<string | null> {
     const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
     return typeof value === 'string' ? value : null;
   } catch {
-    // Managed services forbid CONFIG; the judgement copes with not knowing.
+    // Managed services forbid CONFIG.
     return null;
   }
 }
@@ -100,14 +100,14 @@ export async function readServerFacts(redis: Redis) {
   const info = parseInfo(await redis.info());
   const aof = info.get('aof_enabled');
   return {
-    /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
+    /** Compatible Redis version (Valkey reports 7.2.4); null if not reported. */
     version: info.get('redis_version') ?? null,
-    /** null when neither INFO nor CONFIG reports it. */
+    /** Null if neither INFO nor CONFIG reports it. */
     maxmemoryPolicy: info.get('maxmemory_policy') ?? (await readConfig(redis, 'maxmemory-policy')),
     maxmemory: Number(info.get('maxmemory') ?? 0),
     usedMemory: Number(info.get('used_memory') ?? 0),
     appendOnly: aof === undefined ? null : aof === '1',
-    /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
+    /** `always`, `everysec` or `no`; null without an append-only file or if CONFIG is forbidden. */
     appendFsync: aof === '1' ? await readConfig(redis, 'appendfsync') : null,
     isReplica: info.get('role') === 'slave',
   };

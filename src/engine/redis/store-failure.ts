@@ -1,10 +1,10 @@
-/** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
+/** Turns errors of ioredis, which also hold credentials and brands, into ours with their text. */
 import { type BrandEnrichError, errorText, RunError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { ADDRESS, FIND_WRITER, unfit } from '../stores/store-calls.js';
 
-/** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
+/** Replies of a server that starts or is replaced: the command was not run, and can be repeated. */
 const PASSING: Readonly<Record<string, string>> = {
   LOADING: 'it is loading its data',
   READONLY: 'it is a read-only replica at the moment',
@@ -31,19 +31,19 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const LONGEST_REPLY = 500;
 
-/** True for an error that Redis itself answered with, so the command did arrive. */
+/** True for an error in Redis' reply, so the command did arrive. */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** True for the refusal of the database that an address names, before any other command is sent. */
+/** True if Redis refuses the database in the address. */
 export function isRefusedDatabase(error: unknown): boolean {
   if (!isReply(error) || !('command' in error)) return false;
   const { name } = error.command as { readonly name?: unknown };
   return name === 'select';
 }
 
-/** `engine-unfit` when the server answered that it cannot, else `engine-unreachable`. */
+/** Returns `engine-unfit` if a person must act, `engine-unreachable` if it passes with time. */
 export function storeFailure(address: string, error: unknown): BrandEnrichError {
   const text = errorText(error).slice(0, LONGEST_REPLY);
   const cause = new Error(text);
@@ -52,13 +52,13 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   if (!isReply(error)) {
     const reachable = 'and that Redis is running and reachable; then run again';
     const isTls = address.startsWith('rediss') && isErrorCode(error, 'ECONNRESET', 'EPIPE');
-    // With TLS 1.3 its reason may come too late.
+    // With TLS 1.3 the server's reason may come too late.
     const asks = isTls ? phrase`${{ setting: 'clientCert' }} if it asks for a client certificate, ` : '';
     const todo = phrase`check ${asks}the address (${ADDRESS}), ${reachable}`;
     const isOdd = error instanceof TypeError || /please report/i.test(text);
-    return unreachable(isOdd ? 'what answers there does not speak as Redis does' : systemWords(error), todo);
+    return unreachable(isOdd ? 'the server there does not speak as Redis does' : systemWords(error), todo);
   }
-  // An error within a script holds the word of the command that failed there.
+  // An error of a script contains the word of the command that failed in it.
   const saidOf = (table: object) =>
     Object.entries(table).find(([word]) => text.startsWith(`${word} `) || text.includes(`-${word} `));
   const [word, meaning] = saidOf(PASSING) ?? [];
@@ -69,13 +69,13 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     return unreachable(`${meaning}: ${word}`, todo);
   }
   if (isRefusedDatabase(error) && !/^NOAUTH /.test(text)) {
-    const what = 'the engine refuses the database of its address';
-    const has = 'that this Redis has and this user may SELECT; a cluster has only 0';
-    const todo = phrase`name one in the address (${ADDRESS}) ${has}`;
+    const what = 'the engine refuses the database in the address';
+    const has = 'that exists and that this user may SELECT; a cluster has only 0';
+    const todo = phrase`use a database in the address (${ADDRESS}) ${has}`;
     return unfit(what, `${address} (${text})`, todo, cause);
   }
   const [, known] = saidOf(REFUSALS) ?? [];
-  // A script of ours may fail on what it has read.
+  // One of our scripts may fail on data of another program.
   const todo = known ?? (/user_script/.test(text) ? FIND_WRITER : SEE_LOG);
   return unfit('the engine refuses to work', `${address} (${text})`, todo, cause);
 }

@@ -15,10 +15,10 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
   const withoutSelect = ['ACL', 'SETUSER', 'ada', 'on', '>pw', '~*', '&*', '+@all', '-select'] as const;
 
   test.each([
-    ['/99', [], /database of its address.*ERR DB index is out of range/],
-    ['/-1', [], /database of its address.*ERR DB index/],
-    ['/99999999999999999999', [], /database of its address.*ERR/],
-    ['/2', ['--cluster-enabled', 'yes'], /database of its address.*cluster/],
+    ['/99', [], /database in the address.*ERR DB index is out of range/],
+    ['/-1', [], /database in the address.*ERR DB index/],
+    ['/99999999999999999999', [], /database in the address.*ERR/],
+    ['/2', ['--cluster-enabled', 'yes'], /database in the address.*cluster/],
   ] as const)('%s of a server with %j is refused, and nothing is written', async (path, args, words) => {
     const { redis, admin } = await start(...args);
     await expect(openAt(`${redis.url}${path}`)).rejects.toMatchObject({
@@ -36,7 +36,7 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
     const opening = openAt(`${url}/2`);
     await expect(opening).rejects.toMatchObject({
       code: 'engine-unfit',
-      message: expect.stringMatching(/database of its address.*NOPERM/),
+      message: expect.stringMatching(/database in the address.*NOPERM/),
     });
     expect(await admin.dbsize()).toBe(0);
     await openAt(`${url}/0`);
