@@ -59,7 +59,7 @@ const ROOTS = 'roots';
  */
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 2_800,
-  'brand-api': 780,
+  'brand-api': 785,
   settings: 2_925,
   notify: 390,
   input: 8_115,

@@ -88,12 +88,18 @@ function meantBy(name: string, segments: readonly string[], { at, choices }: Fau
   return PATHS.find((path) => path.toLowerCase().endsWith(`.${last}`)) ?? null;
 }
 
+const LINKS = LABELS.slice(0, 7).map((name) => `links.${name}`);
 /** All paths of the specification, without labels and positions, and the known links. */
-const PATHS: readonly string[] = [...pathsIn(BRAND), ...LABELS.slice(0, 7).map((name) => `links.${name}`)];
+const PATHS: readonly string[] = [...pathsIn(BRAND), ...LINKS];
 
-function pathsIn(shape: Shape): string[] {
-  return Object.entries(placeIn(shape).members).flatMap(([name, inner]) => [
-    name,
-    ...pathsIn(inner).map((path) => `${name}.${path}`),
-  ]);
+const OF_BRAND = COLUMN_NAMES.slice(COLUMN_NAMES.indexOf('name'), COLUMN_NAMES.indexOf('source'));
+/** Fields that a page offers for a cell: columns of a brand, and paths to a value or whole list. */
+export const CELL_FIELDS = new Set<string>([...OF_BRAND, ...pathsIn(BRAND, true), ...LINKS]);
+
+function pathsIn(shape: Shape, onlyValues = false): string[] {
+  if (onlyValues && isList(shape)) return [];
+  return Object.entries(placeIn(shape).members).flatMap(([name, inner]) => {
+    const inside = pathsIn(inner, onlyValues).map((path) => `${name}.${path}`);
+    return onlyValues && inside.length > 0 ? inside : [name, ...inside];
+  });
 }

@@ -12,6 +12,7 @@ export const CHECK_PATH = '/account/check';
 
 /** `currency`: a label of amounts; null: none is set. `check`: that button; null: none. */
 export function accountSection(data: DashboardData, currency: string | null, check: Child = null) {
+  const limit = data.ledger && judgeAccount(data.ledger).limit;
   return (
     <div class="pair" data-part="account">
       <Card id="quota" title="Quota and extra cost">
@@ -19,10 +20,7 @@ export function accountSection(data: DashboardData, currency: string | null, che
       </Card>
       {data.projection !== null && (
         <Card id="projection" title="End of the period">
-          <ProjectionLine
-            projection={data.projection}
-            limit={data.ledger && judgeAccount(data.ledger).limit}
-          />
+          <ProjectionLine projection={data.projection} limit={limit} />
         </Card>
       )}
     </div>

@@ -34,14 +34,12 @@ export interface Action {
 export function actionOn<T>(
   path: string,
   find: (input: ActionInput) => Promise<T>,
-  {
-    ask,
-    carryOut,
-  }: {
+  step: {
     readonly ask?: (found: T, input: ActionInput) => Promise<Question>;
     readonly carryOut: (found: T, input: ActionInput) => Promise<Done>;
   },
 ): Action {
+  const { ask, carryOut } = step;
   return {
     path,
     ...(ask && { ask: async (input) => ask(await find(input), input) }),
@@ -113,7 +111,9 @@ export function addActions(
       try {
         const question = fields.get('confirmed') === 'yes' ? null : ((await ask?.(input)) ?? null);
         if (question !== null) {
-          if (isProgram) return answerText(context, confirmText(question), 400, 'unconfirmed');
+          const words = [question.title, ...question.lines].join(' ');
+          const todo = `send confirmed=yes in the body to confirm this: ${words}`;
+          if (isProgram) return answerText(context, todo, 400, 'unconfirmed');
           const at = { path: context.req.path, fields, back, user: session.user };
           return sendPage(context, renderQuestion(question, at));
         }
@@ -145,10 +145,6 @@ export function addActions(
 function lengthOf({ req }: Context): number {
   if (req.header('transfer-encoding') !== undefined) return Number.NaN;
   return Number(req.header('content-length') ?? 0);
-}
-
-function confirmText({ title, lines }: Question): string {
-  return `send confirmed=yes in the body to confirm this: ${[title, ...lines].join(' ')}`;
 }
 
 /** Logs forms that were refused as forged, without their fields. */

@@ -25,10 +25,11 @@ function take(text) {
     const focused = old.contains(document.activeElement) && nameOf(document.activeElement);
     const drawn = document.importNode(next, true);
     old.replaceWith(drawn);
-    if (!focused) return;
-    const same = controlsIn(drawn).find((each) => nameOf(each) === focused);
-    // Where it is gone, browsers let the Tab key go on from the same place.
-    same?.focus({ preventScroll: true });
+    // Without that control browsers let the Tab key continue from the same place.
+    if (focused)
+      controlsIn(drawn)
+        .find((each) => nameOf(each) === focused)
+        ?.focus({ preventScroll: true });
   });
 }
 
@@ -95,12 +96,9 @@ const PRESSED = 'brand-enrich-pressed';
 const itemOf = (control) => control?.closest('li')?.querySelector('.run-name')?.textContent;
 
 function remember(control) {
-  const place = { name: nameOf(control), item: itemOf(control) };
-  const { pathname } = location;
-  sessionStorage.setItem(
-    PRESSED,
-    JSON.stringify({ ...place, pathname, part: control.closest('[data-part]')?.dataset.part }),
-  );
+  const { part } = control.closest('[data-part]')?.dataset ?? {};
+  const place = { name: nameOf(control), item: itemOf(control), pathname: location.pathname, part };
+  sessionStorage.setItem(PRESSED, JSON.stringify(place));
 }
 
 document.addEventListener('submit', ({ target, submitter }) =>
@@ -243,8 +241,9 @@ function offerUpload(form) {
 function sayCost(words, form) {
   const planned = words.textContent;
   const most = Number(words.dataset.most);
-  const READING = ['pick', 'kind', 'sheet', 'skipLines', 'header', 'only', 'only-is', 'only-value'];
-  const readingNow = () => JSON.stringify(READING.map((name) => new FormData(form).getAll(name)));
+  // Fields outside of the form leave the reading as it is.
+  const fields = [...form.querySelectorAll('select, input')];
+  const readingNow = () => JSON.stringify(fields.map(({ value, checked }) => [value, checked]));
   const read = readingNow();
 
   const say = () => {

@@ -148,10 +148,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
   ];
 }
 
-/**
- * Starts a file as chosen. `shownCost`: the money that the page showed, or null. `by`: the name of
- * the session. Returns its job, or why it was not started.
- */
+/** Starts a file for at most the cost that its page showed. Returns its job, or why it did not. */
 export async function startDraft(
   { plans, engine }: Pick<FileActionContext, 'plans' | 'engine'>,
   draft: Draft,

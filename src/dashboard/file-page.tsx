@@ -15,7 +15,8 @@ import type { RunView } from './look-at-run.js';
 import { Banners } from './overview.js';
 import { ActionButton, filePath, Moment, NoticeBanner, runPath, Top } from './plain-pages.js';
 import { RowsCard, type ShownRows } from './rows-card.js';
-import { headlineOf, type MoneyTerms, noFilesText, RunActions, RunCards, RunFigures } from './run-page.js';
+import type { MoneyTerms } from './run-page.js';
+import { AboutCard, headlineOf, MatchesCard, noFilesText, RunActions, RunFigures } from './run-page.js';
 import { PlanCards, planHeadline, type ShownDraft } from './upload-page.js';
 import { WaitingCard } from './waiting-card.js';
 
@@ -29,7 +30,6 @@ export interface FileView {
   readonly caps: ShownCaps | null;
   /** Why its inbox takes no files; null while it does. */
   readonly closed: string | null;
-  /** True if a person has paused it. */
   readonly isPaused: boolean;
   /** By this machine's clock, which dates folders. */
   readonly now: number;
@@ -148,7 +148,8 @@ function StateCards({ seen, state, viewer, terms }: Shown & { state: FileState; 
           )}
         </Card>
       )}
-      {run !== null && <RunCards seen={run} hasRows={result !== null} />}
+      {run !== null && result === null && <MatchesCard seen={run} />}
+      {run !== null && <AboutCard seen={run} />}
     </>
   );
 }

@@ -128,10 +128,7 @@ export function addFileRoutes(
   });
 }
 
-/**
- * A `content-disposition` for a file of any name: RFC 6266, its name in UTF-8 as RFC 8187 has it,
- * and in ASCII for old browsers. Pure.
- */
+/** Returns a `content-disposition` for any name: RFC 6266 with RFC 8187, ASCII for old browsers. */
 export function attachmentOf(name: string): string {
   // Direction marks would show another ending than the file has.
   const safe = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/gu, '_');

@@ -157,17 +157,8 @@ function draftLine({ file: name, id, size, changedAt: at }: Draft, now: number):
 
 const BACK: Fields = [['back', '/#files']];
 
-function Resume({
-  by,
-  path,
-  name,
-  fields = [],
-}: {
-  by: Sender;
-  path: string;
-  name: string;
-  fields?: Fields;
-}) {
+function Resume(shown: { by: Sender; path: string; name: string; fields?: Fields }) {
+  const { by, path, name, fields = [] } = shown;
   return (
     <ActionButton by={by} path={path} fields={[...fields, ...BACK]}>
       Resume<span class="unseen"> {name}</span>
@@ -272,21 +263,18 @@ export function FailedActions(
     back: string;
   },
 ) {
-  const { id, file, viewer, isDismissed = false } = failed;
-  const fields: Fields = [['back', failed.back]];
+  const { id, file, viewer, isDismissed = false, back } = failed;
+  const button = (step: 'again' | 'dismiss', label: string) => (
+    <ActionButton by={viewer} path={`${filePath(id)}/${step}`} fields={[['back', back]]}>
+      {label}
+      <span class="unseen"> {file}</span>
+    </ActionButton>
+  );
   const isReadable = !isHopeless(failed.reason.code);
   return (
     <>
-      {isReadable && (
-        <ActionButton by={viewer} path={`${filePath(id)}/again`} fields={fields}>
-          Try again<span class="unseen"> {file}</span>
-        </ActionButton>
-      )}
-      {!isDismissed && (
-        <ActionButton by={viewer} path={`${filePath(id)}/dismiss`} fields={fields}>
-          Dismiss<span class="unseen"> {file}</span>
-        </ActionButton>
-      )}
+      {isReadable && button('again', 'Try again')}
+      {!isDismissed && button('dismiss', 'Dismiss')}
       {isReadable && (
         <a href={planPath({ id, place: 'failed' })}>
           Read it differently<span class="unseen">: {file}</span>

@@ -76,13 +76,8 @@ export function createGate(options: GateOptions): GatedApp {
   const app: GatedApp = new Hono();
   const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
   // The referrer stays within the origin; without one, browsers would not name the origin of forms.
-  app.use(
-    secureHeaders({
-      xFrameOptions: 'DENY',
-      referrerPolicy: 'same-origin',
-      strictTransportSecurity: false,
-    }),
-  );
+  const headers = { xFrameOptions: 'DENY', referrerPolicy: 'same-origin', strictTransportSecurity: false };
+  app.use(secureHeaders(headers));
   app.use(async (context, next) => {
     const { url } = context.req;
     // Another host name means that a foreign page sends the request (DNS rebinding). Some names

@@ -6,7 +6,7 @@ import { answeredOf, type RunRecord } from '../engine/stores/run-store.js';
 import { type FileFinder, type FoundFile, readRowCounts } from '../jobs/find-files.js';
 import { isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
 import { readNewestMatches } from '../run/newest-matches.js';
-import type { DashboardData, DashboardView } from './gather-dashboard.js';
+import type { DashboardView } from './gather-dashboard.js';
 
 const LEAST_MS = 4_000;
 
@@ -48,7 +48,7 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
     const canRepeat = job?.place === 'done' && job.runId === run.id && run.tally.failed > 0;
     return {
       /** The page around it, with the account of the run. */
-      view: isOnOwnAccount ? view : viewOf(view, data),
+      view: isOnOwnAccount ? view : { ...view, ...NOT_ITS_OWN, data: { ...data, ledger: null } },
       shown,
       /** Whether it is on the account of this process, whose price and currency are set here. */
       isOnOwnAccount,
@@ -98,16 +98,12 @@ export function isRunBehind({ file, run }: FileLook): boolean {
   return isGone && run !== null && run !== 'unavailable' && isAtWork(run.shown);
 }
 
-/** The page around a run of another account, without what is only known of the own one. */
-function viewOf(view: DashboardView, data: DashboardData): DashboardView {
-  // Another process asks its service, and may use real brands where this one uses samples.
-  return { ...view, data: { ...data, ledger: null }, serviceOutage: null, isSample: false };
-}
+/** For a run of another account, whose process asks another service and may use real brands. */
+const NOT_ITS_OWN = { serviceOutage: null, isSample: false };
 
-/** undefined: the engine failed, or did not answer in time. */
-function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
-  return withinDeadline(
+/** Returns the answer, or undefined if the engine failed or took too long. */
+const inTime = <T>(asked: Promise<T>) =>
+  withinDeadline(
     asked.catch(() => undefined),
     DEADLINE_MS,
   );
-}

@@ -38,10 +38,7 @@ const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
 /** From then on a silent service is worth a warning. */
 const SILENT_MS = 30_000;
 
-/**
- * Returns how long the service has been silent, or null while it answers or nothing is asked. The
- * silence begins with the last answer, or with the run that asks if that is later.
- */
+/** Returns how long the service has been silent, or null while it answers or nothing is asked. */
 function silenceOf(data: DashboardData) {
   const { ledger, storeNow, account } = data;
   const asking = judgeRuns(data).filter(
@@ -50,6 +47,7 @@ function silenceOf(data: DashboardData) {
   if (ledger === null || inFlightOf(ledger) === 0 || asking.length === 0) return null;
   const startedAt = Math.min(...asking.map(({ run }) => run.asOf));
   const answeredAt = ledger.answeredAt ?? 0;
+  // The silence begins with the last answer, or with the run that asks if that is later.
   const ms = storeNow - Math.max(answeredAt, startedAt);
   return ms < SILENT_MS ? null : { ms, hasAnswered: answeredAt >= startedAt, asked: inFlightOf(ledger) };
 }
@@ -70,6 +68,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const undecided = waiting.filter(({ state }) => state.capMark !== null || waitsForPerson(state.why));
   const misplaced = inboxes.flatMap((each) => each.misplaced);
   const others = waiting.length - undecided.length;
+  const faulty = schedules.filter(needsLook);
   const needs = [
     [countOfFaults(data), 'file failed', 'files failed', '#files', 'bad'],
     [dead.length, 'run is dead', 'runs are dead', onlyDead ? runPath(onlyDead.run.id) : '#files', 'bad'],
@@ -80,13 +79,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
     [misplaced.length, 'file is not in the inbox', 'files are not in the inbox', '#files', 'warn'],
     [held.length, 'run waits for your word', 'runs wait for your word', '#files', 'warn'],
     [pauses.filter(isOfFile).length, 'file is paused', 'files are paused', '#files', 'warn'],
-    [
-      schedules.filter(needsLook).length,
-      'schedule needs a look',
-      'schedules need a look',
-      '#schedules',
-      'warn',
-    ],
+    [faulty.length, 'schedule needs a look', 'schedules need a look', '#schedules', 'warn'],
     [uploads.received.length, 'sent file is not started', 'sent files are not started', '#sent', 'warn'],
   ] as const;
   const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
@@ -98,7 +91,6 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   ];
 }
 
-/** What needs a person, as links. */
 function Headline({ view }: { view: DashboardView }) {
   const { data, uploads } = view;
   const needs = data === null ? [] : needsOf({ data, uploads });
@@ -192,6 +184,11 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
   const { user, notice } = viewer;
   const { data, host, now } = view;
   const isPaused = data?.ledger?.isPaused === true;
+  const check = view.canCheck && (
+    <ActionButton by={viewer} path={CHECK_PATH} fields={[['back', '/#quota']]}>
+      Check the quota
+    </ActionButton>
+  );
   return (
     <>
       <SkipLink />
@@ -225,7 +222,13 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
             <p class="empty">There is no data until the engine has answered once.</p>
           </section>
         ) : (
-          <Sections view={{ ...view, data }} viewer={viewer} />
+          <>
+            <UploadCard uploads={view.uploads} />
+            <FilesSection view={{ ...view, data }} viewer={viewer} />
+            {accountSection(data, view.currency, check)}
+            <SchedulesSection data={data} viewer={viewer} />
+            <TechnicalSection data={data} />
+          </>
         )}
       </main>
       <footer class="foot">
@@ -239,24 +242,6 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
           <button type="submit">Sign out</button>
         </form>
       </footer>
-    </>
-  );
-}
-
-function Sections({ view, viewer }: { view: DashboardView & { data: DashboardData }; viewer: Viewer }) {
-  const { data } = view;
-  const check = view.canCheck && (
-    <ActionButton by={viewer} path={CHECK_PATH} fields={[['back', '/#quota']]}>
-      Check the quota
-    </ActionButton>
-  );
-  return (
-    <>
-      <UploadCard uploads={view.uploads} />
-      <FilesSection view={view} viewer={viewer} />
-      {accountSection(data, view.currency, check)}
-      <SchedulesSection data={data} viewer={viewer} />
-      <TechnicalSection data={data} />
     </>
   );
 }

@@ -91,12 +91,12 @@ export function SkipLink() {
   );
 }
 
-/** What opens below its summary, by default closed. `id`: an open page keeps it open. */
-export function Folded({ id, summary, children }: PropsWithChildren<{ id: string; summary: string }>) {
+/** What opens below its summary. `id`: an open page keeps it open. `isOpen`: at first. */
+export function Folded(shown: PropsWithChildren<{ id: string; summary: string; isOpen?: boolean }>) {
   return (
-    <details id={id} class="folded">
-      <summary>{summary}</summary>
-      {children}
+    <details id={shown.id} class="folded" open={shown.isOpen === true}>
+      <summary>{shown.summary}</summary>
+      {shown.children}
     </details>
   );
 }
@@ -117,11 +117,12 @@ export function State({ mark: [label, tone] }: { mark: Mark }) {
 /** Names and values; a name may come twice. */
 export type Fields = readonly (readonly [name: string, value: string])[];
 
-export function HiddenFields({ fields }: { fields: Fields }) {
+/** `form`: the id of a form around which they do not stand. */
+export function HiddenFields({ fields, form }: { fields: Fields; form?: string }) {
   return (
     <>
       {fields.map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
+        <input type="hidden" name={name} value={value} form={form} />
       ))}
     </>
   );

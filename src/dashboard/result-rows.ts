@@ -101,10 +101,7 @@ async function firstRows(
   return doubtfulFirst(rows, isTrial);
 }
 
-/**
- * Brands that may be another company first, then poor ones, then all others; before them what a
- * trial did not find. Pure.
- */
+/** Sorts rows: what a trial did not find, doubtful brands, poor ones, all others. Pure. */
 export function doubtfulFirst(rows: readonly ResultRow[], isTrial: boolean): ResultRow[] {
   const placeOf = ({ status, fits, score }: ResultRow) => {
     if (isTrial && status === 'not_found') return 0;
@@ -163,15 +160,10 @@ const NAME = /name|company|firm|unternehmen|bezeichnung|soci[eé]t[eé]|empresa|
 
 /** By the names if the run compared them, else by the site, else by the names. */
 function fitOf(
-  {
-    own,
-    status,
-    identifier,
-    brand,
-    domain,
-  }: Record<'own' | 'identifier' | 'brand' | 'domain' | 'status', string>,
+  row: Record<'own' | 'identifier' | 'brand' | 'domain' | 'status', string>,
   { kind, match, isNamed }: { kind: string; match: number | null; isNamed: boolean },
 ): boolean | null {
+  const { own, status, identifier, brand, domain } = row;
   if (status !== 'matched') return null;
   if (match !== null) return match >= LOW_NAME_MATCH;
   const isOwnSite = `.${identifier}`.endsWith(`.${domain}`) || `.${domain}`.endsWith(`.${identifier}`);

@@ -53,15 +53,6 @@ export function RunFigures({ seen, terms }: Shown) {
   );
 }
 
-export function RunCards({ seen, hasRows }: { seen: RunView; hasRows: boolean }) {
-  return (
-    <>
-      {!hasRows && <MatchesCard matches={seen.matches} isGoing={isAtWork(seen.shown)} />}
-      <AboutCard seen={seen} />
-    </>
-  );
-}
-
 export function headlineOf({ shown, storeNow, newer }: RunView): string {
   const { run, why, inFlight } = shown;
   const later = newer === null ? '' : ' The same file was started again later.';
@@ -147,27 +138,22 @@ function figuresOf({ shown, speed }: RunView, terms: MoneyTerms | null): readonl
     ],
     terms === null
       ? ['Extra', countText(overageBilled), 'lookups beyond the quota']
-      : ['Extra cost', amountOf(overageBilled, terms), overageText(overageBilled)],
+      : [
+          'Extra cost',
+          moneyText(costOf(overageBilled, terms.overagePrice), terms.currency),
+          `${overageBilled === 0 ? 'nothing' : countOf(overageBilled, 'lookup')} beyond the quota`,
+        ],
     endedAt !== null && !isAtWork(shown)
       ? [
           'Took',
           durationText((endedAt - run.asOf + (run.earlier?.tookMs ?? 0)) / 1_000),
           starts > 0 ? 'in all of its starts' : standing === 'finished' ? 'from start to end' : 'so far',
         ]
-      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed)],
+      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : `${rateText(speed)} a second`],
   ];
 }
 
-function overageText(requests: number): string {
-  return requests === 0 ? 'nothing beyond the quota' : `${countOf(requests, 'lookup')} beyond the quota`;
-}
-
-function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): string {
-  return moneyText(costOf(requests, overagePrice), currency);
-}
-
-const rateText = (perSecond: number) =>
-  `${perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond))} a second`;
+const rateText = (rate: number) => (rate < 10 ? rate.toFixed(1) : countText(Math.round(rate)));
 
 function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
   const { left, whole } = partsOf(run);
@@ -196,12 +182,12 @@ export function noFilesText({ shown, view }: RunView): Child {
   );
 }
 
-/** The newest matches; their texts are the service's. `isGoing`: more may come. */
-function MatchesCard({ matches, isGoing }: { matches: readonly ShownMatch[]; isGoing: boolean }) {
+/** The newest matches, with texts of the service. */
+export function MatchesCard({ seen: { matches, shown } }: { seen: RunView }) {
   return (
     <Card id="matches" title="Newest matches" isPart>
       {matches.length === 0 ? (
-        <p class="empty">{isGoing ? 'None yet.' : 'None are kept of this run.'}</p>
+        <p class="empty">{isAtWork(shown) ? 'None yet.' : 'None are kept of this run.'}</p>
       ) : (
         <>
           <p class="note">With the quality score of each brand, from 0 to 1.</p>
@@ -238,7 +224,7 @@ function MatchItem({ match: { identifier, name, score, color } }: { match: Shown
   );
 }
 
-function AboutCard({ seen: { view, shown, newer, storeNow } }: { seen: RunView }) {
+export function AboutCard({ seen: { view, shown, newer, storeNow } }: { seen: RunView }) {
   const { run, standing, inFlight, unreported, why } = shown;
   const { settings } = run;
   const lost = run.earlier?.unreported ?? 0;

@@ -16,11 +16,6 @@ const PATIENCE_MS = 10_000;
 /** The field for each file that is started: its id, and the money that the question named. */
 const FILE = 'file';
 
-interface Ready {
-  readonly draft: Draft;
-  readonly found: Found;
-}
-
 export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine' | 'finder'>): Action {
   const { finder, plans } = parts;
   return {
@@ -33,24 +28,20 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
           return { draft, found: made?.found ?? null };
         }),
       );
-      const isReady = (each: (typeof planned)[number]): each is Ready =>
-        (each.found?.plan.rows.total ?? 0) > 0;
-      const ready = planned.filter(isReady);
-      const others = planned.filter((each) => !isReady(each)).map(({ draft }) => draft);
+      const ready = planned.flatMap(({ draft, found }) =>
+        found !== null && found.plan.rows.total > 0 ? [{ draft, found }] : [],
+      );
+      const others = shown.filter((each) => !ready.some(({ draft }) => draft === each));
+      const why = 'none can be started as it is';
       if (ready.length === 0)
-        throw new RefusedAction(
-          'not-now',
-          'none can be started as it is',
-          namesOf(others),
-          'open each to see why',
-        );
+        throw new RefusedAction('not-now', why, namesOf(others), 'open each to see why');
       const costs = ready.map(
         ({ draft, found }) => `${draft.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
       );
       return {
         title: `Start ${countOf(ready.length, 'file')}?`,
         lines: [
-          `Together ${totalText(ready)}. What is in two of them is paid for once.`,
+          `Together ${totalText(ready.map(({ found }) => found))}. What is in two of them is paid for once.`,
           ...costs.slice(0, NAMED),
           ...(costs.length > NAMED ? [`And ${countOf(costs.length - NAMED, 'other')}.`] : []),
           ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
@@ -78,14 +69,14 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
 }
 
 /** Each file is capped at its share of the money, which is the most that all may cost. */
-function totalText(ready: readonly Ready[]): string {
-  const plans = ready.map(({ found }) => found.plan);
+function totalText(ready: readonly Found[]): string {
+  const plans = ready.map(({ plan }) => plan);
   const requests = plans.reduce((sum, plan) => sum + requestsAtMost(plan), 0);
   const overage = plans.reduce((sum, { spending }) => sum + (spending?.overageRequests ?? 0), 0);
   const said = `at most ${countOf(requests, 'paid lookup')}`;
   const [first] = ready;
   if (overage === 0 || first === undefined) return said;
-  const { plan, settings } = first.found;
+  const { plan, settings } = first;
   const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
   const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
   return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} extra cost`;
@@ -98,7 +89,6 @@ function namesOf(shown: readonly Draft[]): string {
   return `${names.join(', ')}${rest}`;
 }
 
-/** The files that the page showed. */
 async function shownDrafts(finder: FileFinder, fields: URLSearchParams): Promise<Draft[]> {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
   return (await finder.listDrafts()).filter(({ changedAt }) => changedAt <= until);

@@ -1,4 +1,5 @@
 /** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
+import type { PropsWithChildren } from 'hono/jsx';
 import type { ErrorCode } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, KIND_WORDS } from '../core/identifier.js';
@@ -79,8 +80,11 @@ function columnText(text: string): string {
   return `${name.replace(/^position:/, 'column ')}${kind === undefined ? '' : ` (${KIND_WORDS[kind]})`}`;
 }
 
-/** The position of a single chosen column; null: none, or several. */
-function columnAt([chosen, ...others]: readonly string[], columns: readonly ShownColumn[]): number | null {
+/** Returns the position of a column that is chosen alone, or null without one or with several. */
+export function columnAt(
+  [chosen, ...others]: readonly string[],
+  columns: readonly ShownColumn[],
+): number | null {
   if (chosen === undefined || others.length > 0) return null;
   const position = /^position:(\d+)$/.exec(chosen)?.[1];
   if (position !== undefined)
@@ -93,44 +97,32 @@ export function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): bo
   return !isHopeless(refusal?.code) || reading.sheets.length > 1 || Object.keys(choice).length > 0;
 }
 
-const HOPELESS: readonly string[] = [
-  'input-binary',
-  'input-empty',
-  'input-missing',
-] satisfies readonly ErrorCode[];
+const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-missing'];
 
-/** Whether a file that failed so cannot be read in any way, as a PDF. */
-export const isHopeless = (code: string | undefined) => code !== undefined && HOPELESS.includes(code);
+/** True if no choice makes a file readable that failed with this code, such as a PDF. */
+export const isHopeless = (code: string | undefined) => HOPELESS.some((each) => each === code);
 
 /** The form of the page: its fields are in more than one card. */
 export const PLAN_FORM = 'plan-form';
 
-/** What is bought, in which order and for how much: the fields beside the button that starts it. */
-const RUN_KEYS: readonly string[] = [
-  'try',
-  'maxRequests',
-  'maxCost',
-  'priority',
-  'format',
-  'sort',
-  'errorsInclude',
-];
+/** Settings that leave the reading as it is: how much is bought, in which order, what comes out. */
+const RUN_KEYS = 'try maxRequests maxCost priority format sort errorsInclude fill fillOver'.split(' ');
 
 /** How the file is read by a choice, as text that is the same for the same reading. */
 export function readingText(choice: Choice): string {
   return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
 }
 
-/** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
+/** Choices in the form that shows the plan anew. `ownKeys`: settings with fields on other cards. */
 export function ChoicesCard(shown: {
   draft: Draft;
   choice: Choice;
   reading: UploadPlan['reading'];
-  runFields: readonly string[];
+  ownKeys: readonly string[];
 }) {
-  const { draft, choice, reading, runFields } = shown;
+  const { draft, choice, reading, ownKeys } = shown;
   const condition = conditionOf(choice, reading.columns);
-  const own = ['kind', 'sheet', 'header', 'skipLines', ...runFields];
+  const own = ['kind', 'sheet', 'header', 'skipLines', ...ownKeys];
   if (condition !== 'other') own.push('where');
   const chosen = typeof choice.column === 'object' ? choice.column : [];
   const at = columnAt(chosen, reading.columns);
@@ -142,6 +134,9 @@ export function ChoicesCard(shown: {
     const value = column === at ? chosen[0] : undefined;
     return [value ?? `position:${column + 1}`, label.slice(0, 90), column === at];
   });
+  const names = chosen.map(columnText).join(OR_FROM);
+  const asChosen: Option[] = names !== '' && at === null ? [['', `as chosen: ${names}`, true]] : [];
+  const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   return (
     <Card id="choices" title="Read it differently">
@@ -151,12 +146,7 @@ export function ChoicesCard(shown: {
           <Select
             id="pick"
             label={FIELD_LABELS.column}
-            options={[
-              chosen.length > 0 &&
-                at === null && ['', `as chosen: ${chosen.map(columnText).join(OR_FROM)}`, true],
-              [ANY_COLUMN, 'chosen automatically', chosen.length === 0],
-              ...columns,
-            ]}
+            options={[...asChosen, [ANY_COLUMN, 'chosen automatically', chosen.length === 0], ...columns]}
           />
         )}
         <Select
@@ -179,7 +169,15 @@ export function ChoicesCard(shown: {
             ]}
           />
         )}
-        {hasLines && <HeaderFields choice={choice} />}
+        {hasLines && (
+          <>
+            <label for="skip">{FIELD_LABELS.skipLines}</label>
+            <input id="skip" type="number" name="skipLines" min="0" value={lines} placeholder="0" />
+            <Checkbox name="header" value="false" isOn={choice.header === 'false'}>
+              {FIELD_LABELS.header}
+            </Checkbox>
+          </>
+        )}
         {columns.length > 0 && condition !== 'other' && (
           <ConditionFields condition={condition} columns={reading.columns} half={halfCondition(choice)} />
         )}
@@ -202,14 +200,14 @@ function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   const condition = readCondition(text);
   if (condition === null || others.length > 0) return 'other';
   const { column } = condition;
-  const isShown = column === '' || columns.some((_, at) => conditionColumn(at, columns) === column);
+  const isShown = column === '' || columns.some((_, at) => columnName(at, columns) === column);
   return isShown ? condition : 'other';
 }
 
-/** The name of a column in a condition: its position where its name would not do. */
-function conditionColumn(at: number, columns: readonly ShownColumn[]): string {
+/** Returns what a setting calls a column: its name, or its position where the name is unclear. */
+export function columnName(at: number, columns: readonly ShownColumn[]): string {
   const name = columns[at]?.name ?? '';
-  const isOdd = name.trim() === '' || /[=:]/.test(name);
+  const isOdd = name.trim() === '' || name.length > 60 || /[=:]/.test(name);
   const isShared = columns.some((each, other) => other !== at && each.name === name);
   return isOdd || isShared ? `position:${at + 1}` : name;
 }
@@ -221,7 +219,7 @@ function ConditionFields(shown: {
 }) {
   const { condition, columns, half } = shown;
   const options = columns.map(({ name }, at): Option => {
-    const column = conditionColumn(at, columns);
+    const column = columnName(at, columns);
     return [column, `${at + 1}. ${name}`.slice(0, 60), condition?.column === column];
   });
   const wanted = WANTS.map(([value, words]): Option => [value, words, condition?.wants === value]);
@@ -251,43 +249,40 @@ const WANTS = [
 
 export type Option = readonly [value: string, label: string, isChosen: boolean];
 
-/** `id`: also the name of its field. `isBare`: its label is only read aloud. */
+/** `name`: of its field, by default its `id`. `isBare`: its label is only read aloud. */
 export function Select(shown: {
   id: string;
+  name?: string;
   label: string;
-  options: readonly (Option | false)[];
+  options: readonly Option[];
   form?: string;
   isBare?: boolean;
 }) {
-  const { id, label, options, form, isBare = false } = shown;
+  const { id, name = id, label, options, form, isBare = false } = shown;
   return (
     <>
       {!isBare && <label for={id}>{label}</label>}
-      <select id={id} name={id} form={form} aria-label={isBare ? label : undefined}>
-        {options.map(
-          (option) =>
-            option && (
-              <option value={option[0]} selected={option[2]}>
-                {option[1]}
-              </option>
-            ),
-        )}
+      <select id={id} name={name} form={form} aria-label={isBare ? label : undefined}>
+        {options.map(([value, text, isChosen]) => (
+          <option value={value} selected={isChosen}>
+            {text}
+          </option>
+        ))}
       </select>
     </>
   );
 }
 
-function HeaderFields({ choice }: { choice: Choice }) {
-  const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
-  const hasNoHeader = choice.header === 'false';
+/** A box of the page's form, with its words beside it. `isFixed`: nobody can change it here. */
+export function Checkbox(
+  box: PropsWithChildren<{ name: string; value: string; isOn: boolean; isFixed?: boolean }>,
+) {
+  const { isOn, isFixed = false, children, ...field } = box;
+  const id = `run-${field.name}`;
   return (
-    <>
-      <label for="skip">{FIELD_LABELS.skipLines}</label>
-      <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
-      <p>
-        <input id="header" type="checkbox" name="header" value="false" checked={hasNoHeader} />{' '}
-        <label for="header">{FIELD_LABELS.header}</label>
-      </p>
-    </>
+    <p class="check">
+      <input {...field} id={id} type="checkbox" form={PLAN_FORM} checked={isOn} disabled={isFixed} />{' '}
+      <label for={id}>{children}</label>
+    </p>
   );
 }

@@ -9,6 +9,7 @@ import type { Plan } from '../run/plan-file.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Table } from '../run/report/kit/parts.js';
 import type { Viewer } from './gate.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
+import { FILL_KEYS, FillCard } from './upload-fills.js';
 import { costText, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
 /** What is known of a file that can be started; `plan` null: it is still being read. */
@@ -38,7 +39,7 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
 /** A file as it would be read, what it costs, and how to choose otherwise. */
 export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: ShownDraft; viewer: Viewer }) {
   if (plan === null)
-    // The page asks for itself as a whole once there is a plan.
+    // The script reloads the whole page once there is a plan.
     return (
       <section class="card" data-empty="true">
         <p class="empty">Nothing is spent.</p>
@@ -47,6 +48,7 @@ export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: S
   const { found, reading, refusal } = plan;
   const { columns } = reading;
   const planned = found && { choice, found, columns };
+  const hasFills = columns.length > 0 && (found !== null || FILL_KEYS.some((key) => choice[key]));
   return (
     <>
       {refusal !== null && (
@@ -66,9 +68,10 @@ export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: S
             draft={draft}
             choice={choice}
             reading={reading}
-            runFields={planned ? runFieldsOf(planned) : []}
+            ownKeys={[...(planned ? runFieldsOf(planned) : []), ...(hasFills ? FILL_KEYS : [])]}
           />
         )}
+        {hasFills && <FillCard choice={choice} columns={columns} found={found} />}
         {found !== null && <ReadingCard plan={plan} found={found} />}
       </div>
     </>

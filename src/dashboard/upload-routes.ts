@@ -99,7 +99,6 @@ export function addUploads(
     }),
   );
 
-  /** Answers an error of ours in words. */
   async function answering(context: GatedContext, action: () => Promise<Response>): Promise<Response> {
     if (!mayAct(context, context.get('session'), context.req.header('x-form-token') ?? null))
       return answerText(context, FORGED, 403, 'form-foreign');

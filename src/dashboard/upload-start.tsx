@@ -1,4 +1,5 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
+import type { PropsWithChildren } from 'hono/jsx';
 import { countOf, countText, moneyText } from '../core/figures.js';
 import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { Draft } from '../jobs/find-files.js';
@@ -9,14 +10,11 @@ import { priorityValueOf } from '../run/scan/priorities.js';
 import { FIELD_LABELS } from '../run/words/page-words.js';
 import type { Viewer } from './gate.js';
 import { filePath } from './plain-pages.js';
-import { type Option, PLAN_FORM, planPath, readingText, Select } from './upload-choices.js';
+import { Checkbox, type Option, PLAN_FORM, planPath, readingText, Select } from './upload-choices.js';
 
 type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
 
-/**
- * `at most 3,412 paid lookups, at most 12.50 EUR extra cost`. What the limits do not cover now is
- * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
- */
+/** Returns `at most 12 paid lookups, at most 12.50 EUR extra cost`. `cap`: the file's own. Pure. */
 export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | null = null): string {
   const { spending } = plan;
   const requests = requestsAtMost(plan);
@@ -28,6 +26,7 @@ export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | 
     return plan.requests.most === 0 ? 'no paid lookups' : 'no paid lookups until quota or budget allow them';
   // While the quota is unknown, every request could be overage: a sum that would only alarm.
   const overage = spending !== null && spending.withinQuota !== null && spending.overageRequests > 0;
+  // The file waits until the limits cover these.
   const later = deferredIn(plan);
   const parts = [
     `at most ${countOf(requests, 'paid lookup')}`,
@@ -150,10 +149,7 @@ const BOXES = [
   ['errorsInclude', 'not_found', 'Rows that are not found also into the file of rows without an answer'],
 ] as const;
 
-/**
- * The settings that have a field beside the button of the start. A choice that the field could not
- * show, such as one of an address, has none: it stays as it is.
- */
+/** Returns the settings with a field beside "Start"; a choice that no field can show has none. */
 export function runFieldsOf(planned: Planned): readonly string[] {
   const { choice, found } = planned;
   const { plan, settings, format, overage } = found;
@@ -210,26 +206,14 @@ function Options(planned: Planned) {
   );
 }
 
-/** What the inbox sets for all its files is shown, and stays. `children`: the words. */
-function Check(shown: { choice: Choice; name: string; value: string; isOn: boolean; children?: unknown }) {
-  const { choice, name, value, isOn, children } = shown;
-  const isOfInbox = isOn && choice[name] === undefined;
+/** A box for a setting. What the inbox sets for all its files is shown, and stays. */
+function Check(shown: PropsWithChildren<{ choice: Choice; name: string; value: string; isOn: boolean }>) {
+  const isFixed = shown.isOn && shown.choice[shown.name] === undefined;
   return (
-    <p class="check">
-      <input
-        id={`run-${name}`}
-        type="checkbox"
-        name={name}
-        form={PLAN_FORM}
-        value={value}
-        checked={isOn}
-        disabled={isOfInbox}
-      />{' '}
-      <label for={`run-${name}`}>
-        {children}
-        {isOfInbox && ' (set for this inbox)'}
-      </label>
-    </p>
+    <Checkbox name={shown.name} value={shown.value} isOn={shown.isOn} isFixed={isFixed}>
+      {shown.children}
+      {isFixed && ' (set for this inbox)'}
+    </Checkbox>
   );
 }
 
@@ -265,13 +249,17 @@ function isRanked(cell: string): boolean {
   const value = priorityValueOf(cell);
   return typeof value === 'number' || (typeof value === 'object' && value !== null && /^\d/.test(value.word));
 }
-const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
 
 /** The columns whose highest values can be looked up first. */
 function ordersOf({ choice, found, columns }: Planned): Option[] {
   const chosen = new Set(found.chosen.map(({ column }) => column));
   return columns.flatMap(({ name, values }, column): Option[] => {
-    if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
+    if (
+      chosen.has(column) ||
+      !values.some(isRanked) ||
+      !values.every((cell) => cell.trim() === '' || isRanked(cell))
+    )
+      return [];
     const value = `position:${column + 1}:desc`;
     const label = `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60);
     return [[value, label, value === choice.priority]];

@@ -24,10 +24,7 @@ export function WaitingCard(shown: {
   const isCrashed = file.waitsFor === 'crashed';
   const [title, words] =
     WORDS[isForgotten ? 'forgotten' : isCrashed ? 'crashed' : file.isAtOwnCap ? 'capped' : 'limited'];
-  const fields = [
-    ['back', `${filePath(file.id)}#caps`],
-    ['token', viewer.formToken],
-  ] as const;
+  const back = `${filePath(file.id)}#caps`;
   const most = [
     [caps.maxRequests.most, 'paid lookups'],
     [caps.maxCost?.most, currency ?? 'extra cost'],
@@ -39,7 +36,7 @@ export function WaitingCard(shown: {
         {words}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
-        <HiddenFields fields={fields} />
+        <HiddenFields fields={Object.entries({ back, token: viewer.formToken })} />
         <CapFields caps={caps} currency={currency} />
         {most.length > 0 && (
           <p class="note">

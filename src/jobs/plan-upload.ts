@@ -32,7 +32,8 @@ export const ANY_COLUMN = 'any';
 
 /**
  * Reads the settings in an address or a form that an inbox may set. `pick` is a column that
- * replaces those chosen before; `only`, `only-is`, `only-value` are one condition on rows. Pure.
+ * replaces those chosen before; `only`, `only-is`, `only-value` are one condition on rows;
+ * `fill-over` moves all of `fill` to `fillOver`. Pure.
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
@@ -48,13 +49,17 @@ export function choiceOf(fields: URLSearchParams): Choice {
   const condition = { column: column ?? '', wants, value: wants === 'value' ? (given ?? '') : '' } as const;
   if (condition.column !== '' || condition.value !== '') choice.where = [conditionText(condition)];
   if (pick !== '') delete choice.column;
+  if (fields.has('fill-over') && choice.fill !== undefined) {
+    choice.fillOver = [choice.fillOver ?? [], choice.fill].flat();
+    delete choice.fill;
+  }
   const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
   // Sorted, so that equal choices are written alike.
   return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Names of columns and values may contain commas. */
-const isList = (key: string) => key === 'column' || key === 'where';
+const isList = (key: string) => ['column', 'where', 'fill', 'fillOver'].includes(key);
 
 /** The kind of a single column by its own key, where another choice of kind replaces it. */
 function withKindApart(choice: Choice): Choice {

@@ -52,7 +52,12 @@ export async function signIn(url: string) {
       const [, formOf = '', within = ''] = form;
       // Fields that stand elsewhere say whose they are.
       const others =
-        owner === undefined ? [] : page.split('<').filter((tag) => tag.includes(`form="${owner}"`));
+        owner === undefined
+          ? []
+          : page
+              .replace(within, '')
+              .split('<')
+              .filter((tag) => tag.includes(`form="${owner}"`));
       const inside = `${within}<${others.join('<')}`;
       const body = new URLSearchParams();
       for (const [input] of inside.matchAll(/<input[^>]*>/g)) {
@@ -60,7 +65,9 @@ export async function signIn(url: string) {
         const isOff = input.includes('type="checkbox"') && !input.includes('checked');
         if (name !== undefined && !isOff) body.append(name, attribute('value', input) ?? '');
       }
-      for (const [, of, options = ''] of within.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
+      for (const [select, of, options = ''] of page.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
+        const isElsewhere = owner !== undefined && attribute('form', of) === owner;
+        if (!isElsewhere && !within.includes(select)) continue;
         const [first = ''] = /<option[^>]*>/.exec(options) ?? [];
         const [picked = first] = /<option[^>]*selected[^>]*>/.exec(options) ?? [];
         body.append(attribute('name', of) ?? '', attribute('value', picked) ?? '');

@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
+import { profileText } from '../support/brand-profile.js';
 import { quickEngine } from '../support/engines.js';
+import { parquetOf } from '../support/hostile-files.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { ends, expectPaidOnce, kill, LONG } from './commands.js';
-import { signIn } from './person.js';
+import { plain, signIn } from './person.js';
 import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
 type Person = Awaited<ReturnType<typeof signIn>>;
@@ -208,6 +210,76 @@ test('a start after another column was chosen, but not planned, shows its plan a
   const kept = await readRows(join(folder, 'two.enriched.csv'));
   expect(kept.map(({ website }) => website)).toEqual(rows.map((row) => row.split(',')[0]));
   expect(countStatuses(kept).skipped).toBe(8);
+});
+
+/** What the service calls the company of a domain, or nothing where it does not know the domain. */
+const nameOf = (domain: string) => JSON.parse(profileText('domain', domain) ?? '{}').name ?? '';
+
+test('the page fills columns of the file: its plan counts cells, and a change of fields costs nothing', async () => {
+  const { scene, person } = await startScene();
+  const { meter } = scene.service;
+  await begin(person, 'first.csv', domainList(9), {});
+  const [first = ''] = await scene.until('done', 1);
+  expect(meter.billed).toBe(9);
+  // Every second cell is blank; three companies have no stored answer.
+  const domains = Array.from({ length: 12 }, (_, at) => domainAt(at));
+  const lines = domains.map((domain, at) => `${domain},${at % 2 === 0 ? '' : 'Own name'},${at}`);
+  const path = await person.send('own.csv', `website,Company,tier\n${lines.join('\n')}\n`);
+  const page = await person.get(path);
+  const labels = [...page.matchAll(/<label for="fill-\d">([^<]*)</g)].map(([, label]) => label);
+  expect(labels).toEqual(['Company', 'tier']);
+  for (const field of [
+    'name',
+    'country',
+    'industry',
+    'employees',
+    'company.location.region',
+    'links.linkedin',
+  ])
+    expect(page).toContain(`<option value="Company=${field}">`);
+  expect(page).toContain('<details id="fills" class="folded"><summary>');
+
+  const known = domains.slice(0, 9).filter((domain) => nameOf(domain) !== '');
+  const blank = known.filter((domain) => domains.indexOf(domain) % 2 === 0).length;
+  const planned = await person.get(`${path}?fill=Company%3Dname&fill=`);
+  const counts = `<bdi>Company</bdi> from name: ${blank} filled, 0 agree, ${known.length - blank} differ<`;
+  expect(planned).toContain(counts);
+  expect(planned).toContain('at most 3 paid lookups');
+  expect(meter.requests).toHaveLength(9);
+
+  await runAfter(person, await person.press(planned, 'Start'));
+  const second = (await scene.until('done', 2)).find((folder) => folder !== first) ?? '';
+  expect(JSON.parse(await readFile(join(second, 'own.csv.json'), 'utf8'))).toEqual({
+    fill: ['Company=name'],
+  });
+  const filled = await readRows(join(second, 'own.enriched.csv'));
+  expect(new Map(filled.map(({ website, Company }) => [website, Company]))).toEqual(
+    new Map(domains.map((domain, at) => [domain, at % 2 === 0 ? nameOf(domain) : 'Own name'])),
+  );
+  expectPaidOnce(meter, 12);
+
+  const again = await person.send('own.csv', `website,Company,tier\n${lines.join('\n')}\n`);
+  const chosen = { fill: 'Company=name', 'fill-over': '1' };
+  await runAfter(person, await person.press(await person.get(again), 'Start', chosen));
+  const third = (await scene.until('done', 3)).find((folder) => ![first, second].includes(folder)) ?? '';
+  for (const { website = '', Company } of await readRows(join(third, 'own.enriched.csv')))
+    expect(Company).toBe(nameOf(website) || (domains.indexOf(website) % 2 === 0 ? '' : 'Own name'));
+  expectPaidOnce(meter, 12);
+});
+
+test('the page says in a sentence why a column cannot be filled, and offers another choice', async () => {
+  const { scene, person } = await startScene();
+  const table = parquetOf({ website: ['brand-00001.com', 'brand-00002.com'], size: [1, 2] });
+  const path = await person.send('sizes.parquet', table);
+  const page = await person.get(path);
+  const refused = await person.press(page, 'Start', { fill: 'size=employees' });
+  const sizes = await person.get(refused.headers.get('location') ?? '');
+  expect(plain(sizes)).toContain('Column "size" of the Parquet file holds INT32, not text: “Fill your own');
+  expect(sizes).toContain('Fill a column of text, or choose a new name for one.');
+  expect(sizes).toMatch(/<details id="fills" class="folded" open.*<option value="size=employees" selected/);
+  const lookedUp = await person.get(`${path}?fill=website%3Dname`);
+  expect(lookedUp).toContain('This column is looked up: “Fill your own columns” website=name.');
+  expect(scene.service.meter.requests).toEqual([]);
 });
 
 test('files that were sent together are started in one go, for what the question named', async () => {

@@ -241,4 +241,54 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(complaints).toEqual([]);
     expect(requests.filter((address) => !address.startsWith(url))).toEqual([]);
   });
+
+  it('by keyboard on a narrow page: choose fields for columns, see the counts, start', async () => {
+    const { scene, url } = await startWithUploads();
+    const file = await scene.write('own.csv', 'website,Land,Firma\nbrand-00001.com,,\nbrand-00002.com,XX,\n');
+    const { page, complaints } = await openPage({ viewport: { width: 390, height: 844 } });
+    const assertFits = async () => {
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      expect(await findBarriers(page)).toEqual([]);
+    };
+    await page.goto(url);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('or choose files').setInputFiles(file);
+    await page.getByRole('heading', { name: 'What it costs' }).waitFor();
+    const land = page.getByLabel('Land', { exact: true });
+    expect(await land.isVisible()).toBe(false);
+    await tabTo(page, 'Choose a field of the brand');
+    await page.keyboard.press('Enter');
+    await assertFits();
+    expect(await page.getByLabel('website', { exact: true }).count()).toBe(0);
+    await tabTo(page, 'nothing');
+    await page.keyboard.type('country');
+    expect(await land.inputValue()).toBe('Land=country');
+    await tabTo(page, 'run-fill-over');
+    await page.keyboard.press('Space');
+    await tabTo(page, 'Update the plan');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/fill=Land%3Dcountry.*fill-over=1/);
+    await page.getByText('0 filled, 0 agree, 0 differ').waitFor();
+    await assertFits();
+    await tabTo(page, 'Choose a field of the brand');
+    await page.keyboard.press('Enter');
+    if (process.env.SCREENSHOTS)
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/fill.png`, fullPage: true });
+    expect([await land.inputValue(), await page.getByLabel('Also where').isChecked()]).toEqual([
+      'Land=country',
+      true,
+    ]);
+    expect(scene.service.meter.requests).toEqual([]);
+    await tabTo(page, 'Start');
+    await page.keyboard.press('Enter');
+    await page.getByText('own.csv is started').waitFor();
+    const rows = await readRows(await doneFile(scene, 1, 'own.enriched.csv'));
+    expect(rows).toHaveLength(2);
+    for (const { Land, Firma, brand_country } of rows) expect([Land, Firma]).toEqual([brand_country, '']);
+    expect(complaints).toEqual([]);
+    expectPaidOnce(scene.service.meter, 2);
+  });
 });

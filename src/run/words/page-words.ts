@@ -9,6 +9,8 @@ export const FIELD_LABELS = {
   skipLines: 'Lines above the header to leave out',
   header: 'The first row is data, not a header',
   where: 'Only rows where',
+  fill: 'Fill your own columns',
+  fillOver: 'Fill your own columns',
   priority: 'Looked up first',
   maxRequests: 'Paid lookups, at most',
 } as const;
