@@ -157,7 +157,7 @@ it('says in sentences why a file cannot be read, and how else to read it', async
   const book = await pageOf('book.xlsx', Buffer.from((await writeXlsx({ sheets })) as Uint8Array));
   expect(book.page).toContain('2 rows, 2 domains: at most 2 paid lookups.');
   expect(book.page).toContain('<dt>Sheet</dt><dd><bdi>Kunden</bdi></dd>');
-  expect(book.page).toContain('the first sheet has no identifiers: reading sheet');
+  expect(book.page).toContain('The first sheet has no identifiers: reading sheet');
   expect(book.page).toContain('<option value="Kunden">Kunden</option>');
   const second = await get(`${book.path}?sheet=Kunden&pick=&kind=&skipLines=`);
   expect(second).toContain('2 rows, 2 domains: at most 2 paid lookups.');
