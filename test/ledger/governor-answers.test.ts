@@ -71,7 +71,7 @@ describe('an answer', () => {
     expect(ends).toEqual({ a: clock.now(), b: clock.now() });
   });
 
-  test('takes those with it that wait for a permit', async () => {
+  test('takes waiting requests for a permit with it', async () => {
     const { clock, askMany, answer, taken } = await createAnswered();
     const askers = askMany(2);
     answer(0, 'a');
@@ -80,7 +80,7 @@ describe('an answer', () => {
     expect(outcomes(askers)).toEqual({ granted: 2 });
   });
 
-  test('that came while an exchange was under way is kept by the next', async () => {
+  test('that came during an exchange is kept by the next one', async () => {
     const { clock, ledger, askMany, answer, carried, ends } = await createAnswered();
     const release = ledger.hold();
     askMany(1);
@@ -94,7 +94,7 @@ describe('an answer', () => {
     expect(ends).toEqual({ a: clock.now() });
   });
 
-  test('is recorded only when the exchange is answered, and none is granted meanwhile', async () => {
+  test('is recorded when the exchange is answered, and no permit is granted before', async () => {
     const { clock, governor, ledger, ask, answer, ends } = await createAnswered();
     const release = ledger.hold();
     answer(0, 'a');
@@ -114,7 +114,7 @@ describe('an answer', () => {
 });
 
 describe('a failed exchange', () => {
-  test('has its answers kept alone, and is sent again without them when they are', async () => {
+  test('has its answers spooled, and is sent again without them once they are recorded', async () => {
     const { clock, ledger, account, answer, carried, spool, spooled, ends } = await createAnswered();
     ledger.setReach('out');
     const fetchedAt = clock.monotonic();
@@ -144,7 +144,7 @@ describe('a failed exchange', () => {
     expect([account().sent, account().held]).toEqual([1, 0]);
   });
 
-  test('leaves the permit of an answer unsettled that cannot be kept: it runs out as sent', async () => {
+  test('leaves the permit of an answer that cannot be kept unsettled: it expires as sent', async () => {
     const { clock, governor, ledger, answer, spool, settled, permitOf, ends } = await createAnswered(2);
     ledger.setReach('out');
     answer(0, 'a');
@@ -158,7 +158,7 @@ describe('a failed exchange', () => {
     expect([governor.left, ends]).toEqual([1, { a: LEFT, b: 1 }]);
   });
 
-  test('lets no answer wait: each is kept alone at once until an exchange is answered', async () => {
+  test('lets no answer wait: each is spooled at once until an exchange is answered', async () => {
     const { clock, ledger, ask, account, answer, spool, spooled, carried } = await createAnswered(3);
     ledger.setReach('out');
     ask('other');
@@ -177,7 +177,7 @@ describe('a failed exchange', () => {
     expect([spooled(), carried().at(-1)]).toEqual([['a', 'b'], ['c']]);
   });
 
-  test('has answers kept alone that wait for the next', async () => {
+  test('spools answers that wait for the next exchange', async () => {
     const { clock, ledger, ask, answer, record, spooled } = await createAnswered();
     const release = ledger.hold();
     ledger.setReach('deaf');
@@ -191,7 +191,7 @@ describe('a failed exchange', () => {
     expect(spooled()).toEqual(['a', 'b']);
   });
 
-  test('is not repeated, and nothing else is asked for, while any answer waits for the store', async () => {
+  test('is not repeated, and no permit is requested, while any answer waits for the store', async () => {
     const { clock, ledger, ask, answer, record, spool, carried } = await createAnswered();
     ledger.setReach('out');
     answer(0, 'a');
@@ -213,7 +213,7 @@ describe('a failed exchange', () => {
 });
 
 describe('the end', () => {
-  test('has them kept alone where the ledger does not answer', async () => {
+  test('spools answers if the ledger does not answer', async () => {
     const { governor, ledger, answer, spool, spooled } = await createAnswered();
     ledger.setReach('out');
     spool.end('a', 'left');
@@ -222,7 +222,7 @@ describe('the end', () => {
     expect([spooled(), spool.left, governor.left]).toEqual([['a'], [], 1]);
   });
 
-  test('takes to disk what neither ledger nor store has answered by then, once', async () => {
+  test('writes answers that neither ledger nor store has taken to disk, once', async () => {
     const { clock, governor, ledger, answer, record, spool, ends } = await createAnswered(2);
     ledger.setReach('out');
     answer(0, 'a');

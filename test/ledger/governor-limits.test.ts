@@ -4,7 +4,7 @@ import type { Asker, Stage } from './governing.js';
 import { CONFIRMED, createStage, granted, headers, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
 
 describe('the limit', () => {
-  test('the limit is exhausted only when the last of them was spent', async () => {
+  test('is exhausted only when the last request of it was spent', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     for (let granted = 1; granted <= 4; granted += 1) {
@@ -17,7 +17,7 @@ describe('the limit', () => {
     expect(askers[5]?.grant).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
   });
 
-  test('a cap of the run is exhausted once its requests were spent, whatever is left of the quota', async () => {
+  test('of a run is exhausted once its requests were spent, whatever is left of the quota', async () => {
     const stage = await createStage({ quota: 50, settings: { maxRequests: 2 } });
     for (const key of ['one', 'two']) stage.governor.settle(await granted(stage, key), 'billed', CONFIRMED);
     const last = stage.ask('one more');
@@ -29,7 +29,7 @@ describe('the limit', () => {
 describe('a refusal for quota', () => {
   const FOR_QUOTA = { isQuota: true, retryAfterMs: null };
 
-  test('closes the account: waiting requests are rejected, and no other is granted', async () => {
+  test('closes the account: waiting requests are rejected, and no permit is granted', async () => {
     const { clock, governor, askMany, asked } = await createStage({ quota: 100 });
     const askers = await asked(3);
     governor.settle(askers[1]?.permit ?? '', 'billed', CONFIRMED);

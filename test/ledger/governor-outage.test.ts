@@ -65,7 +65,7 @@ describe('an unreachable ledger', () => {
 });
 
 describe('closing', () => {
-  test('settles what is left before it closes', async () => {
+  test('settles all permits before it closes', async () => {
     const { clock, ledger, governor, account, asked } = await createStage({ quota: 100 });
     const askers = await asked(3);
     for (const { permit } of askers) governor.settle(permit, 'billed', headers(100, 3));
@@ -76,7 +76,7 @@ describe('closing', () => {
     expect(clock.dueInMs).toEqual([]);
   });
 
-  test('closes at once when nothing is left', async () => {
+  test('ends at once when nothing is left to settle', async () => {
     const { clock, ledger, governor } = await createStage({ quota: 100 });
     const before = ledger.requests.length;
     await governor.close(5_000);

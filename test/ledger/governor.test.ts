@@ -61,7 +61,7 @@ describe('asking', () => {
   });
 });
 
-test('who asks for a paused run is sent off, and others of the same process are served', async () => {
+test('requests of a paused run are rejected, and those of other runs are served', async () => {
   const { clock, ledger, ask } = await createStage({ quota: 100 });
   ledger.addRun('other');
   const run = ledger.world.runs.get('run');
@@ -220,7 +220,7 @@ describe('a look', () => {
     expect(account()).toMatchObject({ sent: 0, free: 1 });
   });
 
-  test('is given none at the limit without proof, nor after the governor has closed', async () => {
+  test('gets no permit at the limit without proof, nor after the governor has closed', async () => {
     const stage = await createStage({ quota: 0 });
     expect(await lookOf(stage, 0)).toBeNull();
     const closing = stage.governor.close(1_000);
@@ -230,7 +230,7 @@ describe('a look', () => {
   });
 });
 
-test('those that ask again come before those that came after them', async () => {
+test('lookups that ask again come before later ones', async () => {
   const { clock, ledger, governor } = await createStage({ quota: 100 });
   const release = ledger.hold();
   const never = new AbortController().signal;

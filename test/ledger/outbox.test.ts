@@ -29,7 +29,7 @@ describe('one exchange with the ledger', () => {
     expect(outbox.isEmpty).toBe(true);
   });
 
-  test('carries the reading with a date where another has none', () => {
+  test('carries the dated one of two readings', () => {
     const outbox = new Outbox();
     outbox.note({ reading: reading(9, null), isConfirmed: true });
     outbox.note({ reading: reading(7, NOVEMBER), isConfirmed: true });
@@ -37,7 +37,7 @@ describe('one exchange with the ledger', () => {
     expect(outbox.isEmpty).toBe(true);
   });
 
-  test('settles answers of a later period at once where none of them had a usage header', () => {
+  test('settles answers of a later period at once if none had a usage header', () => {
     const outbox = new Outbox();
     outbox.settle('a', 'billed', { reading: null, period: NOVEMBER, isConfirmed: true });
     outbox.note({ reading: reading(40, NOVEMBER), isConfirmed: true });

@@ -111,12 +111,12 @@ test('answers in flight at the first refusal raise the pace to what they prove',
   expect(watch.propose(paceOf(guess, { this: 8 }), null, 42, null, 200)?.rate).toBeCloseTo(45);
 });
 
-test('they raise the pace no further than the run allows', () => {
+test('such answers raise the pace no further than the run allows', () => {
   const { watch, guess } = refusedOnce(2);
   expect(watch.propose(paceOf(guess, { this: 50 }), null, 1, 30, 200)?.rate).toBe(30);
 });
 
-test('a guessed pace grows by a tenth a second; a refused one so up to nine tenths of itself, then by a two-hundredth', () => {
+test('a guessed pace grows by 10 % a second; a refused one does up to 90 % of it, then by 0.5 %', () => {
   const { watch } = refusedOnce(20);
   expect(watch.propose(paceOf(20), null, 1, null, 5_100)?.rate).toBeCloseTo(30);
   watch.learn(paceOf(30), 5_100);
@@ -158,7 +158,7 @@ test('answers of the burst that arrive after its first refusal turn an unmeasure
   expect(watch.propose(paceOf(45), null, 1, null, 1_100)?.rate).toBeCloseTo(49.95, 0);
 });
 
-test('a refusal beside which nothing is accepted is no matter of the rate', () => {
+test('a refusal without an accepted request beside it says nothing of the rate', () => {
   const watch = createPaceWatch(0);
   watch.learn(paceOf(null), 0);
   watch.learn(paceOf(10), 0);

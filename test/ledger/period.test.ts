@@ -78,7 +78,7 @@ describe('the period that an answer names', () => {
     expect(periodNamed(null, 'month', calendar)).toBe(named);
   });
 
-  test('is that of the clock where the account has none yet and the date is far off', () => {
+  test("is that of the store's clock if the account has none and the date is far off", () => {
     const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: null };
     expect(periodNamed(at('2029-11-05T00:00:00'), 'month', calendar)).toBe('2030-01-01');
   });

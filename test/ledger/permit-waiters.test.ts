@@ -14,7 +14,7 @@ function enterAll(waiters: PermitWaiters, signals: readonly AbortSignal[]) {
 }
 
 describe('waiters that share a signal', () => {
-  it('leave when it is aborted, and those of another stay', async () => {
+  it('leave when it is aborted; those of another signal stay', async () => {
     const waiters = new PermitWaiters();
     const [one, other] = [new AbortController(), new AbortController()];
     const [first, second, third] = enterAll(waiters, [one.signal, one.signal, other.signal]);

@@ -181,7 +181,7 @@ describe('the own domain', () => {
     ['before anything was measured', { rises: 0 }, false],
     ['after a rise of another domain', { of: 'https://api.example other.example' }, false],
     ['after a rise at another service', { of: 'https://other.example own.example' }, false],
-  ])('is warned of %s: %j', (_when, some, isWarned) => {
+  ])('gets a warning %s: %j', (_when, some, isWarned) => {
     const warning = ownDomainWarning(stateOf({ own: { ...known, ...some } }), settings);
     expect(warning !== null).toBe(isWarned);
     if (warning !== null)
@@ -204,6 +204,6 @@ test.each<[Partial<LedgerState>, RegExp]>([
   [{ usage: 95_000, lastUsage: 95_000, sent: 9 }, /95,000 is far above our 9 requests: .* observe --usage N/],
   [{ usage: 100, lastUsage: 20, behindMs: 31 * 86_400_000 }, /^the engine's clock is 31.days ahead of the/],
   [{ usage: null, lastUsage: null, behindMs: 86_400_000 }, /^$/],
-])('of a service that shows %j it is said what may be wrong', (some, words) => {
+])('a usage of %j is doubted', (some, words) => {
   expect(sayPhrase(doubtOf(stateOf(some)), 'flags')).toMatch(words);
 });

@@ -30,7 +30,7 @@ it('are as even as the store assigned them, however unevenly its answers arrive'
   expect(passed).toEqual([100, 110]);
 });
 
-it('are waited for again when a timer fires too early', async () => {
+it('are not taken when a timer fires too early', async () => {
   const clock = createHandClock();
   const slept: number[] = [];
   const hasty: Clock = {

@@ -86,7 +86,7 @@ describe('accounts', () => {
     expect(message).not.toContain('secret-word');
   });
 
-  it('what is not JSON is refused', () => {
+  it('a file that is not JSON is refused', () => {
     expect(problemOf('{')).toMatch(/accounts.json.*not JSON/);
   });
 

@@ -28,7 +28,7 @@ const isJson = ({ body }: ServiceResponse) => {
 };
 
 describe('faults', () => {
-  it('change nothing when there are none', async () => {
+  it('change nothing by default', async () => {
     const faulty = start({});
     const asked = { path: '/v2/brands/acme.com', authorization: 'Bearer token-data' };
     const body = Buffer.from('{"name":"Acme","isNsfw":false}');
@@ -178,7 +178,7 @@ describe('the coded dialect', () => {
 });
 
 describe('fault settings', () => {
-  it('may be none', () => {
+  it('may be absent', () => {
     const none = { seed: 1, latency: 0, 503: 0, 'usage-headers': 'on', dialect: 'spec' };
     expect(parseFaults([])).toMatchObject(none);
   });

@@ -35,7 +35,7 @@ it.skipIf(!existsSync('/dev/full'))('requests are counted, and the problem is re
   expect(messages.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
 });
 
-it('what was counted meanwhile is recorded when there is space again', async ({ skip }) => {
+it('requests counted without disk space are recorded when there is space again', async ({ skip }) => {
   const folder = await temporaryFolder();
   const disk = tinyDisk(folder);
   if (disk === null) return skip('this user may not mount a file system');

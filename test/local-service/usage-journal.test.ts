@@ -21,7 +21,7 @@ const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount =
 });
 
 describe('the usage journal', () => {
-  it('what was acknowledged is in the file although it was never closed', async () => {
+  it('an acknowledged change is in the file although it was never closed', async () => {
     const path = await newPath();
     const journal = new UsageJournal(path);
     journal.change(count(1));

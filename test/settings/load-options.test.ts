@@ -26,7 +26,7 @@ describe('options', () => {
     expect(loadOptions({ ...SERVICE, quota: undefined }).quota).toBeNull();
   });
 
-  it('know nothing of the environment unless they are given one, and win over it', () => {
+  it('ignore the environment unless they are given one, and win over it', () => {
     const env = {
       BRAND_API_URL: 'https://other.example.com',
       BRAND_API_TOKEN: 'tok-2',
@@ -42,7 +42,7 @@ describe('options', () => {
     expect(loadOptions({ tokenFile, env })).toMatchObject({ token: null, tokenFile });
   });
 
-  it('leave the state where the command line has it', () => {
+  it('keep the state folder of the command line', () => {
     vi.stubEnv('XDG_STATE_HOME', '/srv/state');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(loadOptions(SERVICE).state).toBe('/srv/state/brand-enrich');
@@ -70,7 +70,7 @@ describe('options', () => {
     );
   });
 
-  it('are those of a run in the config file that concern lookups and files', () => {
+  it('are the settings of a run in the config file for lookups and files', () => {
     const lines = settingsOf('run').map(([, line]) => line);
     const keys = lines.flatMap(({ isInFile, key }) => (isInFile && key !== null ? [key] : []));
     expect(keys.filter((key) => !PROGRAM_OPTIONS.has(key)).sort()).toMatchInlineSnapshot(`

@@ -182,7 +182,7 @@ describe('the password of the dashboard', () => {
     expect(readDashboardPassword(NONE)).toBeNull();
   });
 
-  it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])('is required on %s, and how is said', (host) => {
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])('is required on %s, with a hint how', (host) => {
     const settings = { ...NONE, dashboardHost: host };
     expect(() => readDashboardPassword(settings)).toThrow(
       /^a dashboard outside loopback needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,

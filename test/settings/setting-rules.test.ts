@@ -35,7 +35,7 @@ describe('plan and overage', () => {
 });
 
 describe('output fields', () => {
-  it('unknown ones are refused all at once, with the nearest names and the way to insist', () => {
+  it('that are unknown are refused all at once, with the nearest names and the way to insist', () => {
     expect(refused({ flags: { fields: 'nmae' } }).message).toBe(
       'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for a field that the service has added',
     );
@@ -44,7 +44,7 @@ describe('output fields', () => {
     expect(message).toContain('did you mean links.twitter?');
   });
 
-  it('ones that the service may have added are accepted with a plus', () => {
+  it('that the service may have added are accepted with a plus', () => {
     expect(load({ flags: { fields: '+nmae,+esg.rating,name' } }).settings.fields).toEqual([
       '+nmae',
       '+esg.rating',

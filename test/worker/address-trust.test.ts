@@ -65,7 +65,7 @@ describe('until an answer shows the service', () => {
     expect((await Promise.all(other)).map(({ result }) => result.type)).toEqual(['matched', 'not_found']);
   });
 
-  it('a request that waits can be stopped, and the next goes on', async () => {
+  it('a waiting request can be stopped, and the next one continues', async () => {
     const run = createRun();
     const [first] = run.ask(1);
     const gone = new AbortController();
@@ -78,7 +78,7 @@ describe('until an answer shows the service', () => {
     expect((await Promise.all([first, next])).map((it) => it?.result.type)).toEqual(['failed', 'matched']);
   });
 
-  it('a stop ends all that wait once the one in flight has ended', async () => {
+  it('a stop ends all waiting requests once the one in flight has ended', async () => {
     const run = createRun();
     const [first, ...rest] = run.ask(4);
     await vi.waitUntil(() => run.waiting.length === 1);
@@ -108,7 +108,7 @@ describe('until an answer shows the service', () => {
 describe('what a worker remembers', () => {
   const trust = createAddressTrust('http://service.example', { get: async () => null });
 
-  it('is the unusable answers since the last good one', () => {
+  it('counts the unusable answers since the last good one', () => {
     expect([trust.noteUnusable(), trust.noteUnusable()]).toEqual([1, 2]);
     trust.noteGood();
     expect(trust.noteUnusable()).toBe(1);
@@ -116,7 +116,7 @@ describe('what a worker remembers', () => {
     expect(trust.noteUnusable()).toBe(1);
   });
 
-  it('is a thousand runs, and of one that was halted nothing', () => {
+  it('covers a thousand runs, and forgets a halted one', () => {
     trust.of({ id: 'old', tally: NO_TALLY }).untrusted = 3;
     trust.of({ id: 'used', tally: NO_TALLY }).untrusted = 4;
     for (let at = 0; at < 999; at += 1) {
@@ -130,7 +130,7 @@ describe('what a worker remembers', () => {
   });
 });
 
-it('five answers that are not trusted halt their run, whatever others are answered, its record unread', async () => {
+it('five untrusted answers halt their run, whatever other runs get, without reading its record', async () => {
   const run = createRun();
   const other = run.ask(1, runRecord({}, { id: 'other' }));
   await run.answer(1, MATCHED);

@@ -132,7 +132,7 @@ it('two starts on one folder lose nothing, and do not block each other', async (
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('a file in use is left alone, and taken once its writer is considered dead', async () => {
+it('a file in use stays, and is taken once its writer is considered dead', async () => {
   const folder = await temporaryFolder();
   const path = await spoolAnswers(folder, outcomes(3));
   await rename(path, `${path}.part`);
@@ -167,7 +167,7 @@ describe('the answers of several engines', () => {
   });
 });
 
-it('unrelated files in the folder are left alone', async () => {
+it('unrelated files in the folder stay', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'deeper'));
   await writeFile(join(folder, 'keyValues.txt'), 'mine');

@@ -35,7 +35,7 @@ describe('a throughput refusal', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('passes on how long the service wants to be left alone', async () => {
+  it('passes on the wait that the service asks for', async () => {
     const { log } = await askOnce({ answers: [refused('throughput', 7_000), MATCHED] });
     expect(log).toContain('refuse p1 throughput 7000');
   });
@@ -127,7 +127,7 @@ describe('a refusal for quota', () => {
     ['by its code', SPENT_QUOTA, null],
     ['by the usage header without a code', refused(null, null, { quota: 100, usage: 100 }), null],
     ['by our own count, where the headers lag or are missing', refused(null), STATE],
-  ])('is known %s: it closes the account, and what that reports ends the run', async (_, answer, state) => {
+  ])('is known %s: it closes the account, whose state ends the run', async (_, answer, state) => {
     const { asked, log } = await askOnce({ answers: [answer], grants: [GRANTED, exhausted], state });
     expect(asked).toEqual({ result: { type: 'halted', halt: HALTS.limit }, requests: 1, billed: 0 });
     expect(log).toContain('refuse p1 quota null');

@@ -26,14 +26,14 @@ describe('a stop', () => {
     return asking;
   };
 
-  it('before anything sends nothing', async () => {
+  it('before the first request sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED] });
     asking.stop.abort(new Error('stop'));
     expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 0, billed: 0 });
     expect(asking.log).toEqual([]);
   });
 
-  it('while a permit is waited for sends nothing', async () => {
+  it('during the wait for a permit sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED], grants: [untilAborted] });
     const asked = askFor(asking);
     await vi.waitUntil(() => asking.log.includes('take p1'));
@@ -61,7 +61,7 @@ describe('a stop', () => {
     expect(asking.log).toContain('settle p1 maybe_billed');
   });
 
-  it('for good ends a request in flight: it may have been billed', async () => {
+  it('that aborts ends a request in flight, which may have been billed', async () => {
     const asking: Asking = createAsking({
       answers: [
         async (signal) => {
@@ -77,7 +77,7 @@ describe('a stop', () => {
     expect(asking.context.gauge.cutOff).toBe(1);
   });
 
-  it('for good ends many at once, which is no evidence about the service: no run is halted for it', async () => {
+  it('that aborts many requests halts no run: it shows nothing of the service', async () => {
     const asking: Asking = createAsking({
       answers: [MATCHED, (signal) => untilAborted(signal).catch(() => UNUSABLE)],
     });

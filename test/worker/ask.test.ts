@@ -70,7 +70,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that there is no such brand is recorded too', async () => {
+  it('of "not found" is recorded too', async () => {
     const { asked, recorded } = await askOnce({ answers: [NOT_FOUND] });
     expect(asked).toEqual({ result: { type: 'not_found' }, requests: 1, billed: 1 });
     expect(recorded).toMatchObject([{ status: 'not_found', packed: null, billed: true, freshMs: null }]);
@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect(log.at(-2)).toBe('settle p1 free confirmed with its answer');
   });
 
-  it('to retry later is believed for two minutes', async () => {
+  it('of "retry later" is fresh for two minutes', async () => {
     const later = answerOf({ type: 'not_found', status: 404, retryLater: true, evidence: 'own' });
     const { recorded } = await askOnce({ answers: [later] });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
@@ -131,7 +131,7 @@ describe('a "not found" that any server may send', () => {
     expect(log.slice(-3)).toEqual([kept, 'halt run useless', 'settle p1 billed']);
   });
 
-  it('is the only refusal that is kept to be believed later', async () => {
+  it('is the only refusal that is kept until the address is trusted', async () => {
     const gone = answerOf({ type: 'failed', reason: 'the service answered 410', evidence: 'object' });
     const { next, recorded } = asking({ answers: [gone, gone, MATCHED] });
     for (let count = 1; count <= 3; count += 1) await next();
@@ -158,7 +158,7 @@ describe('an unusable answer that was or may have been billed', () => {
     expect(eventsOf({ log }, 'settle')).toEqual(settled);
   });
 
-  it('twice fails, and says what was paid', async () => {
+  it('fails the second time, and says what was paid', async () => {
     const { asked, log } = await askOnce({ answers: [UNUSABLE] });
     const reason = { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' };
     expect(asked).toEqual({ result: { type: 'failed', reason, billed: true }, requests: 2, billed: 2 });
@@ -229,7 +229,7 @@ describe('a failing service', () => {
     ['is retried when this account has had answers from it', 'account', 'again'],
     ['is retried when it gave this worker a good answer for the run', 'worker', 'again'],
     ['is retried when this process had any answer from it', 'process', 'again'],
-  ])('on whose port nothing listens %s', async (_what, known, type) => {
+  ])('without a listener on its port %s', async (_what, known, type) => {
     const reason = 'nothing listens at 127.0.0.1:9';
     const state = known === 'account' ? ledgerState({ usage: 3 }) : null;
     const asking = createAsking({ answers: [unavailable({ reason, unsent: 'refused' })], state });
@@ -290,7 +290,7 @@ describe('without a permit nothing is sent', () => {
     expect(log).toEqual(['take p1']);
   });
 
-  it('nor with one, when the run was halted meanwhile: the permit is returned', async () => {
+  it('and the permit is returned when the run was halted meanwhile', async () => {
     const halt = HALTS.credentials;
     const halts = new Map<string, RunHalt>();
     const grant = async (): Promise<Grant> => {
@@ -321,7 +321,7 @@ describe('without a permit nothing is sent', () => {
   });
 });
 
-it('requests in flight are counted, and nothing else', async () => {
+it('the gauge counts requests in flight only', async () => {
   const seen: number[] = [];
   const record = async () => void seen.push(asking.context.gauge.inFlight);
   const answer = async () => record().then(() => MATCHED);

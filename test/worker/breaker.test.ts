@@ -53,13 +53,13 @@ describe('closed', () => {
 });
 
 describe('open', () => {
-  it('lets nothing pass for a second', () => {
+  it('lets no request pass for a second', () => {
     const breaker = openedBreaker();
     expect(breaker.enter(0)).toEqual({ type: 'rejected', retryInMs: 1_000 });
     expect(breaker.enter(999)).toEqual({ type: 'rejected', retryInMs: 1 });
   });
 
-  it('then lets one probe pass, and nothing beside it', () => {
+  it('then lets one probe pass, and no other request', () => {
     const breaker = openedBreaker();
     expect(breaker.enter(1_000)).toEqual(PROBE);
     expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
@@ -90,7 +90,7 @@ describe('open', () => {
     expect(breaker.enter(100_000)).toEqual({ type: 'rejected', retryInMs: 5_000 });
   });
 
-  it('is closed by a good probe, and forgets what was before', () => {
+  it('is closed by a good probe, and forgets earlier answers', () => {
     const breaker = openedBreaker();
     breaker.note(probeOf(breaker, 1_000), true, 1_000);
     expect(breaker.isOpen).toBe(false);
@@ -107,7 +107,7 @@ describe('open', () => {
     expect(breaker.enter(4_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
-  it('gives the place of a probe that sent nothing to the next', () => {
+  it('lets the next request probe if a probe sent nothing', () => {
     const breaker = openedBreaker();
     breaker.cancel(probeOf(breaker, 1_000));
     expect(breaker.enter(1_000)).toEqual(PROBE);
@@ -150,7 +150,7 @@ describe('the length of an outage', () => {
     expect(breaker.badForMs(12_500)).toBe(500);
   });
 
-  it('does not count a time in which nothing was asked', () => {
+  it('does not count a time without requests', () => {
     const breaker = openedBreaker();
     for (const since of ['badForMs', 'awayForMs'] as const) {
       expect(breaker[since](1_199_999)).toBe(1_199_999);
@@ -160,7 +160,7 @@ describe('the length of an outage', () => {
     for (const since of ['badForMs', 'awayForMs'] as const) expect(breaker[since](NEXT_DAY + 500)).toBe(500);
   });
 
-  it('is none of its absence while it refuses', () => {
+  it('does not count refusals as absence', () => {
     const breaker = new Breaker();
     breaker.note(BEFORE, false, 1_000);
     breaker.note(BEFORE, false, 2_000, true);

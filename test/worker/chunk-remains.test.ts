@@ -33,7 +33,7 @@ describe('the rest of a chunk', () => {
     expect(left).toEqual({ data: { ...DATA, ...rest, due, parkedAt: NOW }, waitMs: 400 });
   });
 
-  it('has no time of its own when it is retried at once', () => {
+  it('has no due time when it is retried at once', () => {
     const left = whatIsLeft(DATA, round(again(0, false)), NOW);
     expect(left).toEqual({ data: { ...DATA, identifiers: ['domain:a'] }, waitMs: 0 });
   });

@@ -101,7 +101,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     },
   );
 
-  it('leaves jobs alone that are no chunks, and goes on with others', async () => {
+  it('ignores jobs that are no chunks, and takes the next ones', async () => {
     const empty = { run: run.id, chunk: 0, identifiers: [], attempts: {} };
     const planted: unknown[] = [
       ...[null, 7, 'x', [], {}, { run: run.id }, { ...empty, run: {} }],
@@ -177,7 +177,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   it.each([
     ['is stored where its run had answers', 1, 'not_found'],
     ['is not trusted where it had none', 0, null],
-  ])('asks for one by order: what is not found %s', async (_, matched, status) => {
+  ])('checks one identifier by order: "not found" %s', async (_, matched, status) => {
     const told = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
     const worker = place.openWorker({ client: scriptedClient(() => told), spoolFolder });
     await worker.start();

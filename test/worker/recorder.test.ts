@@ -115,7 +115,7 @@ it('an answer is durable, and the next flush starts, when the store says so', as
   await Promise.all(later);
 });
 
-it('a flush takes 500 at most', async () => {
+it('a flush takes at most 500 answers', async () => {
   const recording = await createRecording();
   const recorded = Array.from({ length: 501 }, (_, at) => recording.recorder.record(fetched(String(at))));
   const first = await flushNumber(recording, 1);
@@ -144,7 +144,7 @@ it('an answer that the store refuses is spooled before it is offered again', asy
   await vi.waitUntil(async () => (await readdir(recording.folder)).length === 0);
 });
 
-it('while the store refuses one file is enough', async () => {
+it('while the store refuses, answers need one file only', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(fetched('a'));
   const state = stateOf(recorded);
@@ -206,7 +206,7 @@ it('a spooled file that cannot be removed stops nothing', async () => {
   await next;
 });
 
-it('what is left at the end is on disk at once, dated when it was fetched', async () => {
+it('answers left at the end are on disk at once, with the age since they were fetched', async () => {
   const { recorder, folder, time, flushes } = await createRecording();
   const answers = [fetched('a', 100), fetched('b', 250)];
   time.passedMs = 400;
@@ -218,7 +218,7 @@ it('what is left at the end is on disk at once, dated when it was fetched', asyn
   ]);
 });
 
-it('what can be written nowhere is lost, and that is not said to be on disk', async () => {
+it('answers that can be written nowhere are reported as lost', async () => {
   const recording = await createRecording();
   await writeFile(recording.folder, 'a file where the folder should be');
   const recorded = recording.recorder.record(fetched('a'));

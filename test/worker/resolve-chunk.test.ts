@@ -44,7 +44,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ chunks: 1, tally });
   });
 
-  it('is retried soon for what another worker is asking, without an attempt, and is shorter then', async () => {
+  it('is retried soon for the identifiers of another worker, shorter and without an attempt', async () => {
     await place.engine.outcomes.heartbeat('other');
     await claim('other', ['domain:b1.com']);
     const context = await place.context('w1', place.client());
@@ -58,7 +58,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await claim('third', ['domain:b1.com'])).toEqual(['busy']);
   });
 
-  it('whose worker was killed halfway buys nothing again of what has failed, and counts it once', async () => {
+  it('whose worker was killed halfway buys no failed lookup again, and counts it once', async () => {
     await resolveChunk(await place.context('w0', place.client()), run, chunkOf(run, brands(1, 10)), SIGNALS);
     const hang = () => new Promise<never>(() => undefined);
     const client = scriptedClient((value) => (value === 'b3.com' ? hang() : FAILED));
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     },
   );
 
-  it('that fails halfway waits for its requests before it reports that: no other worker asks beside them', async () => {
+  it('that fails halfway first waits for its requests, so that no other worker repeats them', async () => {
     const gate = createGate();
     const context = await place.context('w1', place.client(gate.pass));
     const stopOf = (text: string) => {
@@ -128,7 +128,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await place.statuses(run, brands(2))).toEqual(['matched', null]);
   });
 
-  it('asks for permits by the exchange that keeps answers, and sends nothing until those are kept', async () => {
+  it('asks for permits by the exchange that keeps answers, and first waits for the answers', async () => {
     const gate = createGate();
     const { ledger } = place.engine;
     const { exchange } = ledger;
@@ -154,7 +154,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     spied.mockRestore();
   });
 
-  it('begins with the identifiers of the chunk that was there first, whose claim took longer', async () => {
+  it('waits for an earlier chunk whose claim takes longer', async () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client, { limit: pLimit(1) });
     const gate = createGate();
@@ -174,7 +174,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked).toEqual([...first, ...second].map((text) => text.slice('domain:'.length)));
   });
 
-  it('with fresh answers alone ends at once, whatever another one waits for', async () => {
+  it('with fresh answers only ends at once, whatever other chunks wait for', async () => {
     const [stored, other] = [brands(3).slice(0, 1), brands(3).slice(1)];
     const quick = scriptedClient(() => MATCHED);
     await resolveChunk(await place.context('w1', quick), run, chunkOf(run, stored), SIGNALS);
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await waiting).toEqual({ type: 'finished' });
   });
 
-  it('whose claim fails lets none pass that came before it', async () => {
+  it('whose claim fails does not overtake earlier chunks', async () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client, { limit: pLimit(1) });
     const [first, second, third] = [brands(5).slice(0, 2), brands(5).slice(2, 3), brands(5).slice(3)];
@@ -216,7 +216,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
   });
 
-  it('is parked with an attempt for what the service could not answer, longer each time', async () => {
+  it('is parked with an attempt if the service could not answer, longer each time', async () => {
     const client = scriptedClient((value) => (value === 'b1.com' ? DOWN : MATCHED));
     const context = await place.context('w1', client);
     const first = await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS);
@@ -239,7 +239,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
   });
 
-  it('without any match halts nothing once another worker has one: what it was told is recorded', async () => {
+  it('without a match halts nothing once another worker has one, and records its answers', async () => {
     const gate = createGate();
     const first = async (value: string) => {
       if (value !== 'b0.com') await gate.pass();

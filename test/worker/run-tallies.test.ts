@@ -92,7 +92,7 @@ it('nothing is reported when nothing has changed', async () => {
   expect(reports).toHaveLength(1);
 });
 
-it('a failed report is made up for by the next', async () => {
+it('the next report contains a failed one', async () => {
   const { tally, clock, refuse, sums } = createTallying();
   refuse(true);
   clock.pass(1_000);
