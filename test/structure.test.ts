@@ -58,15 +58,15 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_800,
-  'brand-api': 785,
-  settings: 2_925,
-  notify: 390,
+  core: 2_780,
+  'brand-api': 780,
+  settings: 2_895,
+  notify: 385,
   input: 8_115,
-  'local-service': 1_680,
-  ledger: 1_690,
+  'local-service': 1_675,
+  ledger: 1_640,
   engine: 8_845,
-  worker: 2_090,
+  worker: 2_055,
   run: 10_715,
   app: 980,
   jobs: 4_475,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_810,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_820;
+const CEILING_OF_ALL = 55_655;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -50,7 +50,7 @@ export function trusting(
   return { secureContext };
 }
 
-/** Returns undici's `connect`. `timeoutMs` limits tunnel and TLS each; `lookup` needs no proxy. */
+/** Returns undici's `connect`. `timeoutMs` limits tunnel and TLS; a proxy does its own `lookup`. */
 export function createConnector(
   { proxyFor, extraCa, client = null }: Network,
   { timeoutMs: timeout, lookup }: { readonly timeoutMs: number; readonly lookup?: LookupFunction },

@@ -75,7 +75,7 @@ export class KeptContent {
   }
 }
 
-/** True if an input of 100 MB or more, and more than all others, is why the disk has no room. */
+/** True if an input of 100 MB or more, larger than all others together, is why there is no room. */
 export function isToBlame({ left, own, all }: { left: number; own: number; all: number }): boolean {
   return left + own >= LEAST_DISK_BYTES && own * 2 >= LEAST_DISK_BYTES && own * 2 > all;
 }

@@ -167,7 +167,7 @@ export function findJsonFault(text: string): { line: number; column: number } | 
 
 const LINE_FEED = 10;
 
-/** Yields each line that is not empty, valid until the next; null if it exceeds `mostBytes`. */
+/** Yields each line with content and its number, valid until the next; null over `mostBytes`. */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;
   let parts: Buffer[] = [];
